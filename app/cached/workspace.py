@@ -12,7 +12,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import MODEL_LABELS, models_beside
+from analysis.records.evaluation_records import MODEL_LABELS, models_shown
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.workspace import Progress, Workspace
@@ -121,7 +121,7 @@ def model_keys(source: Source) -> list[str]:
     `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
     """
     may_rank = not (AppSettings.from_environment().read_only or is_large(source))
-    beside = models_beside(source.dataset_hash, source.bundle, may_rank=may_rank)
+    beside = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
     return list(dict.fromkeys([model_key(source), *beside]))
 
 

@@ -1,6 +1,6 @@
 """Files that are written whole or not at all: a reader sees the old one or the new one, also after a crash.
 
-A file is written under a temporary name beside its target, brought to the disk, and put in the target's place by one
+A file is written under a temporary name next to its target, brought to the disk, and put in the target's place by one
 rename. Permissions are those of any new file (the umask decides).
 """
 

@@ -1,4 +1,4 @@
-"""What a reader may be told: columns, time zone, bounding box, encoding, and what to do with rows it cannot use."""
+"""Options of a reader: columns, time zone, bounding box, encoding, and what to do with rows it cannot use."""
 
 import re
 from typing import Final, Self

@@ -78,7 +78,7 @@ class RawRead:
 
 @dataclass
 class RowReport:
-    """Collects, while a file is read, what was left out; refuses the file at its first bad row unless told to skip.
+    """Collects, while a file is read, what was left out; refuses the file at its first bad row unless it may skip.
 
     Attributes:
         skip_bad_rows: report bad rows instead of raising.

@@ -60,7 +60,7 @@ def require_file(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a plain or gzip-compressed file, told apart by content and not by name.
+    """Open a plain or gzip-compressed file, recognised by content, not by name.
 
     Raises:
         DataError: see `require_file`; or empty, or a zip archive.

@@ -26,7 +26,7 @@ _MERGED: Final = ("click_times", "num_repeat")
 
 
 def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read a RecBole dataset: the folder, or its .inter file with the .item file beside it (Zhao et al., CIKM 2021).
+    """Read a RecBole dataset: the folder, or its .inter file with the .item file next to it (Zhao et al., CIKM 2021).
 
     Place, time, coordinates and categories are found by RecBole's usual field names; coordinates and categories may
     stand in either file. Offsets are `timezone_offset` in minutes; files without need `timezone`.
@@ -54,7 +54,7 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     if latitude is None or longitude is None:
         raise DataError(
             f"{inter.name} has no coordinates and there is no {item.name} with latitude:float and longitude:float; "
-            "put that file beside it"
+            "put that file next to it"
         )
     fields = {
         "user": names[_need(table, names, _USER, "user")],
@@ -70,7 +70,7 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     if merged:
         row_report.note(
             f"The column {merged} says that repeated visits were merged into one row each: revisits are lost, "
-            "use the version of the dataset without duplicate removal."
+            "use the version of the dataset that keeps duplicates."
         )
     assembly = CheckinTableBuilder(inter.name, options, row_report)
     own = [name for name in fields.values() if name in table.names]

@@ -32,7 +32,7 @@ class ProgressWriter:
         self._written = float("-inf")
 
     def watch(self, report: "StepReport") -> None:
-        """Told after every step; almost always does nothing."""
+        """Called after every step; almost always does nothing."""
         moment = time.monotonic()
         if moment - self._written < EVERY_SECONDS:
             return

@@ -1,4 +1,4 @@
-"""A run as a training: the dataset it names, the one `train`, and what is left beside the checkpoint."""
+"""A run as a training: the dataset it names, the one `train`, and what it leaves next to the checkpoint."""
 
 import resource
 import sys

@@ -206,7 +206,7 @@ class RunFolder:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Nobody else changes a run meanwhile; RecapError where the disk refuses."""
-        # One lock for all runs, beside them: a lock inside the folder would bring a deleted folder back.
+        # One lock for all runs, next to them: a lock inside the folder would bring a deleted folder back.
         try:
             with FileLock(self.path.parent / LOCK, timeout=_LOCK_SECONDS):
                 if not self.path.is_dir():
