@@ -65,10 +65,15 @@ class ReadReport(Config):
 
 @dataclass(frozen=True, eq=False)
 class RawRead:
-    """A raw check-in table (columns in `recap.columns`, file order) and the account of its making."""
+    """A raw check-in table (columns in `recap.columns`, file order) and the account of its making.
+
+    Attributes:
+        proposed_zone: the zone of the coordinates, where it was taken.
+    """
 
     table: pd.DataFrame
     account: ReadReport
+    proposed_zone: str | None = None
 
 
 @dataclass

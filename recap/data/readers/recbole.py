@@ -9,7 +9,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.place_table import PlaceTable, note_places
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import text_rows
-from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
+from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
 
@@ -56,17 +56,16 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
             f"{inter.name} has no coordinates and there is no {item.name} with latitude:float and longitude:float; "
             "put that file next to it"
         )
-    fields = Fields(
-        user=names[_need(table, names, _USER, "user")],
-        poi=names[place],
-        time=names[_need(table, names, _TIME, "time")],
-        latitude=latitude,
-        longitude=longitude,
-        category=either(_CATEGORY),
-        category_id=either(_CATEGORY_ID),
-        poi_name=either(_NAME),
-        tz_offset=either(_OFFSET),
-    )
+    fields = {
+        "user": names[_need(table, names, _USER, "user")],
+        "poi": names[place],
+        "time": names[_need(table, names, _TIME, "time")],
+        "lat": latitude,
+        "lon": longitude,
+    }
+    for field, choices in (("category", _CATEGORY), ("category_id", _CATEGORY_ID), ("name", _NAME), ("tz", _OFFSET)):
+        if (column := either(choices)) is not None:
+            fields[field] = column
     merged = _pick(names, _MERGED)
     if merged:
         row_report.note(
@@ -74,7 +73,7 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
             "use the version of the dataset that keeps duplicates."
         )
     assembly = CheckinTableBuilder(inter.name, options, row_report)
-    own = [name for name in fields.columns() if name in table.names]
+    own = [name for name in fields.values() if name in table.names]
     for rows in text_rows(table, own, row_report):
         if places is not None:
             places.join(rows, names[place])
