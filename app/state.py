@@ -58,12 +58,18 @@ def arrive_at(page: str) -> None:
     address is a step of the browser's Back.
     """
     fields = st.session_state.setdefault(_FIELDS_OF, {}).setdefault(page, set())
-    if st.session_state.get("_page") != page:
-        st.session_state["_page"] = page
+    before = st.session_state.get("_page")
+    if before != page:
+        st.session_state["_page"], st.session_state["_came_from"] = page, before
         st.session_state.pop(_LEFT, None)
         if not st.query_params:
             written = st.session_state.get(_WRITTEN, {})
             st.query_params.update({name: written[name] for name in written if name in fields and written[name]})
+
+
+def came_from() -> str | None:
+    """The page before this one; None where a link led here."""
+    return st.session_state.get("_came_from")
 
 
 def write_param(name: str, value: str | None) -> None:
@@ -138,7 +144,7 @@ def follow(params: Mapping[str, object]) -> None:
             st.query_params[name] = str(value)
 
 
-def current_source(*, lists: bool = False, on_slide: bool = False) -> Source | None:
+def current_source(*, lists: bool = False, notices: bool = True) -> Source | None:
     """The chosen source, or the first on offer; None where there is nothing to open.
 
     The address always names the source and the hashes of its files. A link made with other files gets a banner that
@@ -146,7 +152,7 @@ def current_source(*, lists: bool = False, on_slide: bool = False) -> Source | N
 
     Args:
         lists: whether imported predictions can stand in the model's place, where they were chosen.
-        on_slide: nothing is said about the link: a room has come for the case.
+        notices: whether to say here what a link was made with, where that is not what is open.
     """
     sources = find_sources(AppSettings.from_environment())
     if not sources:
@@ -164,7 +170,7 @@ def current_source(*, lists: bool = False, on_slide: bool = False) -> Source | N
     st.session_state["source"] = source.token
     write_params(_source_params(source))
     st.session_state["to_say_invented"] = source.synthetic
-    if not on_slide:
+    if notices:
         _say_what_differs(source)
     return _ranked(source, lists)
 
