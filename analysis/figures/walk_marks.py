@@ -90,7 +90,7 @@ def walk_marks(
     show_paths: bool = True,
     picture: bool = False,
 ) -> WalkMarks:
-    """Place one case's marks for a camera; what the model does not read is not drawn, and a hidden truth changes nothing.
+    """Place one case's marks for a camera; what the model does not read is not drawn. A hidden truth changes nothing.
 
     Args:
         picture: for `map_image`, which has one size, rather than for a browser's map, which has many.
