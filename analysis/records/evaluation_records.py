@@ -22,12 +22,22 @@ MODEL_LABELS: Final = {
 }
 
 
+def label_in_sentence(label: str) -> str:
+    """A model's label inside a sentence: counters are no names.
+
+    >>> label_in_sentence("Visit count"), label_in_sentence("Markov"), label_in_sentence("RECAP")
+    ('visit count', 'Markov', 'RECAP')
+    """
+    counts = label.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature"))
+    return label[:1].lower() + label[1:] if counts else label
+
+
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
     """What names the records of a model, by a checkpoint's hash or a baseline's name."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
 
 
-def models_beside(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
+def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
     """The baselines next to a model: `feature_curves` where its records are kept or it was fitted, then counts.
 
     Fitting it takes longer than all others together; `recap train` and `recap evaluate` do it.

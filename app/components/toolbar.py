@@ -57,6 +57,7 @@ def metric_control() -> str:
         format_func=METRIC_LABELS.__getitem__,
         key="metric",
         bind="query-params",
+        persist_state="session",
         label_visibility="collapsed",
     )
     return chosen or "hr20"
@@ -91,9 +92,21 @@ def downloads(
     """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
 
     Args:
-        pictures: drawn when asked for; told whether everything is shown as recorded.
+        pictures: drawn when asked for; called with whether everything is shown as recorded.
     """
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
+        download_buttons(tables, source=source, key=key, pictures=pictures)
+
+
+def download_buttons(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    source: Source,
+    key: str,
+    pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
+) -> None:
+    """What `downloads` opens, into the container at hand."""
+    with st.container():
         quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
         exact = False
         if pictures or any(map(is_personal, tables.values())):

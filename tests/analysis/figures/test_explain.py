@@ -9,7 +9,13 @@ from analysis.explain.curves import describe_learned
 from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.model_words import lost, worth_label
 from analysis.figures.charts import FONT
-from analysis.figures.contributions import describe_contributions, plot_contributions, waterfall
+from analysis.figures.contributions import (
+    describe_contributions,
+    plot_contributions,
+    rows_of,
+    terms_of,
+    waterfall,
+)
 from analysis.figures.curves import Gates, plot_curves, ticks
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.figures.model_worth import plot_worth
@@ -37,7 +43,7 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
         assert bars.base[-2] + bars.x[-2] == pytest.approx(entry.score) and bars.x[-1] == entry.score
     first, second, third = figure.layout.xaxis, figure.layout.xaxis2, figure.layout.xaxis3
     assert first.range == second.range
-    for axis, bars in zip((first, second, third), figure.data, strict=True):
+    for axis, bars in zip((first, second, third), figure.data[:3], strict=True):
         ends = [*bars.base, *(base + x for base, x in zip(bars.base, bars.x, strict=True))]
         assert axis.range[0] - 1e-9 <= min(ends) and max(ends) <= axis.range[1] + 1e-9
     texts = [note.text for note in figure.layout.annotations]
@@ -46,6 +52,23 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
     assert f"<b>{points(told.a.score)}</b>" in texts and f"<b>{signed_points(told.lead)}</b>" in texts
     assert told.a.name in describe_contributions(told)
     assert waterfall(told.a)[-1].value == told.a.score
+
+
+@pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
+def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
+    """Under a group its terms, which begin at its bar and end at its end; a click brings the group."""
+    told = explained(**changes)
+    group = next(group for group in told.groups if len(terms_of(told, group)) > 1)
+    closed, rows = rows_of(told, None), rows_of(told, group)
+    terms = [row for row in rows if row.is_term]
+    assert len(rows) == len(closed) + len(terms) and len(terms) == len(terms_of(told, group))
+    (head,) = (row for row in rows if row.group == group and not row.is_term)
+    for at, entry in enumerate((told.a, told.b)):
+        assert terms[0].bars[at].start == head.bars[at].start
+        assert terms[-1].bars[at].ends[1] == pytest.approx(head.bars[at].ends[1])
+        assert [row.bars[at].value for row in terms] == [entry.terms[name] for name in terms_of(told, group)]
+    figure = plot_contributions(told, LIGHT, opened=group)
+    assert group in figure.data[-1].customdata and figure.layout.height > plot_contributions(told, LIGHT).layout.height
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
