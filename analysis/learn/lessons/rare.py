@@ -53,7 +53,7 @@ def build(world: Workspace) -> Lesson:
         raise LessonUnavailableError("This city has no test case.")
     places, transitions = rare_shares(cases, TAIL_MAX_COUNT)
     shares = [rare_shares(cases, threshold) for threshold in range(MOST + 1)]
-    records = world.records_of("markov")
+    records = world.with_model("markov").records()
     visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
     return Lesson(
