@@ -71,7 +71,7 @@ def _reply(lesson: Lesson, guess: int) -> None:
 def _ask(question: Question, key: str, given: int | None, answer: Callable[[int | None], None], label: str) -> None:
     """A question with its picture; an answer that was given has its reply, and another may be tried."""
     if question.picture is not None:
-        show_chart(question.picture, f"{key}_picture")
+        show_chart(question.picture, f"picture_{key}")
     st.markdown(f"**{question.prompt}**")
     chosen = st.radio(
         "Your answer",
