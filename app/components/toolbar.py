@@ -57,6 +57,7 @@ def metric_control() -> str:
         format_func=METRIC_LABELS.__getitem__,
         key="metric",
         bind="query-params",
+        persist_state="session",  # the same metric on the next page
         label_visibility="collapsed",
     )
     return chosen or "hr20"
