@@ -95,9 +95,9 @@ def write_text(path: Path, text: str, *, make_parents: bool = False) -> None:
         temporary.write_bytes(text.encode())
 
 
-def replace_json(path: Path, values: Any) -> None:
+def replace_json(path: Path, values: Any, *, durable: bool = True) -> None:
     """`replace_text` of values as JSON."""
-    replace_text(path, json.dumps(values, indent=2) + "\n")
+    replace_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n", durable=durable)
 
 
 def sync(path: Path, mode: int = os.O_RDWR) -> None:
