@@ -92,7 +92,7 @@ def downloads(
     """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
 
     Args:
-        pictures: drawn when asked for; told whether everything is shown as recorded.
+        pictures: drawn when asked for; called with whether everything is shown as recorded.
     """
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
         download_buttons(tables, source=source, key=key, pictures=pictures)

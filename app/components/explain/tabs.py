@@ -35,7 +35,7 @@ _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
 _CURVES_SHOWN: Final = 8
 Choose = Callable[..., None]
-"""Told the middles of the paths that are cut, and whether all are left out."""
+"""Called with the middles of the paths that are cut, and whether all are left out."""
 _PATHS_TABLE, _PATHS_CHART, _VISITS_TABLE = "paths-table", "paths-graph", "visits-table"
 
 
