@@ -193,7 +193,7 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
     walk = open_view("walk", case=str(outside), predictions=key)
     check_calm(walk)
     assert walk.metric[0].value == "not listed" and "neither its rank nor its score is known" in texts(walk)
-    listed = table_of(walk, "reach")
+    listed = table_of(walk, "km")
     assert listed["name"].tolist() == [*best, f"◎ {city.labels[city.cases[c.TARGET].iloc[outside]]}"]
     assert listed[["rank", "value"]].iloc[-1].tolist() == ["–", "–"]
     short = open_view("walk", predictions=key, show="Missed")
