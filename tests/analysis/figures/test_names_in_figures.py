@@ -11,7 +11,6 @@ import pytest
 
 from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.figures.compare import plot_differences
-from analysis.figures.contributions import plot_contributions
 from analysis.figures.explain import plot_paths, plot_visits
 from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts
 from analysis.figures.overview import plot_ablations, plot_lollipops
@@ -91,7 +90,7 @@ def renamed(value: Any) -> Any:
     "plot",
     [
         *(differences, by_count, cohorts, lollipops, ablations, place_map),
-        *(partial(explained, plot) for plot in (plot_paths, plot_visits, plot_contributions)),
+        *(partial(explained, plot) for plot in (plot_paths, plot_visits)),
     ],
 )
 def test_names_stay_text(plot: Callable[[], go.Figure]) -> None:
