@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from analysis.geography import unwrap_longitudes
 from analysis.records.causes import ablations_key, case_ablations, kept_ablations
-from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
+from analysis.records.evaluation_records import LISTS, MODEL_LABELS, label_with_folder, records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import TableKey, kept_table
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from recap.predictor import CaseRanker, Predictor
     from recap.scores import Scorer
 
+Part = TypeVar("Part")
 Progress = Callable[[int, int], None]
 """Told (cases done, cases in all) while something is made."""
 _CASES_PER_REPORT: Final = 1024
@@ -63,9 +64,9 @@ class Workspace:
     bundle: Path | None = None
     keep: bool = True
     _without_model: "Workspace | None" = None
-    _made: dict[str, pd.DataFrame] = field(default_factory=dict)
-    _baselines: "dict[str, Workspace]" = field(default_factory=dict)
-    _making: threading.RLock = field(default_factory=threading.RLock)
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
+    _baselines: "dict[str, Workspace]" = field(default_factory=dict, init=False)
+    _making: dict[str, threading.Lock] = field(default_factory=dict, init=False)
 
     @classmethod
     def open(cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True) -> "Workspace":
@@ -91,34 +92,39 @@ class Workspace:
         Raises:
             ConfigError: nothing of that name; the line says what there is.
         """
-        if isinstance(model, Path):
-            return self._with(model)
-        if model in BASELINES:
-            alone = self.without_model
-            return alone._baselines.setdefault(model, self._with(model))
+        alone = self.without_model
+        if isinstance(model, str) and model in alone._baselines:
+            return alone._baselines[model]
+        found = self._named(model)
+        opened = replace(self, model=found, _without_model=alone)
+        return alone._baselines.setdefault(found, opened) if isinstance(found, str) else opened
+
+    def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
+        if isinstance(model, Path) or model in BASELINES:
+            return model
         imported = find_predictions(self.dataset.hash)
         named = [item for item in imported if model in (item.name, item.key)]
         if len(named) > 1:
             keys = ", ".join(item.key for item in named)
             raise ConfigError(f"several imported predictions are called {model!r}; name one by its key: {keys}")
-        if named:
-            return self._with(named[0])
-        if not Path(model).is_dir():
+        if not named and not Path(model).is_dir():
             there = ", ".join([*BASELINES, *(item.name for item in imported)])
             raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
-        return self._with(Path(model))
+        return named[0] if named else Path(model)
+
+    def _once(self, kind: str, make: Callable[[], Part]) -> Part:
+        """A part made by whoever asks first; others wait for that part alone."""
+        if kind not in self._made:
+            with self._making.setdefault(kind, threading.Lock()):
+                if kind not in self._made:
+                    self._made[kind] = make()
+        part: Part = self._made[kind]
+        return part
 
     @property
     def without_model(self) -> "Workspace":
         """The dataset alone."""
         return self._without_model or self
-
-    def _with(self, model: Path | str | ImportedPredictions) -> "Workspace":
-        return replace(
-            self, model=model, _without_model=self.without_model, _made={}, _baselines={}, _making=threading.RLock()
-        )
-
-    # The dataset
 
     @property
     def name(self) -> str:
@@ -130,21 +136,17 @@ class Workspace:
         """Every user's visits in order."""
         return Visits.of(self.dataset)
 
-    @cached_property
+    @property
     def checkins(self) -> "CheckinTensors":
         """The check-ins as scorers read them."""
-        if self._without_model is not None:
-            return self._without_model.checkins
         from recap.history import CheckinTensors
 
-        return CheckinTensors.from_dataset(self.dataset)
+        return self.without_model._once("checkins", lambda: CheckinTensors.from_dataset(self.dataset))
 
-    @cached_property
+    @property
     def cases(self) -> pd.DataFrame:
         """The test cases in records order, see `describe_cases`."""
-        if self._without_model is not None:
-            return self._without_model.cases
-        return describe_cases(self.dataset, self.graph, c.TEST)
+        return self.without_model._once("cases", lambda: describe_cases(self.dataset, self.graph, c.TEST))
 
     @property
     def labels(self) -> list[str]:
@@ -179,13 +181,8 @@ class Workspace:
             make: called only when the table is not there yet.
             rows: rows it must have.
         """
-        made = self.without_model._made
-        if kind not in made:
-            key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
-            made[kind] = kept_table(key, make, rows=rows, keep=self.keep)
-        return made[kind]
-
-    # The model
+        key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
+        return self.without_model._once(kind, lambda: kept_table(key, make, rows=rows, keep=self.keep))
 
     @cached_property
     def key(self) -> str:
@@ -195,21 +192,15 @@ class Workspace:
             ConfigError: no model is open.
         """
         if isinstance(self.model, Path):
-            try:
-                return hashlib.sha256((self.model / SUMS).read_bytes()).hexdigest()
-            except OSError:
-                return self._load_checkpoint(self.model).hash  # refuses in its own words
+            sums = self.model / SUMS
+            return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
         if self.model is None:
             raise ConfigError(_NO_MODEL)
         return self.model if isinstance(self.model, str) else self.model.key
 
     @cached_property
     def label(self) -> str:
-        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones.
-
-        Raises:
-            ConfigError: no model is open.
-        """
+        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones."""
         if isinstance(self.model, Path):
             return MODEL_LABELS[RECAP] if self.has_parts else published_label(self._manifest.get("train"))
         if self.model is None:
@@ -218,10 +209,8 @@ class Workspace:
 
     @property
     def label_of_folder(self) -> str:
-        """The same with the checkpoint's folder, where that has a name of its own: for several models side by side."""
-        if isinstance(self.model, Path) and self.model.name != "checkpoint":
-            return f"{self.label} {self.model.name}"
-        return self.label
+        """The same with the checkpoint's folder, where that says more."""
+        return label_with_folder(self.label, self.model) if isinstance(self.model, Path) else self.label
 
     @property
     def has_parts(self) -> bool:
@@ -237,7 +226,7 @@ class Workspace:
             return {}
         return values if isinstance(values, dict) else {}
 
-    @cached_property
+    @property
     def checkpoint(self) -> "Checkpoint | None":
         """The verified checkpoint; None of another model.
 
@@ -247,24 +236,29 @@ class Workspace:
         """
         if not isinstance(self.model, Path):
             return None
-        checkpoint = self._load_checkpoint(self.model)
-        if checkpoint.hash != self.key:
+        if self._verified.hash != self.key:
             raise CheckpointError(f"{self.model} changed while it was open; open it again")
-        checkpoint.check_dataset(self.dataset)
-        return checkpoint
+        self._verified.check_dataset(self.dataset)
+        return self._verified
 
-    def _load_checkpoint(self, folder: Path) -> "Checkpoint":
+    @property
+    def _verified(self) -> "Checkpoint":
         from recap.checkpoint import Checkpoint
 
-        return Checkpoint.load(folder)
+        folder = self.model
+        assert isinstance(folder, Path)
+        return self._once("checkpoint", lambda: Checkpoint.load(folder))
 
-    @cached_property
+    @property
     def scorer(self) -> "Scorer":
         """The model as something that scores cases; a checkpoint's in float64.
 
         Raises:
             ConfigError: no model is open, or imported predictions, which are lists and no model.
         """
+        return self._once("scorer", self._build_scorer)
+
+    def _build_scorer(self) -> "Scorer":
         if self.checkpoint is not None:
             return self.checkpoint.scorer(self.dataset, self.graph)
         if isinstance(self.model, str):
@@ -280,7 +274,7 @@ class Workspace:
         """Whether a softmax of the model's scores means a probability."""
         return self.checkpoint.is_probabilistic if self.checkpoint is not None else self.model == FEATURE_CURVES
 
-    @cached_property
+    @property
     def ranker(self) -> "CaseRanker":
         """The checkpoint, ready for single and edited cases.
 
@@ -291,14 +285,9 @@ class Workspace:
 
         if self.checkpoint is None:
             raise ConfigError("no trained model is open: name a checkpoint folder")
-        return open_ranker(
-            self.checkpoint,
-            self.dataset,
-            graph=self.graph,
-            checkins=self.checkins,
-            cases=self.cases,
-            scorer=self.scorer,
-        )
+        own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
+        checkpoint = self.checkpoint
+        return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))
 
     @property
     def predictor(self) -> "Predictor":
@@ -310,13 +299,9 @@ class Workspace:
         """
         from recap.predictor import Predictor
 
-        ranker = self.ranker
-        if not isinstance(ranker, Predictor):
-            ranker.checkpoint.recap_training  # noqa: B018 # refuses in its own words
-        assert isinstance(ranker, Predictor)
-        return ranker
-
-    # What the model makes of the test cases
+        self.ranker.checkpoint.recap_training  # noqa: B018 # refuses a published model in its own words
+        assert isinstance(self.ranker, Predictor)
+        return self.ranker
 
     def score(self, progress: Progress | None = None) -> pd.DataFrame:
         """The records of all test cases, computed now.
@@ -349,12 +334,9 @@ class Workspace:
         Raises:
             ScoreError: the model returned NaN.
         """
-        with self._making:
-            if "records" not in self._made:
-                # What no file will hold must not be ranked a second time for its lists.
-                has_file = self.keep or records_key(self.dataset.hash, self.key).is_kept(self.bundle)
-                self._made["records"] = self._read_records(LISTS if has_file else (), progress)
-            return self._made["records"]
+        # What no file will hold must not be ranked a second time for its lists.
+        has_file = self.keep or self.has_records
+        return self._once("records", lambda: self._read_records(LISTS if has_file else (), progress))
 
     def records_with_lists(self) -> pd.DataFrame:
         """The same with the best places and their scores of every case; read again at every call where it is a file."""
@@ -373,10 +355,6 @@ class Workspace:
             without=without,
         )
 
-    def records_of(self, model: Path | str) -> pd.DataFrame:
-        """The records of another model on the same cases, see `with_model`."""
-        return self.with_model(model).records()
-
     @property
     def has_ablations(self) -> bool:
         """Whether `ablations` only reads."""
@@ -388,18 +366,18 @@ class Workspace:
         Raises:
             ConfigError, CheckpointError: the model is not a trained RECAP.
         """
-        with self._making:
-            if "ablations" not in self._made:
-                self._made["ablations"] = case_ablations(
-                    self.dataset.hash,
-                    self.key,
-                    lambda: self.predictor,
-                    rows=len(self.cases),
-                    keep=self.keep,
-                    bundle=self.bundle,
-                    progress=progress,
-                )
-            return self._made["ablations"]
+        return self._once(
+            "ablations",
+            lambda: case_ablations(
+                self.dataset.hash,
+                self.key,
+                lambda: self.predictor,
+                rows=len(self.cases),
+                keep=self.keep,
+                bundle=self.bundle,
+                progress=progress,
+            ),
+        )
 
     def kept_ablations(self) -> pd.DataFrame | None:
         """The same where the table was shipped or kept before; None where it would have to be made."""

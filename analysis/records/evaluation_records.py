@@ -32,12 +32,22 @@ def label_in_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if counts else label
 
 
+def label_with_folder(label: str, folder: Path) -> str:
+    """A model's label with its checkpoint's folder, where that says more.
+
+    >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
+    ('RECAP', 'RECAP paper')
+    """
+    says_more = folder.name != "checkpoint" and folder.name.casefold() != label.casefold()
+    return f"{label} {folder.name}" if says_more else label
+
+
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
     """What names the records of a model, by a checkpoint's hash or a baseline's name."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
 
 
-def models_beside(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
+def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
     """The baselines next to a model: `feature_curves` where its records are kept or it was fitted, then counts.
 
     Fitting it takes longer than all others together; `recap train` and `recap evaluate` do it.

@@ -51,7 +51,7 @@ def find(
     removed = None
     if checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
-    found = filter_cases(records, opened.records_of("markov"), names, k=k, eta=1, ablations=removed)
+    found = filter_cases(records, opened.with_model("markov").records(), names, k=k, eta=1, ablations=removed)
     if as_json:
         print_json({"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()})
         return
@@ -159,7 +159,7 @@ def share(
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
 ) -> None:
-    """Write saved cases or a collection as one page or a deck of PNGs, told coarsely unless --exact."""
+    """Write saved cases or a collection as one page or a deck of PNGs, coarse unless --exact."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.explanation import explain_case
     from analysis.workspace import Workspace

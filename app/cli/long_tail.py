@@ -36,19 +36,19 @@ def overview(
     from analysis.long_tail.headlines import curves_finding, overview_finding
     from analysis.long_tail.notable_cases import describe_absent, notable_cases
     from analysis.records.causes import describe_carriers, find_carriers
-    from analysis.records.evaluation_records import models_beside
+    from analysis.records.evaluation_records import models_shown
     from recap.baselines import FEATURE_CURVES
 
     opened = open_model(data, checkpoint, baseline)
     label, records = opened.label, opened.records()
-    names = [name for name in models_beside(opened.dataset.hash, opened.bundle) if name != baseline]
+    names = [name for name in models_shown(opened.dataset.hash, opened.bundle) if name != baseline]
     baselines = [open_baseline(opened, name) for name in names]
     groups = accuracy_by_group({model.label: model.records() for model in (opened, *baselines)}, metric)
     distribution = transition_distribution(opened.cases)
     removed = opened.kept_ablations()
-    notable = notable_cases(opened, records, opened.records_of("markov"), removed)
+    notable = notable_cases(opened, records, opened.with_model("markov").records(), removed)
     over_pairs, over_cases = tail_share(distribution, 1), tail_share(distribution, 1, "case_share")
-    curves = opened.records_of(FEATURE_CURVES) if opened.has_parts and FEATURE_CURVES in names else None
+    curves = opened.with_model(FEATURE_CURVES).records() if opened.has_parts and FEATURE_CURVES in names else None
     payload = {
         "metric": metric,
         "finding": overview_finding(groups, metric),

@@ -36,7 +36,7 @@ def submit(
     processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
     slurm: Annotated[bool, typer.Option("--slurm", help="Hand the run to Slurm.")] = False,
-    notes: Annotated[str, typer.Option(help="Shown beside the run.")] = "",
+    notes: Annotated[str, typer.Option(help="Shown with the run.")] = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Queue a training; it runs in the background and survives this terminal."""
@@ -169,10 +169,9 @@ def resume(run_ids: RunIds, as_json: JsonFlag = False) -> None:
 @runs.command()
 def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     """Delete runs that are over, with their checkpoints."""
-    from recap.runs.execution import control
 
     def remove(store: Any, run: Any) -> str:
-        control.remove(store, run)
+        store.remove(run)
         return "removed"
 
     _for_each(run_ids, remove, as_json)

@@ -6,10 +6,12 @@ The table is one of `analysis.cases.case_table`, or a part of it (the cases that
 wanted. Everything chosen lives in the session under ``key``; one component of a page may carry it in the link too.
 """
 
+import zlib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -98,7 +100,7 @@ def _draw(
         _chips(key, chosen, change)
         st.space("stretch")
         quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
-    picked = _rows(listed, key, more)
+    picked = _rows(listed, rows_key(key, listed.cases), more)
     with st.container(horizontal=True, vertical_alignment="center"):
         if picked is None:
             quiet("Tick a row to open its case.")
@@ -184,13 +186,22 @@ def _bounds(low: int | None, high: int | None) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
+def rows_key(key: str, cases: np.ndarray) -> str:
+    """The key of the table that lists some cases.
+
+    Other cases make another table: a row that is ticked while a filter is still at work is one of the table before,
+    and opens nothing.
+    """
+    return f"{key}_rows_{zlib.crc32(cases.tobytes()):08x}"
+
+
 def _rows(listed: ListedCases, key: str, more: Mapping[str, Any]) -> int | None:
     """The table; returns the case of the ticked row."""
     event = st.dataframe(
         listed.rows,
         hide_index=True,
         height=HEIGHT,
-        key=f"{key}_rows",
+        key=key,
         on_select="rerun",
         selection_mode="single-row",
         column_config=_columns() | dict(more),

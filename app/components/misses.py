@@ -74,7 +74,7 @@ def show_miss_map(source: Source, model: str | None) -> None:
         key="miss-map",
         alt=f"Map of {len(cells)} cells; the table holds the same numbers",
     )
-    credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
+    credit = maps.attribution(source)
     missed, total = int(cells["missed"].sum()), int(cells["cases"].sum())
     quiet(
         "Test cases by the place they start from; the stronger a cell, the larger the share of its cases that is "

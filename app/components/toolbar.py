@@ -57,6 +57,7 @@ def metric_control() -> str:
         format_func=METRIC_LABELS.__getitem__,
         key="metric",
         bind="query-params",
+        persist_state="session",  # the same metric on the next page
         label_visibility="collapsed",
     )
     return chosen or "hr20"
@@ -91,7 +92,7 @@ def downloads(
     """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
 
     Args:
-        pictures: drawn when asked for; told whether everything is shown as recorded.
+        pictures: drawn when asked for; called with whether everything is shown as recorded.
     """
     with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
         download_buttons(tables, source=source, key=key, pictures=pictures)

@@ -36,11 +36,6 @@ class Standings:
     log_sum_M: Tensor
     rank_M: Tensor
 
-    @property
-    def probability_M(self) -> Tensor:
-        """Its softmax probability."""
-        return torch.exp(self.logit_M - self.log_sum_M)
-
     @classmethod
     def of_totals(cls, total_MP: Tensor, poi: int) -> "Standings":
         """Read off totals at hand."""
@@ -55,7 +50,7 @@ class Standings:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What single places get beside their core score; a pair of scoring and place occurs at most once.
+    """What single places get on top of their core score; a pair of scoring and place occurs at most once.
 
     Attributes:
         scoring_C, poi_C, value_C: in any order.

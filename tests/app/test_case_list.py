@@ -2,12 +2,14 @@
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.case_table import COLUMNS, KNOWN_BEFORE, case_table
 from analysis.workspace import Workspace
+from app.components.case_table import rows_key
 from recap import columns as c
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.worlds import small_city
@@ -49,11 +51,29 @@ def test_a_link_filters_and_a_ticked_row_opens_its_case(city: Workspace) -> None
     assert 0 < len(table) < len(city.cases)
     assert table["transition_count"].le(1).all() and hours.between(8, 20).all() and counts.gt(1).any()
     assert f"{len(table):,} of {len(city.cases):,} cases" in texts(app)
-    app.session_state["cases_rows"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
-    app.run()
+    tick(app, table["case"], row=2)
     app.button(key="cases_to_walk").click().run()
     check_calm(app)
     assert app.query_params["case"] == str(table["case"].iloc[2])
+
+
+def test_a_late_click_opens_no_other_case(city: Workspace) -> None:
+    """A row is ticked in the list that the browser still shows, after another filter was chosen: nothing opens."""
+    app = open_view("long_tail", filter="steps=0-1&hours=8-20")
+    before = listed(app)["case"]
+    app.session_state["cases_filter"] = "steps=0-1"
+    tick(app, before, row=2)
+    check_calm(app)
+    assert len(listed(app)) > len(before) and not [button for button in app.button if button.key == "cases_to_walk"]
+    tick(app, listed(app)["case"], row=2)
+    assert [button for button in app.button if button.key == "cases_to_walk"]
+
+
+def tick(app: AppTest, cases: pd.Series, *, row: int) -> None:
+    """Tick a row of the list that holds these cases."""
+    key = rows_key("cases", cases.to_numpy(np.int64))
+    app.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.run()
 
 
 def test_a_link_that_cannot_be_read_lists_all(city: Workspace) -> None:
@@ -69,8 +89,7 @@ def test_a_link_that_hides_the_truth(city: Workspace) -> None:
     check_calm(app)
     table = next(table.value for table in app.dataframe if set(table.value.columns) == set(KNOWN_BEFORE))
     assert len(table) == len(city.cases)
-    app.session_state["cases_rows"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
-    app.run()
+    tick(app, table["case"], row=2)
     app.button(key="cases_to_walk").click().run()
     assert app.query_params["truth"] in ("false", ["false"])
 

@@ -32,7 +32,7 @@ def ablations_of(predictor: Predictor) -> pd.DataFrame:
     return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 
 
-@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two hops"), ("history", "Found by own visits")])
+@pytest.mark.parametrize(("name", "label"), [("hops", "Needs two hops"), ("history", "Needs past visits")])
 def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> None:
     """With a checkpoint a filter counts the cases that the ablation loses, whether chosen by hand or by a link."""
     ablations = ablations_of(predictor)
@@ -44,7 +44,7 @@ def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> 
     assert app.session_state["case"] == found[0] and app.query_params["show"] == label
 
 
-@pytest.mark.parametrize("old", ["Recovered by two hops", "Found, within two hops"])
+@pytest.mark.parametrize("old", ["Recovered by two hops", "Found by two hops", "Found, within two hops"])
 def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old: str) -> None:
     """Links made before the filters were renamed, or beside a baseline, still choose them."""
     app = open_view("walk", show=old, k="20")
@@ -65,7 +65,7 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
     check_calm(app)
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]
-    assert "Found, within two hops" in options and "Found by two hops" not in options
+    assert "Found, within two hops" in options and "Needs two hops" not in options
 
 
 def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
@@ -78,7 +78,7 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
 
     monkeypatch.setattr("analysis.workspace.case_ablations", refuse)
     check_calm(open_view("walk", case="2"))
-    check_calm(open_view("walk", show="Unseen"))
+    check_calm(open_view("walk", show="Never seen"))
 
 
 def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
@@ -91,7 +91,7 @@ def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predic
     """The first view makes no ablations; with a kept table its cards show the ranks without, or say that none is."""
     app = open_view("overview")
     check_calm(app)
-    assert "not measured yet" in texts(app) and "Found by" not in texts(app)
+    assert "not measured yet" in texts(app) and "Needs" not in texts(app)
     ablations = ablations_of(predictor)
     ablations["without_two_hops"] = ablations["rank"]
     number = int(np.flatnonzero(ablations["rank"] <= 20)[0])
@@ -100,8 +100,8 @@ def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predic
     keep(predictor, ablations)
     app = open_view("overview")
     check_calm(app)
-    assert "Found by own visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
-    assert "Found by two hops" not in texts(app)
+    assert "Needs past visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
+    assert "Needs two hops" not in texts(app)
     assert "No test case is found at 20 with two hops and lost without." in texts(app)
     app.button(key="open-history").click().run()
     assert app.query_params["case"] == str(number)

@@ -216,15 +216,14 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
 
 
 def _map(source: Source, shown: CaseExplanation) -> None:
-    online = bool(st.session_state.get("tiles"))
     through = ", ".join(path.name for path in shown.paths) or "no place"
     st.pydeck_chart(
-        maps.explain_map(source, shown, state.theme_palette().theme, online=online),
+        maps.explain_map(source, shown, state.theme_palette().theme),
         height=_MAP_HEIGHT,
         key="explain-map",
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}",
     )
-    credit = maps.attribution(source, online=online)
+    credit = maps.attribution(source)
     if credit:
         quiet(markdown_text(credit))
 

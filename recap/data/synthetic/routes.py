@@ -2,17 +2,24 @@
 
 Whoever seeks something new first asks where others went on to: from here to a middle, and from the middle on. Others
 are the people of the city who lived before (people live one after the other, whatever their dates), and only what they
-checked in is told. In real check-ins a user's new places lie within two steps of where they are more often than
+checked in is recorded. In real check-ins a user's new places lie within two steps of where they are more often than
 popularity and distance would give; without shared routes the city's did not.
 """
 
 from collections import defaultdict
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
-from recap.data.synthetic.stops import Stop
+
+
+class Stop(NamedTuple):
+    """One visit: minutes of local time since the first midnight, and the venue."""
+
+    minute: int
+    venue: int
+
 
 _ONE_WALK: Final = 1_440  # minutes between two check-ins beyond which the second does not follow from the first
 
