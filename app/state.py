@@ -192,8 +192,8 @@ def _say_what_differs(source: Source) -> None:
         st.markdown(f":small[:gray[{hashes.sentence[0].upper()}{hashes.sentence[1:]}. {shown}]]")
 
 
-def takes_over_saying_invented() -> bool:
-    """Whether the page must still say that its city is invented; whoever asks says it."""
+def consume_synthetic_notice() -> bool:
+    """Whether the page must still say that its city is invented; the caller then says it."""
     return bool(st.session_state.pop("to_say_invented", False))
 
 

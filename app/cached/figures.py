@@ -142,6 +142,10 @@ known_before: Final = PerObject(hide_truth)
 """See `analysis.cases.case_filter.hide_truth`."""
 
 
+OPEN: Final = "open"
+"""The column of the buttons that open cases."""
+
+
 @dataclass(frozen=True)
 class ListedCases:
     """The rows that pass a filter.
@@ -156,15 +160,18 @@ class ListedCases:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OBJECT)
-def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...]) -> ListedCases:
+def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...], opens: str) -> ListedCases:
     """Filter a table of `analysis.cases.case_table` and put it into words.
 
     Args:
         chosen: text of the filter; for a table of `known_before` without what it says of the truth.
         columns: which are shown after the case, as far as they are there and hold something.
+        opens: what the button of each row says.
     """
     shown = table[CaseFilter.from_text(chosen).mask(table)]
-    return ListedCases(shown[c.CASE].to_numpy(), as_sent(_readable(shown, columns)))
+    rows = _readable(shown, columns)
+    rows[OPEN] = pd.Categorical([opens] * len(rows))
+    return ListedCases(shown[c.CASE].to_numpy(), as_sent(rows))
 
 
 def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:

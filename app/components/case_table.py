@@ -1,6 +1,6 @@
 """A list of cases to filter, sort and open: one component for every view that lists cases.
 
-    show_case_table(all_cases(source), key="cases", open_case=buttons)
+    show_case_table(table, key="cases", open_case=open_in_walk, opens="Walk →")
 
 The table is one of `analysis.cases.case_table`, or a part of it (the cases that flipped, say), with further columns if
 wanted. Everything chosen lives in the session under ``key``; one component of a page may carry it in the link too.
@@ -18,8 +18,7 @@ from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
 from analysis.glossary import TERMS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
-from app.cached.figures import ListedCases, known_before, list_cases, options_of
-from app.components.chart_table import ticked_row
+from app.cached.figures import OPEN, known_before, list_cases, options_of
 from app.components.text import quiet
 from recap import columns as c
 from recap.errors import RecapError
@@ -27,7 +26,7 @@ from recap.printable import markdown_text, visible
 
 PARAM: Final = "filter"
 """The link's parameter."""
-HEIGHT: Final = 420
+HEIGHT: Final = 330
 
 
 def show_case_table(
@@ -35,21 +34,26 @@ def show_case_table(
     *,
     key: str,
     open_case: Callable[[int], None],
+    opens: str,
+    columns: Mapping[str, Any] | None = None,
     show_truth: bool = True,
     in_link: bool = False,
     more: Mapping[str, Any] | None = None,
 ) -> None:
-    """Filters and table; a ticked row asks ``open_case`` for buttons.
+    """Filters and table; each row has a button that opens its case.
 
     Args:
         table: rows of `analysis.cases.case_table.case_table`; further columns are shown where ``more`` names them.
         key: of the widgets and of what is kept in the session.
-        open_case: draws what can be done with the case whose row is ticked, such as buttons to Walk and Explain.
+        open_case: opens the case of the pressed button.
+        opens: what the button says.
+        columns: the columns shown, in order, with their configuration; all of the usual ones by default.
         show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
         in_link: whether the filter is carried by the link (one component of a page).
         more: column configuration of further columns, by name.
     """
-    st.fragment(_draw)(table, key, open_case, show_truth, in_link, more or {})
+    shown = _columns() if columns is None else columns
+    st.fragment(_draw)(table, key, open_case, opens, {**(more or {}), **shown}, show_truth, in_link)
 
 
 def current_filter(key: str, *, in_link: bool = False) -> CaseFilter:
@@ -83,27 +87,33 @@ def _draw(
     table: pd.DataFrame,
     key: str,
     open_case: Callable[[int], None],
+    opens: str,
+    columns: Mapping[str, Any],
     show_truth: bool,
     in_link: bool,
-    more: Mapping[str, Any],
 ) -> None:
     chosen = current_filter(key, in_link=in_link)
-
     change = partial(change_filter, key, in_link=in_link)
     if not show_truth:
-        table, chosen = known_before(table), chosen.without_truth()
-    listed = list_cases(table, chosen.text, (*more, *_columns()))
+        table, chosen, columns = known_before(table), chosen.without_truth(), _columns()
+    listed = list_cases(table, chosen.text, tuple(columns), opens)
+    pressed = st.session_state.get(f"{key}_open")
+    if pressed is not None and pressed["row"] < len(listed.cases):
+        open_case(int(listed.cases[pressed["row"]]))
     with st.container(horizontal=True, vertical_alignment="center"):
         _controls(table, key, chosen, change, show_truth=show_truth)
         _chips(key, chosen, change)
         st.space("stretch")
         quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
-    picked = _rows(listed, key, more)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if picked is None:
-            quiet("Tick a row to open its case.")
-        else:
-            open_case(picked)
+    button = st.column_config.ButtonColumn("", width=92, type="tertiary", key=f"{key}_open")
+    st.dataframe(
+        listed.rows,
+        hide_index=True,
+        height=HEIGHT,
+        key=f"{key}_rows",
+        column_config={**columns, OPEN: button},
+        alt="Cases with places, counts and ranks; the last column opens a case",
+    )
 
 
 def _controls(
@@ -152,7 +162,7 @@ def _controls(
 def _chips(key: str, chosen: CaseFilter, change: Callable[..., None]) -> None:
     """The filters that are on; a click takes one away."""
     words: dict[str, str] = {}
-    for name, label in (("rank", "Rank"), ("steps", "Step seen"), ("visits", "Place visited")):
+    for name, label in (("rank", "Rank"), ("steps", "Transition seen"), ("visits", "Place visited")):
         low, high = getattr(chosen, name)
         if (low, high) != (None, None):
             words[name] = f"{label} {_bounds(low, high)}"
@@ -184,22 +194,6 @@ def _bounds(low: int | None, high: int | None) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _rows(listed: ListedCases, key: str, more: Mapping[str, Any]) -> int | None:
-    """The table; returns the case of the ticked row."""
-    event = st.dataframe(
-        listed.rows,
-        hide_index=True,
-        height=HEIGHT,
-        key=f"{key}_rows",
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=_columns() | dict(more),
-        alt="Cases with rank, counts, places, category, hour, reason and causes",
-    )
-    row = ticked_row(event, len(listed.cases))
-    return None if row is None else int(listed.cases[row])
-
-
 def _source(name: str) -> str:
     return ABLATION_LABELS[name]
 
@@ -209,7 +203,7 @@ def _columns() -> dict[str, Any]:
     return {
         c.CASE: number("Case", width=58, format="%d"),
         c.RANK: number("Rank", width=62, format="%g", help="Of the true place; a mean over ties."),
-        c.TRANSITION_COUNT: number("Step seen", width=78, help="In training."),
+        c.TRANSITION_COUNT: number("Seen", width=62, help="In training."),
         c.DESTINATION_COUNT: number("Place visited", width=92, help="In training."),
         c.CATEGORY: text("Category", width=140, help="Of the true place."),
         HOUR: number("Hour", width=52, help="Local hour of the check-in before."),

@@ -57,6 +57,7 @@ def metric_control() -> str:
         format_func=METRIC_LABELS.__getitem__,
         key="metric",
         bind="query-params",
+        persist_state="session",
         label_visibility="collapsed",
     )
     return chosen or "hr20"
@@ -81,8 +82,9 @@ def truth_toggle() -> bool:
     )
 
 
+@st.fragment
 def downloads(
-    tables: Mapping[str, pd.DataFrame],
+    tables: Callable[[], Mapping[str, pd.DataFrame]],
     *,
     source: Source,
     key: str,
@@ -91,38 +93,40 @@ def downloads(
     """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
 
     Args:
+        tables: by name; computed when the button is pressed.
         pictures: drawn when asked for; told whether everything is shown as recorded.
     """
-    with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
-        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
+    button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
+    if not button.open:
+        return
+    with button:
+        quiet("Tables as CSV. Each chart has its picture (PNG) in its own corner.")
+        found = tables()
         exact = False
-        if pictures or any(map(is_personal, tables.values())):
+        if pictures or any(map(is_personal, found.values())):
             exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and users' numbers.")
             quiet(
                 "The files hold people's places and times: for you alone."
                 if exact
                 else "Safe to share: pseudonyms, no dates, rare places blurred."
             )
-        for name, table in tables.items():
+        files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
+            (name, "csv", "text/csv", ":material/table:", partial(_table_file, source, table, exact))
+            for name, table in found.items()
+        ]
+        files += [
+            (name, "png", "image/png", ":material/image:", partial(draw, exact))
+            for name, draw in (pictures or {}).items()
+        ]
+        for name, ending, mime, icon, write in files:
             st.download_button(
                 name,
-                data=partial(_table_file, source, table, exact),
-                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.csv",
-                mime="text/csv",
+                data=write,
+                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.{ending}",
+                mime=mime,
                 on_click="ignore",
                 key=f"{key}-{name}",
-                icon=":material/table:",
-                width="stretch",
-            )
-        for name, draw in (pictures or {}).items():
-            st.download_button(
-                name,
-                data=partial(draw, exact),
-                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.png",
-                mime="image/png",
-                on_click="ignore",
-                key=f"{key}-{name}",
-                icon=":material/image:",
+                icon=icon,
                 width="stretch",
             )
 

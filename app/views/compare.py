@@ -57,7 +57,7 @@ def view() -> None:
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases of the list"] = comparisons.cell_cases(source, a, b, found.k, cell)
-        downloads(tables, source=source, key="compare")
+        downloads(lambda: tables, source=source, key="compare")
 
 
 def _current_sides(source: Source) -> tuple[Option, Option]:

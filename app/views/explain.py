@@ -132,7 +132,7 @@ def _export(source: Source, shown: CaseExplanation) -> None:
 
     share_button(source, checked, key="explain")
     draw = partial(maps.explain_image, source, shown, state.theme_palette().theme)
-    downloads(tables, source=source, key="explain", pictures={"Map": lambda exact: draw(exact=exact)})
+    downloads(lambda: tables, source=source, key="explain", pictures={"Map": lambda exact: draw(exact=exact)})
 
 
 def _answer(shown: CaseExplanation) -> None:

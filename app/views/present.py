@@ -27,7 +27,7 @@ def view() -> None:
     if source is None:
         no_source()
         return
-    state.takes_over_saying_invented()  # the last screen says it
+    state.consume_synthetic_notice()  # the last screen says it
     if source.checkpoint_hash is not None and not source.has_parts:
         st.title("Nothing to present", anchor=False)
         st.markdown(markdown_text(f"{source.variant} has no parts to take away, so there is no why. Choose a RECAP."))

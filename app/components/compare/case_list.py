@@ -1,7 +1,5 @@
 """The cases of one list: what one side finds, both or neither; a row opens the case for both sides."""
 
-from functools import partial
-
 import pandas as pd
 import streamlit as st
 
@@ -16,7 +14,7 @@ from app.cached.comparisons import Option
 from app.cached.tables import cases_of_any_model
 from app.components.case_table import show_case_table
 from app.components.text import quiet, section
-from app.pages import EXPLAIN, WALK
+from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
 
@@ -53,7 +51,7 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
     table = comparisons.cell_cases(source, a, b, found.k, cell)
     label = cell_label(cell, *found.names)
     with st.container(horizontal=True, vertical_alignment="center"):
-        order = " Largest change of rank first; a ticked row opens its case below." if len(table) else ""
+        order = " Largest change of rank first; a row opens below." if len(table) else ""
         quiet(f"{label} within {found.k}: {len(table):,} cases.{order}", width="content")
         st.space("stretch")
         if len(table) and st.button(
@@ -68,7 +66,8 @@ def show_case_list(source: Source, a: Option, b: Option, found: Comparison, cell
     show_case_table(
         listed_table(source, table),
         key=f"compared-{cell}",
-        open_case=partial(_open_case, source),
+        open_case=_open_case,
+        opens="Open",
         in_link=True,
         more={
             RANK_A: st.column_config.NumberColumn("Rank, A", width=62, format="%g", help="Of the true place, by A."),
@@ -92,11 +91,7 @@ def listed_table(source: Source, listed: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _open_case(source: Source, case: int) -> None:
-    """Both sides of the ticked case, once; and the ways to it elsewhere."""
-    if st.session_state.get("_listed_case") != case:
-        st.session_state["_listed_case"] = st.session_state["open"] = case
-        st.rerun()
-    for page in (WALK, EXPLAIN):
-        if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"compared_to_{page.name}"):
-            st.switch_page(page.path, query_params=state.link_to(source, case=str(case)))
+def _open_case(case: int) -> None:
+    """Both sides of a case, below."""
+    st.session_state["open"] = case
+    st.rerun()

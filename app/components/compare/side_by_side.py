@@ -66,7 +66,6 @@ def show_side_by_side(source: Source, a: Option, b: Option, case: int) -> None:
 
 def _close() -> None:
     st.session_state["open"] = None
-    st.session_state["_listed_case"] = None
 
 
 def _walk(source: Source, a: Option, b: Option, option: Option, name: str, case: int) -> None:

@@ -39,7 +39,7 @@ def show_listed_ranks(source: Source) -> None:
         prediction = prediction.without_truth()
     best = prediction.candidates.head(prediction.num_best)
     with exports:
-        downloads({"Best places": best}, source=source, key="explain")
+        downloads(lambda: {"Best places": best}, source=source, key="explain")
     name = markdown_text(model_label(source))
     here = markdown_text(opened.labels[int(prediction.case[c.SOURCE])])
     first = "" if best.empty else f" First is {markdown_text(str(best['name'].iloc[0]))}."

@@ -43,7 +43,7 @@ def show_ranks_only(source: Source) -> None:
         shown = explanations.explain_ranks(source, case, about=before.about.poi, edits=edits, hide_truth=hide_truth)
     tables = {"Best places": _best(shown), "Without a visit": _removed(shown)}
     with exports:
-        downloads(tables, source=source, key="explain")
+        downloads(lambda: tables, source=source, key="explain")
     with st.container():
         _answer(shown)
     halves = st.grid(2, min_column_width=_SIDE)

@@ -89,7 +89,7 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
             pictures: dict[str, Callable[[bool], bytes]] = {
                 "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **marks, exact=exact)
             }
-            downloads(shown, source=source, key="walk", pictures=pictures)
+            downloads(lambda: shown, source=source, key="walk", pictures=pictures)
 
 
 def _shown(show_truth: bool) -> dict[str, bool]:
