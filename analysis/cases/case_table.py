@@ -107,7 +107,8 @@ def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFr
         else ", ".join(GROUP_NAMES[cause] for cause in causes if cause in GROUP_NAMES)
         for rank, reason, causes in zip(table[c.RANK], table[REASON], table[CAUSES], strict=True)
     ]
-    named = {TRANSITION: table[FROM] + " → " + table[TO], REFERENCE: reference.to_numpy(float), FOUND_THROUGH: through}
-    shown = table.assign(**named)
+    shown = table.copy()
+    shown[TRANSITION] = table[FROM] + " → " + table[TO]
+    shown[REFERENCE], shown[FOUND_THROUGH] = reference.to_numpy(float), through
     mine, theirs = (shown[name].to_numpy() for name in (c.RANK, REFERENCE))
     return shown.iloc[np.lexsort([mine - theirs, (mine > k).astype(int) - (theirs > k)])]

@@ -1,6 +1,7 @@
 """Overview figures: accuracy on rare and frequent transitions as lollipops, and the sorted transition counts."""
 
 import math
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 import pandas as pd
@@ -54,7 +55,9 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
     return assembled(traces, layout, palette, height=round(ROW_PX * (len(names) + 1.35)))
 
 
-def _lollipop(row: dict[str, Any], y: float, xaxis: str, palette: Palette, *, mine: bool) -> list[dict[str, Any]]:
+def _lollipop(
+    row: Mapping[Hashable, Any], y: float, xaxis: str, palette: Palette, *, mine: bool
+) -> list[dict[str, Any]]:
     """The whole way in the colour of the grid, the part of it that is found, and its head."""
     colour = palette.model.fill if mine else palette.baseline
     value = 0.0 if math.isnan(row["value"]) else float(row["value"])

@@ -1,6 +1,7 @@
 """What Long tail says: its headline and lines, chosen by the numbers and their intervals."""
 
 import math
+from collections.abc import Hashable, Mapping
 from typing import Any, Final
 
 import pandas as pd
@@ -56,7 +57,7 @@ def _trend(rises: pd.DataFrame) -> str:
     return f"{falls} and with how unpopular the place is."
 
 
-def _is_flat(rise: dict[str, Any]) -> bool:
+def _is_flat(rise: Mapping[Hashable, Any]) -> bool:
     return bool(max(-rise["lower"], rise["upper"]) < FLAT)
 
 

@@ -6,12 +6,13 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
+from analysis.records.ablations import HOPS_ABLATIONS, describe_ablations
 from analysis.records.accuracy import is_hit
 from analysis.workspace import Workspace
 from recap import columns as c
 
 KINDS: Final = ("past_visits", "two_hop_paths", "missed")
-ABLATED: Final = {"past_visits": ("past_visits",), "two_hop_paths": ("two_hop_paths", "graph_token")}
+ABLATED: Final = {"past_visits": ("past_visits",), "two_hop_paths": HOPS_ABLATIONS}
 """The ablation behind each kind: the first that the model has. Explain offers the same ones as edits."""
 FOUND_WITHIN: Final = 20
 SHORTLIST: Final = 48
@@ -44,6 +45,24 @@ class NotableCase(NamedTuple):
     rank_without: float | None = None
 
 
+def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableCase]:
+    """The notable cases of an opened model, see `notable_cases`.
+
+    Args:
+        may_ablate: whether ablations of a few cases may be run where those of all are not kept.
+    """
+    tables, kept = (opened.records(), opened.records_of("visit_count")), opened.kept_ablations()
+    if kept is not None:
+        return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])
+    if not opened.has_parts or not may_ablate:
+        return notable_cases(opened, *tables)
+
+    def ablate(cases: np.ndarray) -> pd.DataFrame:
+        return describe_ablations(opened.predictor, opened.predictor.cases.iloc[cases])
+
+    return notable_cases(opened, *tables, ablate, shortlist=SHORTLIST)
+
+
 def notable_cases(
     opened: Workspace,
     records: pd.DataFrame,
@@ -63,54 +82,50 @@ def notable_cases(
         ablate: of the model; None where its score has no parts.
         shortlist: how many cases of a kind are ablated at most; None for all.
     """
-    masks = _candidates(records)
-    found: list[NotableCase] = []
+    wanted, found = _wanted(records, ablated=ablate is not None), list[NotableCase]()
+    is_found = is_hit(records, FOUND_WITHIN)
     for kind in KINDS:
-        seen = records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in found]).to_numpy()
+        is_new_user = ~records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in found]).to_numpy()
+        order = pd.DataFrame({c.RANK: records[c.RANK], "counter": -counter[c.RANK], c.CASE: records[c.CASE]})
+        case, name, rank_without = None, None, None
         if kind == "missed":
-            ranks = records[c.RANK].where(masks[kind] & ~seen)
-            if ranks.notna().any():
-                order = pd.DataFrame({"gap": (ranks - ranks.median()).abs(), c.CASE: records[c.CASE]}).dropna()
-                found.append(_card(opened, records, counter, kind, int(order.sort_values(["gap", c.CASE]).index[0])))
-            continue
-        likely = masks[kind].astype(int) - seen
-        order = pd.DataFrame({"likely": -likely, c.RANK: records[c.RANK], "counter": -counter[c.RANK]})
-        if ablate is None:
-            rows = order[masks[kind] & ~seen].sort_values(["likely", c.RANK, "counter"], kind="stable").index
-            if len(rows):
-                found.append(_card(opened, records, counter, kind, int(rows[0])))
-            continue
-        hits = order[is_hit(records, FOUND_WITHIN)].sort_values(["likely", c.RANK, "counter"], kind="stable")
-        rows = hits.index.to_numpy()[:shortlist]
-        ablations = ablate(np.sort(rows)).set_index(c.CASE).loc[rows]
-        name = next((name for name in ABLATED[kind] if ablations[f"without_{name}"].notna().any()), None)
-        if name is None:
-            continue
-        without = ablations[f"without_{name}"]
-        lost = hits.loc[rows].assign(ratio=hits[c.RANK] / without)[(without > FOUND_WITHIN).to_numpy()]
-        if len(lost):
-            row = int(lost.sort_values(["likely", "ratio"], kind="stable").index[0])
-            card = _card(opened, records, counter, kind, row)
-            found.append(card._replace(ablation=name, rank_without=float(without.loc[row])))
+            rank = order[c.RANK][wanted[kind] & is_new_user]
+            case = _first((rank - rank.median()).abs().sort_values(kind="stable"))
+        elif ablate is None:
+            case = _first(order[wanted[kind] & is_new_user].sort_values([c.RANK, "counter"], kind="stable"))
+        else:
+            order.insert(0, "unlikely", -(wanted[kind].astype(int) - ~is_new_user))
+            hits = order[is_found].sort_values(["unlikely", c.RANK, "counter"], kind="stable")[:shortlist]
+            ablations = ablate(np.sort(hits[c.CASE].to_numpy())).set_index(c.CASE).loc[hits[c.CASE].to_numpy()]
+            name = next((name for name in ABLATED[kind] if ablations[f"without_{name}"].notna().any()), None)
+            if name is not None:
+                without = ablations[f"without_{name}"].to_numpy()
+                lost = hits.assign(ratio=hits[c.RANK] / without, without=without)[without > FOUND_WITHIN]
+                case = _first(lost.sort_values(["unlikely", "ratio"], kind="stable"))
+                rank_without = None if case is None else float(lost["without"].loc[case])
+        if case is not None:
+            seen = int(opened.case(case)[c.TRANSITION_COUNT])
+            mine, theirs = (float(table[c.RANK].iloc[case]) for table in (records, counter))
+            visits = visits_before(opened, case)
+            found.append(NotableCase(kind, case, mine, theirs, seen, visits, name, rank_without))
     return found
 
 
-def _candidates(records: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Unseen transitions to another place, for each kind those that are told best by it."""
+def _first(rows: pd.DataFrame | pd.Series) -> int | None:
+    return int(rows.index[0]) if len(rows) else None
+
+
+def _wanted(records: pd.DataFrame, *, ablated: bool) -> dict[str, np.ndarray]:
+    """The cases of each kind that show it best: unseen transitions to another place."""
     moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
     unseen = (records[c.TRANSITION_COUNT] == 0).to_numpy() & moves
     known, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     hit = is_hit(records, FOUND_WITHIN)
     return {
         "past_visits": unseen & hit & known,
-        "two_hop_paths": unseen & hit & ~known & near,
+        "two_hop_paths": unseen & hit & near & (ablated | ~known),
         "missed": unseen & ~hit & ~known & ~near,
     }
-
-
-def _card(opened: Workspace, records: pd.DataFrame, counter: pd.DataFrame, kind: str, case: int) -> NotableCase:
-    ranks = (float(table[c.RANK].iloc[case]) for table in (records, counter))
-    return NotableCase(kind, case, *ranks, int(opened.case(case)[c.TRANSITION_COUNT]), visits_before(opened, case))
 
 
 def visits_before(opened: Workspace, case: int) -> int:

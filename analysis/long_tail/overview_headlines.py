@@ -166,7 +166,7 @@ def absent_line(cards: list[NotableCase], *, ablated: bool) -> str:
     return f"No case in the top {FOUND_WITHIN} is lost without {' or without '.join(missing)}." if missing else ""
 
 
-def _rows_of(groups: pd.DataFrame, model: str) -> Mapping[str, dict[str, Any]]:
+def _rows_of(groups: pd.DataFrame, model: str) -> Mapping[str, dict[Any, Any]]:
     return {str(row["group"]): row for row in groups[groups["model"] == model].to_dict(orient="records")}
 
 
@@ -179,7 +179,7 @@ def _number(value: float, metric: str) -> str:
     return f"{100 * value:.0f}" if metric.startswith("hr") else f"{value:.3f}"
 
 
-def _who_is_ahead(mine: Mapping[str, Any], groups: pd.DataFrame, metric: str, *, new: bool = False) -> str:
+def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *, new: bool = False) -> str:
     """The best other model in a group, where the whole interval of the difference favours it; else empty."""
     if not mine.get("lead_upper", math.nan) < 0:
         return ""

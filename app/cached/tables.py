@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Final, cast
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -14,8 +13,7 @@ from analysis.long_tail.ablations import shipped_ablations
 from analysis.long_tail.lift import kept_hops, kept_lift
 from analysis.long_tail.miss_map import miss_cells
 from analysis.long_tail.misses import describe_misses, label_misses
-from analysis.long_tail.notable_cases import SHORTLIST, NotableCase, notable_cases
-from analysis.records.ablations import describe_ablations
+from analysis.long_tail.notable_cases import NotableCase, find_notable
 from analysis.records.accuracy import METRIC_LABELS, is_hit, is_known
 from analysis.records.case_groups import By
 from analysis.records.case_selection import CaseSelection
@@ -205,19 +203,10 @@ def notable(source: Source) -> list[NotableCase]:
 
 @st.cache_resource(max_entries=32, show_spinner="Checking three cases", hash_funcs=BY_MODEL)
 def _notable(source: Source, *, all_ablated: bool) -> list[NotableCase]:
-    opened, kept = open_workspace(source), kept_causes(source)
-    tables = read_records(source), read_records(source, "visit_count")
-    if kept is not None:
-        return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])
-    if not source.has_parts or is_large(source):
-        return notable_cases(opened, *tables)
-
-    def ablate(cases: np.ndarray) -> pd.DataFrame:
+    may_ablate = source.has_parts and not all_ablated and not is_large(source)
+    if may_ablate:
         from app import threads  # noqa: F401 # here: loads torch, on one thread
-
-        return describe_ablations(opened.predictor, opened.predictor.cases.iloc[cases])
-
-    return notable_cases(opened, *tables, ablate, shortlist=SHORTLIST)
+    return find_notable(open_workspace(source), may_ablate=may_ablate)
 
 
 def lost_hits(source: Source, k: int) -> LostHits | None:

@@ -31,8 +31,8 @@ def _current(name: str, default: str, rankers: Mapping[str, Ranker]) -> Ranker:
         st.warning(f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}")
     elif asked is not None:
         st.session_state[_kept(name)] = asked
-    token = st.session_state.get(_kept(name))
-    token = token if token in rankers else default
+    kept = st.session_state.get(_kept(name))
+    token = str(kept) if kept in rankers else default
     state.write_param(name, None if token == default else token)
     return rankers[token]
 
