@@ -1,44 +1,24 @@
-"""Recipes: named searches over all test cases, each with its count; the same input gives the same cases.
-
-A recipe that speaks of what found a case rests on ablations (`analysis.records.causes`): found at K with a source, lost
-without it for all places. Without ablations it names what coincides and says so.
-"""
+"""Recipes: named searches over all test cases, each with its count; the same input gives the same cases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal, get_args
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.cases.diversity import diverse_order
+from analysis.cases.words import NO_ABLATIONS, NO_SHARES, RECIPES, RecipeName, recipe_headline, recipe_meaning
+from analysis.records.ablations import HOPS_ABLATIONS
 from analysis.records.accuracy import is_hit
-from analysis.records.causes import causes_of, obstacles_of
+from analysis.records.causes import found_by
 from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.errors import ConfigError
 
-RecipeName = Literal["popular", "own_visits", "two_hops", "both", "wrong", "flipped", "nothing"]
-RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
 CONFIDENT_SHARE: Final = 0.5
-"""Confident: of the shares of all listed places the first one holds at least this much."""
-
-LABELS: Final[dict[RecipeName, str]] = {
-    "popular": "Popular place, never-seen step",
-    "own_visits": "Lost without own visits",
-    "two_hops": "Lost without two-hop paths",
-    "both": "Needs visits and paths",
-    "wrong": "Confidently wrong",
-    "flipped": "Flipped between models",
-    "nothing": "Nothing here finds it",
-}
-COINCIDENCE_LABELS: Final[dict[RecipeName, str]] = {
-    "own_visits": "Coincides: own visits only",
-    "two_hops": "Coincides: two-hop paths only",
-    "both": "Coincides: visits and paths",
-}
-"""What three recipes are called where no removal says what found the case."""
+"""Confident: of the probability of all listed places the first one holds at least this much."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,14 +26,16 @@ class RecipeTables:
     """What recipes search; every table has one row per test case, in the same order.
 
     Attributes:
+        model: what the model is called.
         records: the model's.
         train_checkins: check-ins of every place in training, from the POI table.
-        others: records of other rankers by what they are called; the first is the one that cases flip against.
+        others: records of other models by what they are called; cases flip against the first.
         ablations: the model's, from `analysis.records.causes.case_ablations`; None where there are none.
-        probabilistic: whether a softmax of the model's scores means a share.
+        probabilistic: whether a softmax of the model's scores means a probability.
         k: found means a rank of at most K.
     """
 
+    model: str
     records: pd.DataFrame
     train_checkins: np.ndarray
     others: Mapping[str, pd.DataFrame] = field(default_factory=dict)
@@ -69,9 +51,26 @@ class RecipeTables:
                 raise ConfigError(f"{name}: {len(table):,} rows for {len(self.records):,} cases")
 
     @property
-    def baseline(self) -> str | None:
-        """The ranker that cases flip against."""
-        return next(iter(self.others), None)
+    def models(self) -> list[str]:
+        """The model, then the others."""
+        return [self.model, *self.others]
+
+    @property
+    def baseline(self) -> str:
+        """The model that cases flip against; empty without one."""
+        return next(iter(self.others), "")
+
+    @cached_property
+    def hops_ablation(self) -> str | None:
+        """The ablation that "without two-hop paths" means for this model; None where it has none."""
+        if self.ablations is None:
+            return None
+        return next((name for name in HOPS_ABLATIONS if self.ablations[f"without_{name}"].notna().any()), None)
+
+    def without(self, recipe: RecipeName) -> pd.Series | None:
+        """The truth's ranks in the ablation that a recipe speaks of; None where it was not run."""
+        name = "past_visits" if recipe == "past_visits" else self.hops_ablation
+        return None if self.ablations is None or name is None else self.ablations[f"without_{name}"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,32 +79,21 @@ class FoundCases:
 
     Attributes:
         recipe: its name.
-        label: what people read; it says "coincides" where nothing was removed.
-        meaning: what exactly was searched, in one sentence.
+        headline, meaning: the finding, and what was searched, in one sentence each.
         cases: case numbers, best first; no user and no place comes twice among the first ones unless unavoidable.
-        of: test cases in all.
-        absent: why there is none, in one sentence; empty where there are some.
+        absent: why the recipe cannot be computed, in one sentence; empty where it can.
     """
 
     recipe: RecipeName
-    label: str
+    headline: str
     meaning: str
     cases: np.ndarray
-    of: int
     absent: str
 
     @property
     def count(self) -> int:
         """How many cases it found."""
         return len(self.cases)
-
-    def holds(self, case: int) -> bool:
-        """Whether it found this case."""
-        return case in self._numbers
-
-    @cached_property
-    def _numbers(self) -> frozenset[int]:
-        return frozenset(self.cases.tolist())
 
 
 def find_all(tables: RecipeTables, *, first: int = 12) -> dict[RecipeName, FoundCases]:
@@ -114,7 +102,7 @@ def find_all(tables: RecipeTables, *, first: int = 12) -> dict[RecipeName, Found
 
 
 def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
-    """The cases of one recipe, the telling ones first.
+    """The cases of one recipe, the most striking first.
 
     Args:
         first: among so many, no user and no place comes twice unless it cannot be avoided.
@@ -125,91 +113,33 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
     if recipe not in RECIPES:
         raise ConfigError(f"unknown recipe {recipe!r}; choose one of {', '.join(RECIPES)}")
     name: RecipeName = RECIPES[RECIPES.index(recipe)]
-    records = tables.records
-    mask, order, meaning, unavailable = _SEARCHES[name](tables)
+    records, absent = tables.records, _absent(tables, name)
     numbers = records[c.CASE].to_numpy(np.int64)
+    mask, order = (np.zeros(len(records), dtype=bool), 0.0) if absent else _SEARCHES[name](tables)
     table = pd.DataFrame({c.ROW: np.arange(len(records)), "order": order, c.CASE: numbers})[mask]
     rows = table.sort_values(["order", c.CASE], kind="stable")[c.ROW].to_numpy()
     user, source, target = (records[column].to_numpy(np.int64)[rows] for column in (c.USER, c.SOURCE, c.TARGET))
     rows = rows[diverse_order(user, source, target, first)]
-    is_cause = name in COINCIDENCE_LABELS and tables.ablations is not None
-    label = LABELS[name] if is_cause else COINCIDENCE_LABELS.get(name, LABELS[name])
-    absent = (
-        "" if len(rows) else unavailable or f"None of the {len(records):,} cases: {meaning[0].lower()}{meaning[1:]}"
-    )
-    return FoundCases(name, label, meaning, numbers[rows], len(records), absent)
+    headline = recipe_headline(name, tables.model, tables.baseline, len(rows), len(records))
+    meaning = recipe_meaning(name, tables.models, tables.k)
+    return FoundCases(name, headline, meaning, numbers[rows], absent)
 
 
-Search = tuple[np.ndarray, np.ndarray, str, str]
-"""Which cases, what they are ordered by (lowest first), what was searched, and why it cannot be (empty: it can)."""
+def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
+    """Why a recipe cannot be computed; empty where it can."""
+    if recipe == "wrong" and not tables.probabilistic:
+        return NO_SHARES
+    if recipe in ("past_visits", "two_hop_paths") and tables.without(recipe) is None:
+        return NO_ABLATIONS
+    return ""
 
 
-def _moves(records: pd.DataFrame) -> np.ndarray:
-    """Steps that lead from one place to another."""
-    return (records[c.SOURCE] != records[c.TARGET]).to_numpy()
-
-
-def _has_path(records: pd.DataFrame) -> np.ndarray:
-    """Cases whose truth is two training steps away: where none is, two hops act through the context alone."""
-    return records[c.TWO_STEP_WALK].to_numpy(bool)
-
-
-def _popular(tables: RecipeTables) -> Search:
-    records, visits = tables.records, np.asarray(tables.train_checkins)
-    there = visits[records[c.TARGET].to_numpy(np.int64)]
-    mask = (there >= popular_bar(visits)) & (records[c.TRANSITION_COUNT] == 0).to_numpy() & _moves(records)
-    meaning = "The place is in the most visited tenth of all, and nobody came there from here in training."
-    return mask, -there.astype(float), meaning, ""
-
-
-def _own_visits(tables: RecipeTables) -> Search:
-    if tables.ablations is None:
-        return _coincides(tables, history=True, hops=False)
-    lost = causes_of(tables.ablations, tables.k)
-    mask = (lost["history"] & ~lost["two_hops"]).to_numpy()
-    meaning = f"Found at {tables.k}, lost without the user's own visits, still found without two hops."
-    return mask, -tables.ablations["without_history"].to_numpy(float), meaning, ""
-
-
-def _two_hops(tables: RecipeTables) -> Search:
-    if tables.ablations is None:
-        return _coincides(tables, history=False, hops=True)
-    lost = causes_of(tables.ablations, tables.k)
-    mask = (lost["two_hops"] & ~lost["history"]).to_numpy() & _has_path(tables.records)
-    meaning = (
-        f"A two-hop path leads there; found at {tables.k}, lost without two hops, still found without the user's own "
-        "visits."
-    )
-    return mask, -tables.ablations["without_two_hops"].to_numpy(float), meaning, ""
-
-
-def _both(tables: RecipeTables) -> Search:
-    if tables.ablations is None:
-        return _coincides(tables, history=True, hops=True)
-    lost = causes_of(tables.ablations, tables.k)
-    mask = (lost["two_hops"] & lost["history"]).to_numpy() & _has_path(tables.records)
-    meaning = (
-        f"A two-hop path leads there; found at {tables.k}, lost without the user's own visits, and lost without two "
-        "hops."
-    )
-    worst = tables.ablations[["without_history", "without_two_hops"]].min(axis=1)
-    return mask, -worst.to_numpy(float), meaning, ""
-
-
-def _coincides(tables: RecipeTables, *, history: bool, hops: bool) -> Search:
-    records = tables.records
-    visited, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    mask = is_hit(records, tables.k) & (visited == history) & (near == hops) & _moves(records)
-    meaning = (
-        f"Found at {tables.k}, {'visited before' if history else 'never visited'}, "
-        f"{'within' if hops else 'beyond'} two hops; nothing was removed, so what found it is not known."
-    )
-    unseen = (records[c.TRANSITION_COUNT] > 0).to_numpy(float)
-    return mask, unseen * 1e9 + records[c.RANK].to_numpy(float), meaning, ""
+Search = tuple[np.ndarray, np.ndarray | float]
+"""Which cases, and what they are ordered by (lowest first)."""
 
 
 def listed_share(records: pd.DataFrame) -> np.ndarray:
-    """Of each case, the first place's part of the shares that all listed places hold together; NaN without a list.
+    """Of each case, the first place's part of the probability that all listed places hold; NaN without a list.
 
     >>> listed_share(pd.DataFrame({"top_scores": [[np.log(3.0), 0.0]]})).round(2).tolist()
     [0.75]
@@ -221,54 +151,52 @@ def listed_share(records: pd.DataFrame) -> np.ndarray:
 
 
 def _wrong(tables: RecipeTables) -> Search:
-    records = tables.records
-    meaning = (
-        f"Missed at {tables.k}, while the first place held at least {CONFIDENT_SHARE:.0%} of what the listed places "
-        "hold together."
-    ).replace("%", " %")
-    if not tables.probabilistic:
-        nothing = np.zeros(len(records))
-        return nothing.astype(bool), nothing, meaning, "A counter gives no shares, so it cannot be confidently wrong."
-    share = listed_share(records)
-    mask = ~is_hit(records, tables.k) & (share >= CONFIDENT_SHARE)
-    return mask, -share, meaning, ""
+    share = listed_share(tables.records)
+    return ~is_hit(tables.records, tables.k) & (share >= CONFIDENT_SHARE), -share
+
+
+def _popular(tables: RecipeTables) -> Search:
+    records, visits = tables.records, np.asarray(tables.train_checkins)
+    there = visits[records[c.TARGET].to_numpy(np.int64)]
+    moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
+    mask = (there >= popular_bar(visits)) & (records[c.TRANSITION_COUNT] == 0).to_numpy() & moves
+    return mask, -there.astype(float)
+
+
+def _past_visits(tables: RecipeTables) -> Search:
+    assert tables.ablations is not None
+    mask = found_by(tables.ablations, "past_visits", tables.k).to_numpy()
+    return mask, -tables.ablations["without_past_visits"].to_numpy(float)
+
+
+def _two_hop_paths(tables: RecipeTables) -> Search:
+    assert tables.ablations is not None and tables.hops_ablation is not None
+    mask = found_by(tables.ablations, tables.hops_ablation, tables.k).to_numpy()
+    return mask, -tables.ablations[f"without_{tables.hops_ablation}"].to_numpy(float)
 
 
 def _flipped(tables: RecipeTables) -> Search:
-    records, baseline = tables.records, tables.baseline
-    if baseline is None:
-        nothing = np.zeros(len(records))
-        return nothing.astype(bool), nothing, "Found by one of two models.", "There is no second model to compare with."
-    mine, theirs = records[c.RANK].to_numpy(float), tables.others[baseline][c.RANK].to_numpy(float)
-    mask = (mine <= tables.k) != (theirs <= tables.k)
-    meaning = f"Exactly one of this model and {baseline} has the true place among its first {tables.k}."
-    return mask, -np.abs(np.log(mine) - np.log(theirs)), meaning, ""
+    if not tables.baseline:
+        return np.zeros(len(tables.records), dtype=bool), np.zeros(len(tables.records))
+    other = tables.others[tables.baseline]
+    mine, theirs = (table[c.RANK].to_numpy(float) for table in (tables.records, other))
+    return is_hit(tables.records, tables.k) != is_hit(other, tables.k), -np.abs(np.log(mine) - np.log(theirs))
 
 
 def _nothing(tables: RecipeTables) -> Search:
-    records = tables.records
-    mask = ~is_hit(records, tables.k) & _moves(records)
-    mask &= ~records[c.IN_HISTORY].to_numpy(bool) & ~records[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    mask = ~is_hit(tables.records, tables.k)
     for other in tables.others.values():
         mask &= ~is_hit(other, tables.k)
-    removed = ""
-    if tables.ablations is not None:
-        mask &= ~obstacles_of(tables.ablations, tables.k).any(axis=1).to_numpy()
-        removed = ", nor does this model with any one source taken away"
-    rankers = f"none of {len(tables.others) + 1} rankers" if tables.others else "this model does not"
-    verb = "has" if tables.others else "have"
-    meaning = f"Never visited, beyond two hops; {rankers} {verb} it among the first {tables.k}{removed}."
-    rank = records[c.RANK].to_numpy(float)
+    rank = tables.records[c.RANK].to_numpy(float)
     middle = np.median(rank[mask]) if mask.any() else 0.0
-    return mask, np.abs(rank - middle), meaning, ""  # a middling miss, not the nearest and not the most hopeless
+    return mask, np.abs(rank - middle)  # a middling miss, not the nearest and not the most hopeless
 
 
 _SEARCHES: Final = {
-    "popular": _popular,
-    "own_visits": _own_visits,
-    "two_hops": _two_hops,
-    "both": _both,
     "wrong": _wrong,
+    "popular": _popular,
+    "past_visits": _past_visits,
+    "two_hop_paths": _two_hop_paths,
     "flipped": _flipped,
     "nothing": _nothing,
 }

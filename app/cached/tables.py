@@ -43,6 +43,8 @@ from recap.baselines import BASELINES, FEATURE_CURVES
 from recap.published.configs import RECAP
 
 FIRST_CARDS: Final = 12
+COUNTERS: Final = ("visit_count", "markov")
+"""Recipes compare with these; cases flip against the first."""
 
 
 def metric_label(metric: str) -> str:
@@ -297,19 +299,19 @@ def cases_of_any_model(source: Source) -> pd.DataFrame:
 
 
 def other_models(source: Source) -> dict[str, Source | str]:
-    """Other rankers of the same dataset whose records are there: checkpoints first, then baselines, by their names."""
-    sources = find_sources(AppSettings.from_environment())
-    found: dict[str, Source | str] = {}
-    for other in sources:
-        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash not in (
-            None,
-            source.checkpoint_hash,
-        )
+    """The models that recipes compare with, by label: two counters, and what came with the dataset.
+
+    What the user trained is not among them, so that no training changes what a recipe finds.
+    """
+    mine = model_key(source)
+    found: dict[str, Source | str] = {MODEL_LABELS[name]: name for name in COUNTERS if name != mine}
+    for other in find_sources(AppSettings.from_environment()):
+        folder = other.checkpoint_folder
+        if other.bundle is None or folder is None or folder.parent != other.bundle:
+            continue
+        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash != mine
         if is_other and records_key(other.dataset_hash, str(other.checkpoint_hash)).is_kept(other.bundle):
-            found.setdefault(other.label.rpartition(" · ")[2], other)
-    kept = [name for name in BASELINES if records_key(source.dataset_hash, name).is_kept(source.bundle)]
-    order = sorted({*kept, "markov"}, key=("count_plus_markov", "markov", *BASELINES).index)
-    found |= {MODEL_LABELS[name]: name for name in order if name != model_key(source)}
+            found[folder_label(other)] = other
     return found
 
 
@@ -338,6 +340,7 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
         other = beside[name]
         others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
     return RecipeTables(
+        model=model_label(source),
         records=read_lists(source),
         train_checkins=open_workspace(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
         others=others,

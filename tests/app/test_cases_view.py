@@ -1,5 +1,6 @@
 """The view Cases: recipes and their counts, notes, tags, collections and their order, search, what cannot be read."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,16 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
-from analysis.cases.recipes import LABELS
+from analysis.cases.saved_case import Collection
+from analysis.cases.search import search_cases
+from analysis.cases.words import LABELS
+from analysis.workspace import Workspace
 from app.cached import maps, tables
-from app.settings import READ_ONLY_VARIABLE, AppSettings
+from app.cached.tables import cases_of_any_model
+from app.settings import BUNDLES_VARIABLE, READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
+from recap import columns as c
+from recap.printable import markdown_text
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
 
@@ -23,13 +30,21 @@ def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: 
     return find_sources(AppSettings.from_environment())[0]
 
 
+@pytest.fixture
+def demo(source: Source, monkeypatch: pytest.MonkeyPatch) -> Source:
+    """The app on the bundled city: the small one has fewer places than the list is long, so nothing is missed."""
+    point_app_at(monkeypatch, None, None, read_only=False)
+    monkeypatch.setenv(BUNDLES_VARIABLE, str(AppSettings().bundles))
+    return find_sources(AppSettings.from_environment())[0]
+
+
 def field(app: AppTest, kind: str, start: str) -> object:
     """A widget whose key begins so."""
     return next(widget for widget in app.get(kind) if str(widget.key).startswith(start))
 
 
 def _pills(app: AppTest) -> Any:
-    return next(group for group in app.get("button_group") if group.key == "recipe_pills")
+    return next(group for group in app.get("button_group") if group.key == "list_pills")
 
 
 def save(app: AppTest, note: str = "", tags: str = "") -> AppTest:
@@ -41,62 +56,92 @@ def save(app: AppTest, note: str = "", tags: str = "") -> AppTest:
     return app
 
 
-def test_every_recipe_shows_its_count_and_its_cases(source: Source) -> None:
-    """A pill for each with the library's count; a recipe without a case says so."""
+def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
+    """A pill for each with the count of its headline; it opens on what is confidently wrong, if anything is."""
     app = open_view("cases")
     check_calm(app)
-    recipes = tables.recipes(source)
+    recipes = tables.recipes(demo)
     assert [option.content for option in _pills(app).proto.options] == [
-        f"{found.label} {found.count:,}" for found in recipes.values()
+        *(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()),
+        "Saved 0",
     ]
+    assert app.query_params["list"] == "wrong"
     for name, found in recipes.items():
-        app = open_view("cases", recipe=name)
+        app = open_view("cases", list=name)
         check_calm(app)
-        if found.count:
-            assert f"{found.count:,} case" in app.title[0].value
-            keys = [str(button.key) for button in app.button if str(button.key).startswith("choose-")]
-            assert keys == [f"choose-{case}" for case in found.cases[:6]]
-        else:
-            assert "No case" in app.title[0].value and "None of the" in texts(app).replace("\\", "")
+        assert app.title[0].value == markdown_text(found.headline) and f"{found.count:,} of " in found.headline
+        keys = [str(button.key) for button in app.button if str(button.key).startswith("choose-")]
+        assert keys == [f"choose-{case}" for case in found.cases[:6]]
+
+
+def test_search_finds_cases_nobody_saved(source: Source) -> None:
+    """By number, user and place; the link carries it, and a pill ends it."""
+    opened = Workspace.open(source.dataset_folder)
+    app = open_view("cases", search="3")
+    check_calm(app)
+    assert any(button.key == "choose-3" for button in app.button)
+    user = int(opened.cases[c.USER].iloc[0])
+    app = app.text_input(key="search_cases").set_value(f"user {user}").run()
+    assert f"{(opened.cases[c.USER] == user).sum():,} of" in app.title[0].value
+    assert app.query_params["search"] == f"user {user}"
+    place = opened.labels[int(opened.cases[c.TARGET].iloc[0])]
+    app = app.text_input(key="search_cases").set_value(place.upper()).run()
+    assert " 0 of" not in app.title[0].value and any(button.key == "choose-0" for button in app.button)
+    app = app.text_input(key="search_cases").set_value("nowhere at all").run()
+    check_calm(app)
+    assert app.title[0].value.startswith("0 of")
+    app = _pills(app).set_value("nothing").run()
+    assert "No model" in app.title[0].value and "search" not in app.query_params
+
+
+def test_a_late_click_lists_nothing_of_an_earlier_choice(source: Source) -> None:
+    """A pill that was pressed before the page had drawn the next list leaves that list alone."""
+    app = open_view("cases", list="popular")
+    app = _pills(app).set_value("nothing").run()
+    app.query_params["list"] = "popular"  # as the browser still shows it
+    app = _pills(app).set_value("flipped").run()
+    check_calm(app)
+    assert app.query_params["list"] == "nothing" and "No model" in app.title[0].value
+    app = app.text_input(key="search_cases").set_value("user 0").run()
+    app.query_params.pop("search")
+    app = _pills(app).set_value("popular").run()
+    assert app.query_params["search"] == "user 0" and "match" in app.title[0].value
 
 
 def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> None:
     """One file a card, told apart by theme; another server, which remembers nothing, reads them and draws none."""
     st.cache_data.clear()  # what another test has drawn is not drawn again
     st.cache_resource.clear()
-    check_calm(open_view("cases", recipe="own_visits"))
-    shown = tables.recipes(source)["own_visits"].cases[:6]
+    check_calm(open_view("cases", search="user 0"))
+    shown = search_cases(cases_of_any_model(source), "user 0")[:6]
     drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
     assert len(drawn) == len(shown)
     assert all(maps.is_drawn(source, int(case), "light", paths=False) for case in shown)
     assert not maps.is_drawn(source, int(shown[0]), "dark", paths=False)
     st.cache_data.clear()
     st.cache_resource.clear()
-    check_calm(open_view("cases", recipe="own_visits"))
+    check_calm(open_view("cases", search="user 0"))
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()} == drawn
 
 
 def test_a_case_is_saved_found_and_changed(source: Source) -> None:
     """Note and tags go to disk, the search finds them, and a change writes over the version that was read."""
-    app = save(open_view("cases", recipe="own_visits"), "Ask the *room*", "start here, two hops")
+    app = save(open_view("cases", search="user 0"), "Ask the *room*", "start here, two hops")
     (stored,) = Library.of_user().read().cases.values()
-    assert stored.value.link.case == int(tables.recipes(source)["own_visits"].cases[0])
+    assert stored.value.link.case == 0
     assert (stored.value.note, stored.value.tags) == ("Ask the *room*", ("start here", "two hops"))
     assert (stored.value.link.dataset, stored.value.link.checkpoint) == (source.dataset_hash, source.checkpoint_hash)
     app = save(app, "Better", "start here")
-    app = open_view("cases")
+    app = open_view("cases", list="saved")
     assert "1 saved case" in app.title[0].value
     assert app.text_area[0].value == "Better"
     app = app.text_input(key="search_cases").set_value("START").run()
-    assert "1 saved case" in app.title[0].value
-    app = app.text_input(key="search_cases").set_value("nobody").run()
-    check_calm(app)
-    assert "No saved case" in app.title[0].value
+    assert app.title[0].value.startswith("1 of") and "start here" in texts(app)
 
 
 def test_a_second_window_is_told(source: Source) -> None:
     """What another window wrote stays, and the page says so."""
-    app = save(open_view("cases", recipe="own_visits"), "first")
+    app = save(open_view("cases", search="user 0"), "first")
     (stored,) = Library.of_user().read().cases.values()
     field(app, "text_area", "note-").set_value("mine")  # type: ignore[attr-defined]
     Library.of_user().change(stored, stored.value.model_copy(update={"note": "theirs"}))
@@ -106,12 +151,12 @@ def test_a_second_window_is_told(source: Source) -> None:
 
 
 def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
-    """Cases go into a new collection, move, leave; the collection goes and the cases stay."""
-    recipe, most = max(tables.recipes(source).items(), key=lambda entry: entry[1].count)
-    found = most.cases
-    app = save(open_view("cases", recipe=recipe))
-    field(app, "text_input", "new_collection-").set_value("Tuesday").run()  # type: ignore[attr-defined]
-    app = open_view("cases", recipe=recipe)
+    """Cases go into a collection, move, leave; the collection goes and the cases stay."""
+    Library.of_user().add(Collection(title="Tuesday", changed=datetime.now(UTC)))
+    found = search_cases(cases_of_any_model(source), "user 0")
+    app = save(open_view("cases", search="user 0"))
+    app = field(app, "selectbox", "add_to-").set_value("Tuesday").run()  # type: ignore[attr-defined]
+    app = open_view("cases", search="user 0")
     app = app.button(key=f"choose-{found[1]}").click().run()
     app = save(app)
     app = field(app, "selectbox", "add_to-").set_value("Tuesday").run()  # type: ignore[attr-defined]
@@ -126,7 +171,7 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     (collection,) = Library.of_user().read().collections
     app = open_view("cases", collection=collection)
     check_calm(app)
-    assert "Tuesday: 2 saved cases" in app.title[0].value
+    assert "Tuesday" in app.title[0].value and "2 saved cases" in app.title[0].value
     (later,) = [button for button in app.button if str(button.key).startswith("later-") and not button.disabled]
     app = later.click().run()
     assert order() == [int(found[1]), int(found[0])]
@@ -141,18 +186,18 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
 
 def test_what_cannot_be_read_is_named(source: Source) -> None:
     """The file and its reason; the other cases are there."""
-    save(open_view("cases", recipe="own_visits"))
+    save(open_view("cases", search="user 0"))
     (Library.of_user().folder / "broken.json").write_text("{")
-    app = open_view("cases")
+    app = open_view("cases", list="saved")
     check_calm(app)
     assert "broken" in texts(app) and "1 saved case" in app.title[0].value
 
 
 def test_a_read_only_app_only_shows(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
     """No button, and the server refuses where one is pressed all the same."""
-    app = open_view("cases", recipe="own_visits")
+    app = open_view("cases", search="user 0")
     monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
-    shown = open_view("cases", recipe="own_visits")
+    shown = open_view("cases", search="user 0")
     check_calm(shown)
     assert not [button for button in shown.button if button.key == "save_case"]
     app = app.button(key="save_case").click().run()
@@ -163,23 +208,18 @@ def test_a_read_only_app_only_shows(source: Source, monkeypatch: pytest.MonkeyPa
 def test_a_baseline_has_recipes_and_nothing_to_present(
     monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path
 ) -> None:
-    """Causes become coincidences, and the way to Present is not there."""
+    """What rests on ablations or probabilities says so in one line, and the way to Present is not there."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view("cases")
-    check_calm(app)
-    labels = [option.content for option in _pills(app).proto.options]
-    assert any(label.startswith("Coincides") for label in labels)
+    for name, reason in (("past_visits", "were not run"), ("wrong", "no probabilities")):
+        app = open_view("cases", list=name)
+        check_calm(app)
+        assert reason in texts(app) and f"{LABELS[name]} –" in [o.content for o in _pills(app).proto.options]
     assert not [button for button in app.button if button.key == "present"]
 
 
-@pytest.mark.parametrize("params", [{"recipe": "bliss"}, {"collection": "nobody"}])
+@pytest.mark.parametrize("params", [{"list": "bliss"}, {"collection": "nobody"}])
 def test_bad_links_get_a_sentence(source: Source, params: dict[str, str]) -> None:
     """And the view is there all the same."""
     app = open_view("cases", **params)
     assert not app.exception and app.warning and app.title
-
-
-def test_labels_cover_every_recipe() -> None:
-    """Each recipe has its words."""
-    assert all(LABELS.values())

@@ -45,10 +45,10 @@ def test_tables_are_masked_until_asked(city: None) -> None:
         assert "for you alone" in texts(app)
 
 
-def test_a_recipe_is_shared_from_cases(city: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The dialog of Cases tells of all cases shown, under the recipe's name."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))  # with ablations that another test has kept no recipe finds a case
-    app = open_view("cases")
+def test_a_list_is_shared_from_cases(city: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The dialog of Cases shares the cases that are listed."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    app = open_view("cases", search="user 0")
     check_calm(app)
     app.button(key="cases-share").click().run()
     check_calm(app)

@@ -18,7 +18,7 @@ VIEWS = (
     "/explain?case=3&edits=hour:05:00",
     "/long_tail",
     "/compare",
-    "/cases?recipe=own_visits",
+    "/cases?list=past_visits",
     "/learn",
     "/learn?page=teacher",
     "/runs",

@@ -95,14 +95,14 @@ def test_a_lesson_by_keyboard(open_page: Open) -> None:
 
 def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> None:
     """Choose a recipe, write a note, save, present, walk through the screens and leave: no mouse; nothing scrolls."""
-    page = open_page("/cases?recipe=own_visits")
+    page = open_page("/cases?list=past_visits")
     page.wait_for_selector("[class*=st-key-note-]")  # the last to be drawn, after the pictures
     wait_until_idle(page)
     tab_to(page, "note-")
     page.keyboard.type("Ask the room first")
     tab_to(page, "save_case")
     page.keyboard.press("Enter")
-    page.wait_for_selector("[class*=st-key-new_collection-]")
+    page.wait_for_selector("[class*=st-key-add_to-]")
     page.goto(f"{app.url}/cases")
     page.wait_for_selector(".st-key-present")
     wait_until_idle(page)

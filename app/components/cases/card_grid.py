@@ -1,6 +1,6 @@
-"""The grid of cards in Cases: a drawn map, what kind of case it is, the two places, and a button that chooses it."""
+"""The grid of cards in Cases: a drawn map, the two places, one sentence, and a button that chooses the card."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -9,38 +9,27 @@ import streamlit as st
 from analysis.cases.cards import describe_card
 from analysis.cases.library import Stored
 from analysis.cases.picture import blank_thumbnail
-from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables
+from analysis.cases.recipes import FoundCases, RecipeTables
 from analysis.cases.saved_case import SavedCase
 from app import state
 from app.cached import maps, tables
-from app.cached.workspace import model_label, open_workspace
+from app.cached.workspace import open_workspace
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text, shortened
 
 PAGE: Final = 6
 _CHOSEN: Final = "chosen_card"
-_ROW_LETTERS: Final = 36
-Recipes = Mapping[RecipeName, FoundCases]
-COLOURS: Final = {
-    "popular": "gray",
-    "own_visits": "violet",
-    "two_hops": "green",
-    "both": "green",
-    "wrong": "gray",
-    "flipped": "blue",
-    "nothing": "gray",
-}
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A card's case: found by a recipe, saved, or both.
+    """A card's case.
 
     Attributes:
         case: its number.
         saved: how it was saved; None where it was not.
-        found: the recipe that shows it; None in the library.
+        found: the recipe that shows it; None elsewhere.
     """
 
     case: int
@@ -49,7 +38,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """What tells cards apart."""
+        """What sets cards apart."""
         return str(self.case) if self.saved is None else f"{self.case}-{self.saved.name}"
 
 
@@ -64,26 +53,15 @@ def choose(key: str) -> None:
     st.session_state[_CHOSEN] = key
 
 
-def kinds_of(case: int, recipes: Iterable[FoundCases], first: FoundCases | None = None) -> tuple[FoundCases, ...]:
-    """Every recipe that finds a case, one of them first."""
-    fits = [found for found in recipes if found is not first and found.holds(case)]
-    return tuple(fits) if first is None else (first, *fits)
-
-
-def show_cards(source: Source, found: Recipes, entries: Sequence[Entry], chosen: Entry | None) -> None:
-    """As many cards as were asked for, six at first.
-
-    Args:
-        found: every recipe's cases.
-    """
+def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -> None:
+    """As many cards as were asked for, six at first."""
     searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
     pictures: list[Callable[[], None]] = []
     for at, entry in enumerate(entries[:number]):
         with grid.cell():
-            kinds = kinds_of(entry.case, found.values(), entry.found)
-            pictures.append(_card(source, searched, entry, kinds, f"{at + 1} of {len(entries):,}", entry == chosen))
+            pictures.append(_card(source, searched, entry, f"{at + 1} of {len(entries):,}", entry == chosen))
     if len(entries) > number:
         st.button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -95,24 +73,17 @@ def show_cards(source: Source, found: Recipes, entries: Sequence[Entry], chosen:
         draw()
 
 
-def _card(
-    source: Source, tables: RecipeTables, entry: Entry, kinds: Sequence[FoundCases], place: str, is_chosen: bool
-) -> Callable[[], None]:
+def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> Callable[[], None]:
     """The words of a card; returns what draws its picture above them, whose place is kept."""
     opened = open_workspace(source)
-    card = describe_card(opened, tables, entry.case, model=model_label(source), found=entry.found)
-    recipe = None if entry.found is None else entry.found.recipe
-    paths = recipe in ("two_hops", "both")
+    card = describe_card(opened, searched, entry.case, entry.found)
+    paths = entry.found is not None and entry.found.recipe == "two_hop_paths"
     slot, palette = st.empty(), state.theme_palette()
     if not maps.is_drawn(source, entry.case, palette.theme, paths=paths):
         slot.image(blank_thumbnail(palette), width="stretch")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for found in _fitting(kinds):
-            label = markdown_text(found.label)
-            st.markdown(f":{COLOURS[found.recipe]}-badge[{label}]", width="content")
-        for tag in entry.saved.value.tags[:3] if entry.saved else ():
-            st.markdown(f":gray-badge[{markdown_text(tag)}]", width="content")
-        st.space("stretch")
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        way = f"{markdown_text(shortened(card.source, 30))} → {markdown_text(shortened(card.target, 30))}"
+        st.markdown(f"**{way}**", width="stretch")
         st.button(
             place,
             key=f"choose-{entry.key}",
@@ -122,15 +93,12 @@ def _card(
             args=(entry.key,),
             help="Choose this case",
         )
-    st.markdown(f"**{markdown_text(card.source)} → {markdown_text(card.target)}**")
-    note = "" if entry.saved is None else entry.saved.value.note.splitlines()[0] if entry.saved.value.note else ""
-    told = card.sentence or note or (entry.saved.value.title if entry.saved else "")
-    st.markdown(markdown_text(shortened(told, 110)))
-    ranks = " · ".join(f"{markdown_text(name)} {rank}" for name, rank in card.ranks[:-1])
-    name, rank = card.ranks[-1]
+    ranks = [f"{markdown_text(name)} {rank}" for name, rank in card.ranks]
     with st.container(gap=None):
-        quiet(f"{ranks} · {markdown_text(name)} **{rank}**")
-        quiet(card.seen)
+        said = card.sentence or _written(entry)
+        if said:
+            st.markdown(markdown_text(shortened(said, 100)))
+        quiet(" · ".join([*ranks[:-1], f"**{ranks[-1]}**", card.seen]))
 
     def draw() -> None:
         picture = maps.thumbnail(source, entry.case, palette.theme, paths=paths)
@@ -139,6 +107,9 @@ def _card(
     return draw
 
 
-def _fitting(kinds: Sequence[FoundCases]) -> Sequence[FoundCases]:
-    """The first kind, and a second one where both fit into the row."""
-    return kinds[: 1 + (sum(len(found.label) for found in kinds[:2]) <= _ROW_LETTERS)]
+def _written(entry: Entry) -> str:
+    """What somebody wrote about a saved case: the first line of the note, and the tags."""
+    if entry.saved is None:
+        return ""
+    value = entry.saved.value
+    return " · ".join([*value.note.splitlines()[:1], *(f"#{tag}" for tag in value.tags[:3])])

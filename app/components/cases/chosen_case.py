@@ -32,17 +32,13 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
     section(f"{places[0]} → {places[1]}")
     when = opened.dataset.local_time.iloc[int(case[c.ROW])]
     quiet(f"Case {entry.case:,} · {user_name(int(case[c.USER]))} · {day(when)}, {when:%H:%M}")
-    with st.container(horizontal=True):
-        _open_button(source, "Walk", ":material/map:", WALK.path, entry)
+    with st.container(horizontal=True, gap="small"):
+        _open_button(source, "Walk", WALK.path, entry)
         if source.checkpoint_hash is not None:
-            _open_button(source, "Explain", ":material/account_tree:", EXPLAIN.path, entry)
-            if st.button(
-                "Compare", icon=":material/compare_arrows:", key="compare_case", help="Two models side by side"
-            ):
+            _open_button(source, "Explain", EXPLAIN.path, entry)
+            if st.button("Compare", key="compare_case"):
                 st.switch_page(COMPARE.path, query_params=state.link_to(source, open=str(entry.case)))
-            if source.has_parts and st.button(
-                "Present", icon=":material/slideshow:", key="present_case", help="This case alone"
-            ):
+            if source.has_parts and st.button("Present", key="present_case"):
                 st.switch_page(PRESENT.path, query_params=present_params(entry))
     read_only = AppSettings.from_environment().read_only
     if read_only:
@@ -63,8 +59,8 @@ def present_params(entry: Entry) -> dict[str, str]:
     return {"saved": entry.saved.name} if entry.saved else {"case": str(entry.case)}
 
 
-def _open_button(source: Source, label: str, icon: str, page: str, entry: Entry) -> None:
-    if st.button(label, icon=icon, key=f"open_in_{label.lower()}"):
+def _open_button(source: Source, label: str, page: str, entry: Entry) -> None:
+    if st.button(label, key=f"open_in_{label.lower()}"):
         params = {"case": str(entry.case)}
         if entry.saved is not None:
             link = entry.saved.value.link
@@ -87,7 +83,7 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
     """What is written about the case; saving a case that is not in the library puts it there."""
     value = saved.value if saved else None
     owner = f"{entry.case}-{saved.name if saved else 'new'}-{saved.version[:8] if saved else ''}"
-    keys = {field: f"{field}-{owner}" for field in ("note", "tags", "audience")}
+    keys = {field: f"{field}-{owner}" for field in ("note", "tags")}
     st.text_area(
         "Notes", value.note if value else "", key=keys["note"], max_chars=MAX_NOTE, disabled=read_only, height=90
     )
@@ -98,7 +94,6 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
         disabled=read_only,
         help="With commas between",
     )
-    st.text_input("For whom", value.audience if value else "", key=keys["audience"], max_chars=100, disabled=read_only)
     if read_only:
         return
 
@@ -138,9 +133,9 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
     """Put the case into a collection: one that is there, or a new one by its title."""
     there = {stored.value.title: stored for stored in shelf.collections.values()}
     others = [title for title, stored in there.items() if saved.name not in stored.value.cases]
-    key = f"{saved.name}-{len(there)}-{len(others)}"  # again when something was added, so that the fields are empty
+    field = f"add_to-{saved.name}-{len(there)}-{len(others)}"  # another one when something was added: it is empty then
 
-    def add(field: str) -> None:
+    def add() -> None:
         title = " ".join(str(st.session_state.get(field) or "").split())[:100]
         if not title:
             return
@@ -153,19 +148,14 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
             _do(lambda: library.change(stored, stored.value.with_case(saved.name)))
         st.session_state["collection"] = made.name
 
-    if others:
-        field = f"add_to-{key}"
-        st.selectbox(
-            "Add to a collection", others, index=None, key=field, placeholder="Choose", on_change=add, args=(field,)
-        )
-    field = f"new_collection-{key}"
-    st.text_input(
-        "Add to a new collection",
+    st.selectbox(
+        "Add to a collection",
+        others,
+        index=None,
         key=field,
-        placeholder="Its title, then Enter",
-        max_chars=100,
+        placeholder="Choose one, or type a new title",
+        accept_new_options=True,
         on_change=add,
-        args=(field,),
     )
 
 

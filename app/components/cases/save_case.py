@@ -32,7 +32,7 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
         if refused:
             st.warning(markdown_text(refused))
         if cases and st.button(f"All {len(cases):,} in Cases", key="all_cases", type="tertiary"):
-            st.switch_page(CASES.path)
+            st.switch_page(CASES.path, query_params={"list": "saved"})
 
 
 def _note(

@@ -15,7 +15,7 @@ MOST: Final = 10
 
 
 def share_shown(source: Source, entries: list[Entry], title: str) -> None:
-    """A button; nothing for a baseline, which has no parts to tell.
+    """A button; nothing for a baseline, whose scores have no parts.
 
     Args:
         title: of the collection or the recipe; the first cases are shared, in their order.

@@ -17,7 +17,7 @@ K = 2
 #             case: 0      1      2      3      4      5      6
 RANKS = [1.0, 2.0, 2.0, 9.0, 9.0, 9.0, 2.0]
 MARKOV = [9.0, 2.0, 9.0, 9.0, 1.0, 9.0, 2.0]
-NO_OWN = [5.0, 2.0, 7.0, 9.0, 9.0, 9.0, 1.0]
+NO_VISITS = [5.0, 2.0, 7.0, 9.0, 9.0, 9.0, 1.0]
 NO_HOPS = [1.0, 6.0, 3.0, 9.0, 9.0, 2.0, 2.0]
 
 
@@ -41,11 +41,12 @@ def records() -> pd.DataFrame:
 
 def ablations() -> pd.DataFrame:
     table = pd.DataFrame({c.RANK: RANKS} | {f"without_{source}": RANKS for source in ABLATIONS})
-    return table.assign(without_history=NO_OWN, without_two_hops=NO_HOPS)
+    return table.assign(without_past_visits=NO_VISITS, without_two_hop_paths=NO_HOPS)
 
 
 def tables(**changes: object) -> RecipeTables:
     options: dict[str, object] = {
+        "model": "RECAP",
         "records": records(),
         "train_checkins": np.array([1] * 9 + [50]),
         "others": {"Markov": pd.DataFrame({c.RANK: MARKOV})},
@@ -62,12 +63,19 @@ def cases(recipe: str, **changes: object) -> list[int]:
 def test_what_each_recipe_finds() -> None:
     """Each by the tables above, by eye."""
     assert cases("popular") == [3]  # 4 was seen 3 times
-    assert cases("own_visits") == [0]  # lost without own visits alone
-    assert cases("two_hops") == [1]
-    assert cases("both") == [2]
+    assert cases("past_visits") == [0, 2]
+    assert cases("two_hop_paths") == [1, 2]
     assert cases("wrong") == [3]  # 6 of 8 shares, and missed; 4 and 5 are missed with a third
     assert cases("flipped") == [0, 2, 4]
-    assert cases("nothing") == [3]  # 4 is found by Markov, 5 without two hops
+    assert cases("nothing") == [3, 5]  # 4 is found by Markov
+
+
+def test_no_model_finds_names_its_models() -> None:
+    """One more model changes the count, and the sentence names it."""
+    assert "RECAP and Markov" in find(tables(), "nothing").meaning
+    others = {"Markov": pd.DataFrame({c.RANK: MARKOV}), "LoTNext": pd.DataFrame({c.RANK: [9.0, 9, 9, 1, 9, 9, 9]})}
+    found = find(tables(others=others), "nothing")
+    assert found.cases.tolist() == [5] and "RECAP, Markov and LoTNext" in found.meaning
 
 
 def test_a_recipes_first_cases_are_of_different_users() -> None:
@@ -85,32 +93,20 @@ def test_half_of_the_shares_is_confident() -> None:
     assert cases("wrong", records=even) == [3, 4, 5]
 
 
-def test_without_ablations_it_coincides() -> None:
-    """The same recipes speak of what lies beside, and say so."""
-    found = find_all(tables(ablations=None))
-    assert found["own_visits"].cases.tolist() == [0] and found["two_hops"].cases.tolist() == [1]
-    assert found["both"].cases.tolist() == [2]  # 6 stays where it was
-    for recipe in ("own_visits", "two_hops", "both"):
-        assert found[recipe].label.startswith("Coincides") and "not known" in found[recipe].meaning
-    assert find(tables(), "own_visits").label == "Lost without own visits"
+def test_the_paper_models_two_hops_are_its_graph_token() -> None:
+    """A model without a group of two-hop paths is asked without the token; the graph token alone is no second cause."""
+    token = ablations().assign(without_two_hop_paths=np.nan, without_graph_token=NO_HOPS)
+    assert cases("two_hop_paths", ablations=token) == [1, 2]
+    assert cases("two_hop_paths", ablations=ablations().assign(without_graph_token=9.0)) == [1, 2]
 
 
-def test_a_label_claims_no_more_than_its_ablation() -> None:
-    """Case 1 is lost without two hops and without distance: no label says that one source alone finds it."""
-    also = tables(ablations=ablations().assign(without_distance=[1.0, 99.0, 1.0, 1.0, 1.0, 1.0, 1.0]))
-    found = find(also, "two_hops")
-    assert found.cases.tolist() == [1] and found.label == "Lost without two-hop paths"
-    assert not any("only" in found.label for found in find_all(also).values())
-
-
-def test_a_recipe_without_a_case_says_so() -> None:
-    """One sentence; so do a counter without shares and a model without a second one."""
-    assert (
-        "None of the 7 cases" in find(tables(ablations=ablations().assign(without_two_hops=RANKS)), "two_hops").absent
-    )
-    assert "no shares" in find(tables(probabilistic=False), "wrong").absent
-    assert "no second model" in find(tables(others={}), "flipped").absent
-    assert find(tables(), "popular").absent == ""
+def test_what_cannot_be_computed_says_so() -> None:
+    """No ablations, and a counter without probabilities; a recipe that finds nothing is computed all the same."""
+    for recipe in ("past_visits", "two_hop_paths"):
+        assert "were not run" in find(tables(ablations=None), recipe).absent
+    assert "no probabilities" in find(tables(probabilistic=False), "wrong").absent
+    empty = find(tables(ablations=ablations().assign(without_two_hop_paths=RANKS)), "two_hop_paths")
+    assert (empty.count, empty.absent) == (0, "")
 
 
 def test_refusals() -> None:

@@ -1,0 +1,37 @@
+"""Search all test cases by case number, user or place."""
+
+import re
+
+import numpy as np
+import pandas as pd
+
+from analysis.cases.case_table import FROM, TO
+from recap import columns as c
+
+
+def search_cases(table: pd.DataFrame, text: str) -> np.ndarray:
+    """The cases that a text means, in the order of the table; none for an empty text.
+
+    A number means the case of that number, then the cases of the user of that number; ``user 17`` the user alone.
+    Other words must all occur in the name of either place or in the category of the true one.
+
+    Args:
+        table: from `analysis.cases.case_table.case_table`.
+    """
+    words = text.casefold().split()
+    cases = table[c.CASE].to_numpy(np.int64)
+    if not words:
+        return cases[:0]
+    number = re.fullmatch(r"(case|user)? ?#?([\d,]{1,12})", " ".join(words))
+    if number is not None:
+        wanted = int(number[2].replace(",", "") or -1)
+        of_case = cases[cases == wanted] if number[1] != "user" else cases[:0]
+        of_user = cases[table[c.USER].to_numpy() == wanted] if number[1] != "case" else cases[:0]
+        found = np.concatenate([of_case, of_user[~np.isin(of_user, of_case)]])
+        if len(found) or number[1]:
+            return found
+    kept = np.ones(len(table), dtype=bool)
+    columns = [table[name].str.casefold() for name in (FROM, TO, c.CATEGORY)]
+    for word in words:
+        kept &= np.logical_or.reduce([column.str.contains(word, regex=False).to_numpy(bool) for column in columns])
+    return cases[kept]

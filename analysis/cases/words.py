@@ -1,0 +1,118 @@
+"""What Cases says: names of recipes, headlines, what a recipe searched, and the sentence of a card."""
+
+from collections.abc import Sequence
+from typing import Final, Literal, get_args
+
+from analysis.formatting import ordinal, times
+
+RecipeName = Literal["wrong", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
+RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
+LABELS: Final[dict[RecipeName, str]] = {
+    "wrong": "Confidently wrong",
+    "popular": "New way to a popular place",
+    "past_visits": "Lost without past visits",
+    "two_hop_paths": "Lost without two-hop paths",
+    "flipped": "Models disagree",
+    "nothing": "No model finds",
+}
+NO_ABLATIONS: Final = "Ablations of this model were not run: `recap long-tail --full` runs them."
+NO_SHARES: Final = "This model gives no probabilities, so it cannot be confident."
+
+
+def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, of: int) -> str:
+    """The finding of a recipe.
+
+    >>> recipe_headline("wrong", "RECAP", "Visit count", 112, 3984)
+    'RECAP is confidently wrong in 112 of 3,984 cases.'
+    """
+    some = f"{count:,} of {of:,} cases"
+    match recipe:
+        case "wrong":
+            return f"{model} is confidently wrong in {some}."
+        case "popular":
+            return f"In {some} a popular place is reached from somewhere new."
+        case "past_visits":
+            return f"Without past visits, {model} loses {some}."
+        case "two_hop_paths":
+            return f"Without two-hop paths, {model} loses {some}."
+        case "flipped":
+            return f"{model} and {in_sentence(baseline)} disagree on {some}."
+        case "nothing":
+            return f"No model finds {some}."
+
+
+def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
+    """What a recipe searched.
+
+    Args:
+        models: the model, then the others; the first of these is what cases flip against.
+    """
+    match recipe:
+        case "wrong":
+            return f"Missed, though the first place holds at least half of the probability of the top {k}."
+        case "popular":
+            return "The place is among the most visited tenth; nobody went there from here in training."
+        case "past_visits":
+            return f"Found in the top {k}; without past visits ranked below it."
+        case "two_hop_paths":
+            return f"Found in the top {k}; without two-hop paths ranked below it."
+        case "flipped":
+            return f"Exactly one of {list_models(models[:2])} has the true place in its top {k}."
+        case "nothing":
+            return f"Not in the top {k} of any of these: {list_models(models)}."
+
+
+def found_headline(count: int, of: int, search: str) -> str:
+    """What a search found among all cases."""
+    return f"{count:,} of {of:,} cases match “{search}”."
+
+
+def saved_headline(count: int, collection: str) -> str:
+    """What the library or a collection holds.
+
+    >>> saved_headline(1, ""), saved_headline(2, "Tuesday")
+    ('1 saved case', 'Tuesday: 2 saved cases')
+    """
+    saved = f"{count:,} saved case{'s' * (count != 1)}"
+    return f"{collection}: {saved}" if collection else saved
+
+
+def wrong_sentence(model: str, first: str) -> str:
+    """Of a card: what the model was confident of."""
+    return f"{model} was sure of {first}."
+
+
+def popular_sentence(visits: int) -> str:
+    """Of a card: how popular the place is."""
+    return f"{visits:,} check-ins there in training, none from here."
+
+
+def without_sentence(recipe: RecipeName, rank: float) -> str:
+    """Of a card: the rank in the ablation."""
+    part = "past visits" if recipe == "past_visits" else "two-hop paths"
+    return f"Without {part} it would rank {ordinal(rank)}."
+
+
+def seen_words(count: int) -> str:
+    """How often a transition was seen in training."""
+    return "never seen" if count == 0 else f"seen {times(count)}"
+
+
+def list_models(names: Sequence[str]) -> str:
+    """Models inside a sentence.
+
+    >>> list_models(["RECAP", "Visit count", "Markov"])
+    'RECAP, visit count and Markov'
+    """
+    words = [in_sentence(name) for name in names]
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def in_sentence(model: str) -> str:
+    """A model's label inside a sentence: counters are no names.
+
+    >>> in_sentence("Visit count"), in_sentence("Markov"), in_sentence("RECAP")
+    ('visit count', 'Markov', 'RECAP')
+    """
+    counts = model.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature"))
+    return model[:1].lower() + model[1:] if counts else model

@@ -1,0 +1,185 @@
+"""What Cases lists: a recipe's cases, what a search finds among all, or the saved ones; all of it in the link."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import streamlit as st
+
+from analysis.cases.library import Shelf, Stored
+from analysis.cases.recipes import FoundCases
+from analysis.cases.saved_case import Collection, SavedCase
+from analysis.cases.search import search_cases
+from analysis.cases.words import LABELS, RECIPES, RecipeName, found_headline, saved_headline
+from app import state
+from app.cached.tables import cases_of_any_model
+from app.components.cases.card_grid import PAGE, Entry
+from app.sources import Source
+from recap import columns as c
+
+SAVED: Final = "saved"
+FIELDS: Final = ("list", "search", "collection")
+"""The fields of the address that say what is listed."""
+_LISTS: Final = (*RECIPES, SAVED)
+_ALL: Final = "all"
+
+
+@dataclass(frozen=True)
+class Listed:
+    """What is listed.
+
+    Attributes:
+        title: the finding.
+        note: what was searched, or why there is nothing.
+        name: of a file that shares it.
+        entries: in their order.
+        deck: how a link to Present names it; empty for a search.
+        collection: where one is shown.
+    """
+
+    title: str
+    note: str
+    name: str
+    entries: list[Entry] = field(default_factory=list)
+    deck: dict[str, str] = field(default_factory=dict)
+    collection: Stored[Collection] | None = None
+
+
+def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
+    """The recipe that a link or a pill names, or the saved cases; at first "Confidently wrong"."""
+    asked = state.incoming("list")
+    if asked in _LISTS:
+        st.session_state["case_list"] = asked
+    elif asked is not None:
+        st.warning("The link names no list of cases, so another one is shown.")
+    searched = state.incoming("search")
+    if searched is not None:
+        st.session_state["case_search"] = searched[:100]
+    name = str(st.session_state.get("case_list") or next((name for name in RECIPES if found[name].count), RECIPES[0]))
+    state.write_param("list", name)
+    state.write_param("search", current_search() or None)
+    return name
+
+
+def current_search() -> str:
+    """What is searched for; empty for nothing."""
+    return " ".join(str(st.session_state.get("case_search") or "").split())
+
+
+def current_collection(shelf: Shelf) -> Stored[Collection] | None:
+    """The collection that a link or the selector names; None for all saved cases."""
+    asked = state.incoming("collection")
+    if asked is not None:
+        st.session_state["collection"], st.session_state["case_list"] = asked, SAVED
+        if asked not in shelf.collections:
+            st.warning("The collection of this link is not in your library.")
+    stored = shelf.collections.get(str(st.session_state.get("collection")))
+    state.write_param("collection", stored.name if stored else None)
+    return stored
+
+
+def search_box() -> None:
+    """Search among all cases."""
+    st.session_state["search_cases"] = current_search()
+
+    def search() -> None:
+        st.session_state.update(case_search=st.session_state["search_cases"], cards_shown=PAGE)
+
+    st.text_input(
+        "Search",
+        key="search_cases",
+        placeholder="Search a place, user or case number",
+        label_visibility="collapsed",
+        width=290,
+        max_chars=100,
+        on_change=state.unless_late(search, *FIELDS),
+    )
+
+
+def list_pills(found: Mapping[RecipeName, FoundCases], saved: int, chosen: str) -> None:
+    """The recipes and the saved cases with their counts."""
+    st.session_state["list_pills"] = None if current_search() else chosen
+
+    def pick() -> None:
+        picked = st.session_state["list_pills"] or chosen
+        st.session_state.update(case_list=picked, case_search="", cards_shown=PAGE)
+
+    def label(name: str) -> str:
+        return f"Saved {saved:,}" if name == SAVED else f"{LABELS[name]} {_count(found[name])}"  # type: ignore[index]
+
+    st.pills(
+        "List",
+        _LISTS,
+        key="list_pills",
+        format_func=label,
+        label_visibility="collapsed",
+        on_change=state.unless_late(pick, *FIELDS),
+    )
+
+
+def _count(found: FoundCases) -> str:
+    return "–" if found.absent else f"{found.count:,}"
+
+
+def collection_picker(shelf: Shelf) -> None:
+    """All saved cases, or one collection of them."""
+    current = st.session_state.get("collection")
+    st.session_state["picked_collection"] = current if current in shelf.collections else _ALL
+
+    def label(name: str) -> str:
+        stored = shelf.collections.get(name)
+        return f"{stored.value.title}, {len(shelf.in_order(stored.value)):,}" if stored else "All saved cases"
+
+    def pick() -> None:
+        name = st.session_state["picked_collection"]
+        st.session_state.update(collection=None if name == _ALL else name, cards_shown=PAGE)
+
+    st.selectbox(
+        "Collection",
+        [_ALL, *shelf.collections],
+        key="picked_collection",
+        format_func=label,
+        label_visibility="collapsed",
+        width=230,
+        on_change=state.unless_late(pick, *FIELDS),
+    )
+
+
+def list_cases(
+    source: Source,
+    found: Mapping[RecipeName, FoundCases],
+    mine: list[Stored[SavedCase]],
+    shelf: Shelf,
+    chosen: str,
+) -> Listed:
+    """The cases of the current choice."""
+    search = current_search()
+    if search:
+        return _searched(source, mine, search)
+    if chosen == SAVED:
+        return _saved(shelf, mine)
+    recipe = found[RECIPES[RECIPES.index(chosen)]]
+    entries = [Entry(int(case), None, recipe) for case in recipe.cases]
+    title = LABELS[recipe.recipe] if recipe.absent else recipe.headline
+    return Listed(title, recipe.absent or recipe.meaning, LABELS[recipe.recipe], entries, {"recipe": recipe.recipe})
+
+
+def _searched(source: Source, mine: list[Stored[SavedCase]], search: str) -> Listed:
+    """Saved cases whose words hold the search come first."""
+    table = cases_of_any_model(source)
+    held = [stored for stored in mine if stored.value.holds(search)]
+    there = {stored.value.link.case for stored in held}
+    others = [int(case) for case in search_cases(table, search) if int(case) not in there]
+    entries = [*(Entry(stored.value.link.case, stored) for stored in held), *(Entry(case) for case in others)]
+    note = "Places, categories, users, case numbers; titles, notes and tags of saved cases."
+    return Listed(found_headline(len(entries), len(table[c.CASE]), search[:40]), note, "Search", entries)
+
+
+def _saved(shelf: Shelf, mine: list[Stored[SavedCase]]) -> Listed:
+    collection, here = current_collection(shelf), {stored.name for stored in mine}
+    kept = [stored for stored in shelf.in_order(collection.value) if stored.name in here] if collection else mine
+    title = collection.value.title if collection else ""
+    note = "" if kept else "Choose a card and save it, or save a case in Explain."
+    deck = {"collection": collection.name} if collection else {"all": "1"}
+    entries = [Entry(stored.value.link.case, stored) for stored in kept]
+    return Listed(saved_headline(len(kept), title), note, title or "Saved cases", entries, deck, collection)
