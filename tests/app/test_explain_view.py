@@ -14,7 +14,7 @@ from analysis.cases.saved_case import SavedCase
 from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed, signed_points
-from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
+from analysis.long_tail.misses import count_misses, describe_misses, label_misses
 from analysis.records.ablations import describe_ablations
 from analysis.records.kept_seeds import seed_key
 from app.components.explain.candidate_pair import find_place
@@ -285,9 +285,8 @@ def test_both_bundled_models_open(monkeypatch: pytest.MonkeyPatch, name: str) ->
 def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:
     """Long tail's counts sum to the misses."""
     described = described_misses(predictor)
-    app = open_view("long_tail")
+    app = open_view("long_tail", tab="Where it misses")
     check_calm(app)
     table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
     expected_counts = count_misses(label_misses(described, 20))
-    assert table["Cases"].astype(int).tolist() == expected_counts["n"].tolist()
-    assert table[list(STEP_BINS)].astype(int).sum(axis=1).tolist() == expected_counts["n"].tolist()
+    assert table["Cases"].tolist() == expected_counts["n"][expected_counts["n"] > 0].tolist()
