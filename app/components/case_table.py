@@ -39,6 +39,7 @@ def show_case_table(
     show_truth: bool = True,
     in_link: bool = False,
     more: Mapping[str, Any] | None = None,
+    chip: Callable[[], None] | None = None,
 ) -> None:
     """Filters and table; each row has a button that opens its case.
 
@@ -51,9 +52,10 @@ def show_case_table(
         show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
         in_link: whether the filter is carried by the link (one component of a page).
         more: column configuration of further columns, by name.
+        chip: draws what else the table is limited to, into the row of the filters.
     """
     shown = _columns() if columns is None else columns
-    st.fragment(_draw)(table, key, open_case, opens, {**(more or {}), **shown}, show_truth, in_link)
+    st.fragment(_draw)(table, key, open_case, opens, {**(more or {}), **shown}, show_truth, in_link, chip)
 
 
 def current_filter(key: str, *, in_link: bool = False) -> CaseFilter:
@@ -91,6 +93,7 @@ def _draw(
     columns: Mapping[str, Any],
     show_truth: bool,
     in_link: bool,
+    chip: Callable[[], None] | None,
 ) -> None:
     chosen = current_filter(key, in_link=in_link)
     change = partial(change_filter, key, in_link=in_link)
@@ -101,6 +104,8 @@ def _draw(
     if pressed is not None and pressed["row"] < len(listed.cases):
         open_case(int(listed.cases[pressed["row"]]))
     with st.container(horizontal=True, vertical_alignment="center"):
+        if chip is not None:
+            chip()
         _controls(table, key, chosen, change, show_truth=show_truth)
         _chips(key, chosen, change)
         st.space("stretch")

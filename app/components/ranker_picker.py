@@ -29,12 +29,7 @@ def _current(name: str, default: str, rankers: Mapping[str, Ranker]) -> Ranker:
     asked = state.incoming(name)
     if asked is not None and asked not in rankers:
         st.warning(f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}")
-    elif asked is not None:
-        st.session_state[_kept(name)] = asked
-    kept = st.session_state.get(_kept(name))
-    token = str(kept) if kept in rankers else default
-    state.write_param(name, None if token == default else token)
-    return rankers[token]
+    return rankers[state.current_choice(name, {token: token for token in rankers}, default)]
 
 
 def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranker], label: str, before: str) -> None:
@@ -47,7 +42,7 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
         if is_other:
             state.choose_source(picked.source.token)  # another checkpoint: every view is about it then
         is_own = name == MODEL and picked.token == next(iter(rankers))
-        st.session_state[_kept(name)] = None if is_other or is_own else picked.token
+        state.choose(name, None if is_other or is_own else picked.token)
 
     st.selectbox(
         label,
@@ -58,7 +53,3 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
         width=200,
         on_change=state.unless_late(choose, name),
     )
-
-
-def _kept(name: str) -> str:
-    return f"chosen_{name}"

@@ -48,19 +48,30 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
 
 
 def metric_control() -> str:
-    """The metric that accuracies are shown in."""
-    chosen = st.segmented_control(
-        "Metric",
-        SHOWN_METRICS,
-        default="hr20",
+    """The metric that accuracies are shown in; it stays when the view changes."""
+    by_name = {METRIC_LABELS[name]: name for name in SHOWN_METRICS} | {name: name for name in SHOWN_METRICS}
+    return choice_control("metric", by_name, "hr20", METRIC_LABELS)
+
+
+def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:
+    """A row of choices of which one is on, see `app.state.current_choice`.
+
+    Args:
+        choices: by what a link may say.
+        labels: what is shown of each.
+    """
+    key = f"pick_{name}"
+    st.session_state[key] = state.current_choice(name, choices, default)
+    st.segmented_control(
+        name.capitalize(),
+        list(dict.fromkeys(choices.values())),
         required=True,
-        format_func=METRIC_LABELS.__getitem__,
-        key="metric",
-        bind="query-params",
-        persist_state="session",
+        format_func=labels.__getitem__,
+        key=key,
         label_visibility="collapsed",
+        on_change=state.unless_late(lambda: state.choose(name, st.session_state[key]), name),
     )
-    return chosen or "hr20"
+    return str(st.session_state[key])
 
 
 def legend(*items: str) -> None:

@@ -17,7 +17,7 @@ from app.cached import tables
 from app.cached.figures import drawn
 from app.cached.tables import Ranker
 from app.components.ablations import ask_for_ablations
-from app.components.case_selection import current_selection, select_clicked, selection_chip, show_bins
+from app.components.case_selection import chart_key, current_selection, select_clicked, selection_chip, show_bins
 from app.components.case_table import change_filter, show_case_table
 from app.components.chart_table import chart_table
 from app.components.empty import source_with_cases
@@ -25,15 +25,18 @@ from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
 from app.components.ranker_picker import pick_rankers
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, metric_control
+from app.components.toolbar import choice_control, downloads, metric_control
 from app.pages import EXPLAIN, WALK
 from recap import columns as c
+from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
 
 CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
 TAB: Final = "tab"
 LIST: Final = "cases"
 BY: Final = {"transition": c.TRANSITION_COUNT, "place": c.DESTINATION_COUNT}
+CHARTS: Final = ("cohorts", *BY)
+BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
 
 
 @error_boundary
@@ -45,13 +48,12 @@ def view() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls = st.container(horizontal=True, width="content", vertical_alignment="bottom")
         metric = metric_control()
-        eta = st.slider("Rare: seen at most so many times", 0, 9, 1, key="eta", bind="query-params", width=230)
+        eta = eta_slider()
         st.space("stretch")
         data = st.container(width="content")
     with controls:
         model, reference = pick_rankers(source, tables.rankers(source, metric))
-    for key in ("cohorts", *BY):
-        select_clicked(key, eta)
+    select_clicked(*CHARTS, eta=eta)
     chosen = current_selection()
     cohorts, rare = tables.by_cohort(model, reference, metric, eta), tables.rare(model, metric, eta)
     st.title(headlines.long_tail_headline(rare, tables.rises(model, metric)), anchor=False)
@@ -66,6 +68,21 @@ def view() -> None:
         downloads(partial(_files, model, reference, metric, eta), source=model.source, key="long-tail")
 
 
+def eta_slider() -> int:
+    """Up to which count a transition is rare."""
+    st.session_state["pick_eta"] = state.current_choice(
+        "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
+    )
+    return st.slider(
+        "Rare: seen at most so many times",
+        0,
+        9,
+        key="pick_eta",
+        width=230,
+        on_change=state.unless_late(lambda: state.choose("eta", st.session_state["pick_eta"]), "eta"),
+    )
+
+
 def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: CaseSelection | None, eta: int) -> None:
     """The four cells."""
     section("What a rare transition still has")
@@ -74,7 +91,7 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
         drawn(plot_cohorts, cohorts, reference=reference.label, chosen=cell),
         theme=None,
         config=PLOT_CONFIG,
-        key="cohorts",
+        key=chart_key("cohorts"),
         on_select="rerun",
         selection_mode="points",
         alt="Accuracy on rare transitions by whether the place was visited before and lies within two hops",
@@ -89,18 +106,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: CaseSelec
     section("Accuracy by how often it was seen")
     picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
     with below:
-        by = st.segmented_control(
-            "Count",
-            list(BY),
-            default="transition",
-            required=True,
-            format_func={"transition": "Transition", "place": "Place"}.__getitem__,
-            key="by",
-            bind="query-params",
-            persist_state="session",
-            label_visibility="collapsed",
-        )
-    by = by or "transition"
+        by = choice_control("by", {name: name for name in BY}, "transition", BY_LABELS)
     bins = tables.by_count(model, reference, BY[by], metric)
     kind = {"transition": "step", "place": "place"}[by]
     figure = drawn(
@@ -116,7 +122,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: CaseSelec
         figure,
         theme=None,
         config=PLOT_CONFIG,
-        key=by,
+        key=chart_key(by),
         on_select="rerun",
         selection_mode="points",
         alt=f"{model.label}: accuracy by {COUNT_AXES[BY[by]].lower()}",
@@ -151,7 +157,6 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     """The cases of the selected bar or cell, or all of them."""
     chosen = current_selection()
     table = tables.listed_cases(model, reference, k, chosen.text if chosen else "")
-    selection_chip()
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns: dict[str, Any] = {
         c.CASE: number("Case", width=64),
@@ -177,6 +182,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         columns=columns,
         show_truth=not hides_truth,
         in_link=True,
+        chip=partial(selection_chip, *CHARTS),
     )
     quiet(markdown_text(headlines.list_line(model.label, reference.label, k)))
 

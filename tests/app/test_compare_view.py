@@ -13,7 +13,7 @@ from analysis.records.imported import find_predictions, keep_predictions
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.checkpoint import Checkpoint
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
@@ -56,7 +56,7 @@ def test_the_view_shows_the_commands_numbers(
     told = recap_json_here(
         "compare", "markov", city_checkpoint, "--data", city_folder, "--metric", metric, "--cell", "both"
     )
-    app = open_view("compare", a="markov", b=token, compared_metric=label, cell="both")
+    app = press(open_view("compare", a="markov", b=token, compared_metric=label, cell="both"), "differences-twin")
     check_calm(app)
     shown = texts(app).replace("\\", "").replace("\u2060", "")  # what keeps names from being read as Markdown
     assert told["finding"] in shown
@@ -135,15 +135,15 @@ def test_imported_predictions_stand_on_a_side(
     assert "theirs" in app.title[0].value
     refused = open_view("compare", a=told["key"], b="visit_count")
     assert "shortest list holds 6 places" in refused.error[0].value
-    overview = open_view("overview", metric="HR@1")
+    overview = press(open_view("overview", metric="HR@1"), "all-models")
     check_calm(overview)
-    led = table_of(overview, "lead_lower")
-    theirs = led[led["model"] == "theirs"].set_index("group")
-    markov = led[led["model"] == "Markov"].set_index("group")
-    assert theirs["value"].tolist() == pytest.approx(markov["value"].tolist(), abs=0.05)  # ties are cut elsewhere
-    assert "theirs" not in table_of(open_view("overview"), "lead_lower")["model"].tolist()  # HR@20 is not known
-    long_tail = open_view("long_tail", model="theirs", metric="HR@1")
+    models = overview.dataframe[0].value.set_index("model")
+    assert models.loc["theirs", "all"] == pytest.approx(models.loc["Markov", "all"], abs=0.05)  # ties are cut elsewhere
+    models = press(open_view("overview"), "all-models").dataframe[0].value
+    assert "theirs" not in models["model"].tolist()  # HR@20 is not known
+    long_tail = open_view("long_tail", model=told["key"], metric="HR@1")
     check_calm(long_tail)
+    assert "theirs finds" in texts(long_tail) or "theirs" in long_tail.selectbox(key="pick_model").options
     assert_refused(
         recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "holds 6 places"
     )
