@@ -123,6 +123,16 @@ def times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
+def number_word(count: int) -> str:
+    """A small number in words.
+
+    >>> number_word(1), number_word(6), number_word(1200)
+    ('one', 'six', '1,200')
+    """
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    return words[count] if count < len(words) else f"{count:,}"
+
+
 def days(value: float) -> str:
     """A time span: hours below two days, else days, whole numbers.
 

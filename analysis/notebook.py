@@ -28,23 +28,19 @@ def compare(
     other: Workspace | str | Path,
     metric: str = "hr20",
     k: int | None = None,
-    *,
-    seeds: bool = False,
 ) -> Comparison:
     """A model (B) next to another (A) on the same test cases, as the Compare view shows it.
 
     Args:
         other: an opened model, a checkpoint folder, a baseline's name, or imported predictions by name.
         metric, k: see `analysis.compare.comparison.compare`.
-        seeds: include the kept seed replicates of both sides.
 
     Raises:
         ConfigError: nothing of that name, or an unknown metric.
         VocabularyError: a checkpoint of another dataset.
     """
     a = other if isinstance(other, Workspace) else model.with_model(other)
-    side_a, side_b = (side_of(item, kept_seeds=seeds) for item in (a, model))
-    return compare_sides(_paired(model.without_model), side_a, side_b, metric, k)
+    return compare_sides(_paired(model.without_model), side_of(a), side_of(model), metric, k)
 
 
 @lru_cache(maxsize=4)

@@ -54,14 +54,6 @@ _PHRASES: Final[dict[str, str]] = {
     "hops_alt": "Candidates, share of unseen transitions reached and signal to noise for one to five hops",
     "inside_two_hops": "Within<br>two hops",
     "beyond_two_hops": "Beyond<br>two hops",
-    "seeds_title": "Difference between models and between seeds",
-    "seeds_note": "Grey: how far two seeds of the same model differ (95 %). Only what lies outside is a finding.",
-    "seeds_unmeasured": "Seeds are not measured: train the same configuration with other seeds "
-    "(`recap train --seed`, or `recap sanity --train-seeds`), and they count as one model with its spread.",
-    "seeds_none": "Neither side was trained with a seed, so there is no spread to compare the difference with.",
-    "each_seed": "one dot for each seed",
-    "form_seeds": "Seeds",
-    "form_hops": "Graph hops",
     "cohorts_alt": "Accuracy on rare transitions by whether the target was visited before and lies within two hops",
 }
 

@@ -1,5 +1,6 @@
-"""A training as tables and words: its curriculum's stages, its curves, its place in the queue."""
+"""A training as tables: its curriculum's stages, its curves, its result, its place in the queue."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -9,20 +10,20 @@ from analysis.formatting import byte_size, share, stopwatch
 from recap.model.config import Stage
 from recap.runs.execution.gpus import Gpu
 from recap.runs.store.state import Lease
-from recap.runs.store.types import RunDescription, RunReference, RunRow
+from recap.runs.store.types import RunReference, RunRow, RunSummary
 from recap.training.metrics_file import EpochLine
 from recap.training_config import AnyTraining, TrainConfig
 
 Meaning = Literal["core", "paths", "revisits", "model"]
-Curve = Literal["hr20", "mrr", "loss", "learning_rate"]
+Curve = Literal["hr20", "mrr", "loss"]
 
 CURVES: Final[dict[Curve, str]] = {
     "hr20": "Validation HR@20",
     "mrr": "Validation MRR",
     "loss": "Loss",
-    "learning_rate": "Learning rates",
 }
-GROUPS: Final = {"all": "All", "head": "Head", "tail": "Tail"}
+GROUPS: Final = {"all": "All", "head": "Frequent", "tail": "Rare"}
+COUNTERS: Final = {"visit_count": "Visit count", "count_plus_markov": "Count + Markov"}
 
 
 @dataclass(frozen=True)
@@ -55,32 +56,14 @@ def stage_spans(config: AnyTraining) -> list[StageSpan]:
     return spans
 
 
-def run_headline(described: RunDescription, spans: list[StageSpan]) -> str:
-    """A run's finding in one or two sentences."""
-    name, state = described["id"], described["state"]
-    epoch, epochs = described["epoch"], described["epochs"]
-    if state == "queued":
-        return f"Run {name} waits for its turn."
-    if state in ("running", "stopping"):
-        if epoch == 0:
-            return f"Run {name} is starting." if state == "running" else f"Run {name} is stopping."
-        span = next((span for span in spans if span.first <= epoch <= span.last), None)
-        what = "" if span is None or span.meaning == "core" else f" {span.name.removeprefix('+ ')} is on."
-        return f"Run {name} is at epoch {epoch} of {epochs}.{what}"
-    if state == "finished":
-        return f"Run {name} has finished its {epochs} epochs."
-    words = {"stopped": "was stopped", "failed": "failed", "lost": "was lost"}
-    return f"Run {name} {words[state]} after {epoch} of {epochs or '?'} epochs."
-
-
 def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
     """One row for each epoch and series: ``epoch, series, value``; epochs without validation are absent."""
     rows: list[dict[str, Any]] = []
     for line in metrics:
         values: dict[str, float | None]
-        if curve in ("loss", "learning_rate"):
-            values = dict(line[curve])
-            if curve == "loss" and "stage" in line and not line["stage"]["warm_weight"]:
+        if curve == "loss":
+            values = dict(line["loss"])
+            if "stage" in line and not line["stage"]["warm_weight"]:
                 values.pop("warm", None)
         else:
             groups = line.get("val") or {}
@@ -89,12 +72,34 @@ def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["epoch", "series", "value"]).dropna(subset=["value"])
 
 
-def reference_value(reference: RunReference, curve: Curve) -> float | None:
-    """What counting alone reaches over all validation cases; None where a curve has no such level."""
-    if curve not in ("hr20", "mrr") or not reference:
-        return None
-    value = (reference.get("all") or {}).get(curve)
-    return None if value is None else float(value)
+def counter_levels(reference: RunReference, curve: Curve) -> dict[str, float]:
+    """What each counter reaches over all validation cases, by its label; empty where a curve has no such level."""
+    if curve == "loss" or not reference:
+        return {}
+    both: dict[str, Mapping[str, Any]] = {
+        "visit_count": reference.get("visit_count", {}),
+        "count_plus_markov": reference,
+    }
+    found = {COUNTERS[name]: (groups.get("all") or {}).get(curve) for name, groups in both.items()}
+    return {label: float(value) for label, value in found.items() if value is not None}
+
+
+def result_table(model: str, summary: RunSummary) -> pd.DataFrame:
+    """HR@20 on the test cases, the best model first: ``Model, All, Frequent, Rare``; empty before a run has ended.
+
+    Args:
+        model: what the trained one is called.
+    """
+    rows = {model: summary.get("test", {})}
+    rows |= {label: summary.get("baselines", {}).get(name, {}) for name, label in COUNTERS.items()}
+    known = {label: groups for label, groups in rows.items() if _hit_rate(groups, "all") is not None}
+    ordered = sorted(known, key=lambda label: -(_hit_rate(known[label], "all") or 0.0))
+    columns = {title: [share(_hit_rate(known[label], group)) for label in ordered] for group, title in GROUPS.items()}
+    return pd.DataFrame({"Model": ordered, **columns})
+
+
+def _hit_rate(groups: Mapping[str, Any], group: str) -> float | None:
+    return (groups.get(group) or {}).get("hr20")
 
 
 def queue_table(rows: list[RunRow]) -> pd.DataFrame:
@@ -104,7 +109,7 @@ def queue_table(rows: list[RunRow]) -> pd.DataFrame:
         [
             {
                 "run": row["id"],
-                "what": row["title"],
+                "what": row["title"] + (f" on {row['dataset']}" if row["dataset"] else ""),
                 "state": [row["state"]],
                 "progress": row["epoch"] / row["epochs"] if row["epochs"] else 0.0,
                 "hr20": "" if row["best"] is None else share(row["best"]["hr20"] or 0.0),

@@ -85,11 +85,16 @@ def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
     """
 
     def choose() -> None:
-        address, written = _came_with()
-        if all(address.get(name) == written[name] for name in names if name in written):
+        if not is_late(*names):
             act()
 
     return choose
+
+
+def is_late(*names: str) -> bool:
+    """Whether this run's click was meant for what the browser showed before these fields of the address changed."""
+    address, written = _came_with()
+    return any(address.get(name) != written[name] for name in names if name in written)
 
 
 def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:

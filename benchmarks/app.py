@@ -32,6 +32,7 @@ import json
 import os
 import platform
 import random
+import re
 import socket
 import statistics
 import subprocess
@@ -114,10 +115,14 @@ class Client:
         return await self._run(message)
 
     async def enter(self, key: str, number: int) -> float:
-        """Type a number; seconds as above."""
-        widget, fragment, _ = self.widgets[key]
+        """Type a number into a field, or into a list that takes one; seconds as above."""
+        widget, fragment, options = self.widgets[key]
         message, state = self._rerun(fragment)
-        state.id, state.double_value = widget, number
+        state.id = widget
+        if options:
+            state.string_value = str(number)
+        else:
+            state.double_value = number
         return await self._run(message)
 
     def pills(self, key: str) -> list[str]:
@@ -163,13 +168,17 @@ class Client:
         element = answer.delta.new_element
         if element.WhichOneof("type") == "exception":
             raise RuntimeError(element.exception.message)
-        for kind in ("button_group", "number_input"):
+        for kind in ("button_group", "number_input", "selectbox"):
             if element.WhichOneof("type") == kind:
                 widget = getattr(element, kind)
-                options = [option.content for option in widget.options] if kind == "button_group" else []
+                options = [] if kind == "number_input" else [getattr(each, "content", each) for each in widget.options]
                 self.widgets[widget.id.rsplit("-", 1)[-1]] = (widget.id, answer.delta.fragment_id, options)
         if element.WhichOneof("type") == "number_input" and element.number_input.id.endswith("explained_case"):
             self.num_cases = int(element.number_input.max) + 1
+        if element.WhichOneof("type") == "selectbox" and element.selectbox.id.endswith("explained_case"):
+            self.num_cases = 1 + max(
+                int(number.replace(",", "")) for number in re.findall(r"\d[\d,]*", element.selectbox.help)
+            )
         if element.WhichOneof("type") == "button" and "-" in element.button.id:
             self.buttons[element.button.id.rsplit("-", 1)[-1]] = (element.button.id, answer.delta.fragment_id)
 

@@ -5,12 +5,13 @@ from typing import Final
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
-from recap.published.configs import PUBLISHED, published_config
+from recap.published.configs import PUBLISHED, model_title, published_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DATA_PRESETS: Final = ("default", "nyc_paper")
 DEFAULT_PRESET: Final = "recap"
 RECAP_PRESETS: Final = ("recap", "paper", "feature_curves")
+_TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "feature_curves": "Feature curves"}
 
 
 def data_preset(name: str) -> DataConfig:
@@ -126,3 +127,12 @@ def training_preset(name: str) -> AnyTraining:
         ConfigError: unknown name.
     """
     return published_config(name) if name in PUBLISHED else train_preset(name)
+
+
+def preset_title(name: str) -> str:
+    """What people call what a preset trains; a name that this version does not know stays as it is.
+
+    >>> preset_title("paper"), preset_title("lotnext")
+    ("RECAP, paper's equations", 'LoTNext')
+    """
+    return _TITLES.get(name) or model_title(name)

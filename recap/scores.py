@@ -51,6 +51,14 @@ def past_rows(batch: CaseBatch) -> tuple[Tensor, Tensor]:
     return expand_ranges(first_B, batch.row_B - first_B + 1)
 
 
+def known_places(batch: CaseBatch, num_pois: int) -> Tensor:
+    """Which places each case's user has been to, the source included: bool (B, P)."""
+    case_H, row_H = past_rows(batch)
+    known_BP = torch.zeros(len(batch), num_pois, dtype=torch.bool, device=batch.row_B.device)
+    known_BP[case_H, batch.checkins.poi_T[row_H]] = True
+    return known_BP
+
+
 @dataclass(frozen=True, eq=False)
 class Scores:
     """Scores of all POIs for a batch of cases, as a sum of named parts.

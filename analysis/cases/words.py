@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
 from analysis.formatting import ordinal, times
+from analysis.records.evaluation_records import label_in_sentence
 
 RecipeName = Literal["wrong", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
 RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
@@ -36,7 +37,7 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
         case "two_hop_paths":
             return f"Without two-hop paths, {model} loses {some}."
         case "flipped":
-            return f"{model} and {in_sentence(baseline)} disagree on {some}."
+            return f"{model} and {label_in_sentence(baseline)} disagree on {some}."
         case "nothing":
             return f"No model finds {some}."
 
@@ -104,15 +105,5 @@ def list_models(names: Sequence[str]) -> str:
     >>> list_models(["RECAP", "Visit count", "Markov"])
     'RECAP, visit count and Markov'
     """
-    words = [in_sentence(name) for name in names]
+    words = [label_in_sentence(name) for name in names]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
-
-
-def in_sentence(model: str) -> str:
-    """A model's label inside a sentence: counters are no names.
-
-    >>> in_sentence("Visit count"), in_sentence("Markov"), in_sentence("RECAP")
-    ('visit count', 'Markov', 'RECAP')
-    """
-    counts = model.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature"))
-    return model[:1].lower() + model[1:] if counts else model

@@ -1,4 +1,4 @@
-"""Two scorers on the same cases in one result: differences by group and bin, intervals, tests, and who finds which.
+"""Two models on the same cases in one result: differences by group and bin, intervals, tests, and who finds which.
 
 Differences are B minus A throughout. Shape suffixes: N cases, U users, G groups.
 """
@@ -10,22 +10,22 @@ from typing import ClassVar, Final
 import numpy as np
 import pandas as pd
 
-from analysis.compare.seeds import seed_table
+from analysis.compare.seeds import SeedSpread, seed_spread, seed_table
 from analysis.compare.side import Side, check_same_cases
 from analysis.compare.significance import ALPHA, SignFlips, mcnemar
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
-from analysis.records.case_groups import COHORTS, STEP_BINS, bin_of_cases, cohort_of_cases, count_bins
+from analysis.records.case_groups import STEP_BINS, bin_of_cases, count_bins
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 
 METRICS: Final = ("hr1", "hr5", "hr20", "ndcg20", "mrr")
 DEFAULT_K: Final = 20
 GROUP_LABELS: Final = {
-    "all": "All",
-    "head": "Head, seen twice or more",
-    "tail": "Tail, seen at most once",
-    "once": "of it once",
-    "never": "of it never",
+    "all": "All cases",
+    "tail": "Rare: seen at most once",
+    "never": "never",
+    "once": "once",
+    "head": "Frequent: seen twice or more",
 }
 
 
@@ -51,30 +51,28 @@ class PairedCases:
         seen_N = cases[c.TRANSITION_COUNT].to_numpy(np.int64)
         self.masks = {
             "all": seen_N >= 0,
-            "head": seen_N > TAIL_MAX_COUNT,
             "tail": seen_N <= TAIL_MAX_COUNT,
-            "once": seen_N == 1,
             "never": seen_N == 0,
+            "once": seen_N == 1,
+            "head": seen_N > TAIL_MAX_COUNT,
         }
         self.partitions = (
             _Partition(np.zeros(len(cases), dtype=np.int64), 1),
             _Partition(self.masks["tail"].astype(np.int64), 2),
             _Partition(bin_of_cases(cases, c.TRANSITION_COUNT), len(STEP_BINS)),
-            _Partition(cohort_of_cases(cases), len(COHORTS)),
         )
 
-    def compare(self, a: Side, b: Side, metric: str, k: int) -> list[pd.DataFrame]:
-        """One table for each partition (all; head and tail; bins; cohorts), see `Comparison.rows` for the columns."""
-        a_N, b_N = (side.values(metric).mean(0) for side in (a, b))
+    def compare(self, a: Side, b: Side, metric: str, k: int, spread: SeedSpread | None) -> list[pd.DataFrame]:
+        """One table for each partition (all; head and tail; bins), see `Comparison.rows` for the columns."""
+        a_N, b_N = (side.values(metric) for side in (a, b))
         found_N = 2 * a.hits(k).astype(np.int64) + b.hits(k)
         sums = [self._user_sums(b_N - a_N, partition) for partition in self.partitions]
         p, exact = self.flips.p_values(np.concatenate(sums, axis=1))
         tables, start = [], 0
         for partition in self.partitions:
             part = slice(start, start + partition.size)
-            tables.append(
-                self._table(partition, a_N, b_N, found_N).assign(sign_flip_p=p[part], sign_flip_exact=exact[part])
-            )
+            table = self._table(partition, a_N, b_N, found_N).assign(sign_flip_p=p[part], sign_flip_exact=exact[part])
+            tables.append(table.assign(band=_bands(spread, partition)))
             start += partition.size
         return [_with_verdict(table, metric) for table in tables]
 
@@ -108,20 +106,25 @@ class PairedCases:
         )
 
 
+def _bands(spread: SeedSpread | None, partition: _Partition) -> list[float]:
+    if spread is None:
+        return [float("nan")] * partition.size
+    return [spread.band(partition.group_N == group) for group in range(partition.size)]
+
+
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What is known of B beside A.
+    """What is known of the difference between B and A.
 
     Attributes:
         a, b: their labels.
-        plain_names: the same without numbers of seeds.
-        num_seeds: how many tables each side has.
         metric, k: what is compared, and the K within which a case counts as found.
+        users: with test cases.
         rows: one row for each of `GROUP_LABELS`: ``group, n, a, b, difference`` (b minus a), ``low, high`` (95 %
             interval over users), ``both, only_a, only_b, neither`` (cases found within K), ``mcnemar_p, sign_flip_p,
-            sign_flip_exact`` and ``verdict``: ``b``, ``a`` or ``close``.
-        bins: the same for each count of the step, with ``bin, low_count, high_count``.
-        cohorts: the same for the four cohorts of the tail, with ``in_history, within_two_hops``.
+            sign_flip_exact``, ``band`` (how far two seeds of one model differ; NaN where not measured), ``p`` (the
+            larger of the two) and ``verdict``: ``b``, ``a`` or ``close``.
+        bins: the same for each count of the transition, with ``bin, low_count, high_count``.
         seeds: see `analysis.compare.seeds.seed_table`; None where neither side has two seeds.
         lower_bound: whether a side's MRR is a lower bound, since its imported lists are short.
         unmeasured_seeds: labels of trained sides with a single seed.
@@ -129,14 +132,11 @@ class Comparison:
 
     a: str
     b: str
-    plain_names: tuple[str, str]
-    num_seeds: tuple[int, int]
     metric: str
     k: int
     users: int
     rows: pd.DataFrame
     bins: pd.DataFrame
-    cohorts: pd.DataFrame
     seeds: pd.DataFrame | None
     lower_bound: bool
     unmeasured_seeds: tuple[str, ...]
@@ -150,12 +150,6 @@ class Comparison:
     def row(self, group: str) -> pd.Series:
         """One group's row."""
         return self.rows[self.rows["group"] == group].iloc[0]
-
-    @property
-    def names(self) -> tuple[str, str]:
-        """What sentences and figures call A and B: without numbers of seeds, where that tells them apart."""
-        a, b = self.plain_names
-        return (self.a, self.b) if a == b else (a, b)
 
     @property
     def n(self) -> int:
@@ -175,28 +169,25 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
     """
     check_same_cases(paired.cases, a.cases, b.cases)
     k = k or found_within(metric)
-    every, halves, by_bin, by_cohort = paired.compare(a, b, metric, k)
-    groups = {"all": every.iloc[0], "head": halves.iloc[0], "tail": halves.iloc[1]}
-    groups |= {"once": by_bin.iloc[1], "never": by_bin.iloc[0]}
+    spread = seed_spread(a, b, metric)
+    every, halves, by_bin = paired.compare(a, b, metric, k, spread)
+    groups = {"all": every.iloc[0], "tail": halves.iloc[1], "never": by_bin.iloc[0], "once": by_bin.iloc[1]}
+    groups |= {"head": halves.iloc[0]}
     rows = pd.DataFrame(list(groups.values()), columns=every.columns).astype(every.dtypes).reset_index(drop=True)
     rows.insert(0, "group", list(groups))
     names = count_bins(c.TRANSITION_COUNT).rename(columns={"low": "low_count", "high": "high_count"})
-    flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
-    short = [not bool(table[c.IN_LIST].all()) for side in (a, b) for table in side.tables if c.IN_LIST in table]
+    short = [not bool(side.cases[c.IN_LIST].all()) for side in (a, b) if c.IN_LIST in side.cases]
     return Comparison(
         a=a.label,
         b=b.label,
-        plain_names=(a.name, b.name),
-        num_seeds=(len(a.tables), len(b.tables)),
         metric=metric,
         k=k,
         users=paired.bootstrap.num_users,
         rows=rows,
         bins=pd.concat([names, by_bin], axis=1),
-        cohorts=pd.concat([flags, by_cohort], axis=1),
-        seeds=seed_table(a, b, metric, paired.masks),
+        seeds=None if spread is None else seed_table(spread, paired.masks),
         lower_bound=metric == "mrr" and any(short),
-        unmeasured_seeds=tuple(side.label for side in (a, b) if side.trained and len(side.tables) == 1),
+        unmeasured_seeds=tuple(side.label for side in (a, b) if side.trained and not side.replicates),
     )
 
 
@@ -210,9 +201,13 @@ def found_within(metric: str) -> int:
 
 
 def _with_verdict(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Who is better, by the interval and the stricter of the tests; McNemar speaks of hits and so of HR alone."""
-    strict = table[["mcnemar_p", "sign_flip_p"]].max(axis=1) if metric.startswith("hr") else table["sign_flip_p"]
-    clear = (table["n"] > 0) & (strict < ALPHA)
+    """Who is better: by the interval, the larger p, and beyond what two seeds of one model differ by.
+
+    McNemar tests hits, so it counts for HR alone.
+    """
+    p = table[["mcnemar_p", "sign_flip_p"]].max(axis=1) if metric.startswith("hr") else table["sign_flip_p"]
+    beyond = table["band"].isna() | (table["difference"].abs() > table["band"])
+    clear = (table["n"] > 0) & (p < ALPHA) & beyond
     better = np.where(clear & (table["low"] > 0), "b", np.where(clear & (table["high"] < 0), "a", "close"))
     known = table["n"] > 0
-    return table.assign(sign_flip_p=table["sign_flip_p"].where(known), stricter_p=strict.where(known), verdict=better)
+    return table.assign(sign_flip_p=table["sign_flip_p"].where(known), p=p.where(known), verdict=better)

@@ -1,11 +1,11 @@
-"""One side of a comparison: a model's records of all cases, or those of several seeds of one model.
+"""One side of a comparison: a model's records of all cases, and what its seed replicates make of them.
 
 Shape suffixes: S seeds, N cases.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -19,69 +19,49 @@ from recap.evaluation.metrics import reciprocal_rank
 if TYPE_CHECKING:
     from recap.checkpoint import Checkpoint
 
-SEEDS_MARK: Final = "-seeds"
-"""Ends the key of a checkpoint with its kept seed replicates."""
-
-
-def label_of_seeds(name: str, number: int) -> str:
-    """A model's name with its number of seeds, where it has several.
-
-    >>> label_of_seeds("RECAP", 5), label_of_seeds("Markov", 1)
-    ('RECAP (5 seeds)', 'Markov')
-    """
-    return name if number == 1 else f"{name} ({number} seeds)"
-
 
 @dataclass(frozen=True, eq=False)
 class Side:
-    """A scorer, or one model under several seeds.
+    """A model on one side.
 
     Attributes:
-        key: what names it in links and caches; of several seeds, their keys joined by a dot.
-        name: what people call it, without a number of seeds.
-        tables: evaluation records of the same cases in the same order, one table for each seed.
-        trained: whether a seed was drawn at all: a counter has none.
+        key: what names it in links and caches.
+        label: what people call it.
+        cases: its evaluation records.
+        replicates: records of the same cases by the same model under other seeds.
+        trained: whether it has a seed at all: a counter has none.
     """
 
     key: str
-    name: str
-    tables: tuple[pd.DataFrame, ...]
+    label: str
+    cases: pd.DataFrame
+    replicates: tuple[pd.DataFrame, ...] = ()
     trained: bool = False
 
     def __post_init__(self) -> None:
-        check_same_cases(*self.tables)
-
-    @property
-    def label(self) -> str:
-        """What people read: its name, and how many seeds it stands for."""
-        return label_of_seeds(self.name, len(self.tables))
-
-    @property
-    def cases(self) -> pd.DataFrame:
-        """The cases, with the first seed's ranks."""
-        return self.tables[0]
+        check_same_cases(self.cases, *self.replicates)
 
     def values(self, metric: str) -> np.ndarray:
-        """Each seed's value of each case, (S, N).
+        """The value of each case, (N,).
 
         Raises:
             ConfigError: unknown metric, or one that an imported list is too short for.
         """
-        return np.stack([metric_values(table, metric) for table in self.tables])
+        return metric_values(self.cases, metric)
+
+    def seed_values(self, metric: str) -> np.ndarray:
+        """The value of each case under each seed, its own first, (S, N)."""
+        return np.stack([metric_values(table, metric) for table in (self.cases, *self.replicates)])
 
     def hits(self, k: int) -> np.ndarray:
-        """Whether each case is found within K: by more than half of the seeds.
-
-        A tied place stands at its mean rank.
-        """
-        return np.mean([is_hit(table, k) for table in self.tables], axis=0) > 0.5
+        """Whether each case is found within K; a tied place counts by its mean rank."""
+        return is_hit(self.cases, k)
 
     def ranks(self) -> np.ndarray:
-        """Each case's rank, the median over seeds; NaN where the truth is not in an imported list."""
-        ranks = [
-            table[c.RANK].where(table[c.IN_LIST]) if c.IN_LIST in table else table[c.RANK] for table in self.tables
-        ]
-        return np.median(np.stack([rank.to_numpy(np.float64) for rank in ranks]), axis=0)
+        """Each case's rank; NaN where the truth is not in an imported list."""
+        rank = self.cases[c.RANK]
+        rank = rank.where(self.cases[c.IN_LIST]) if c.IN_LIST in self.cases else rank
+        return rank.to_numpy(np.float64)
 
 
 def check_same_cases(*tables: pd.DataFrame) -> None:
@@ -99,19 +79,8 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
             )
 
 
-def with_ranked_seeds(side: Side, seeds: Sequence[pd.DataFrame]) -> Side:
-    """A side with further seeds of which ranks alone were kept; the side as it is where there are none.
-
-    Args:
-        seeds: one table of each, see `table_of_ranks`.
-    """
-    if not seeds:
-        return side
-    return Side(f"{side.key}{SEEDS_MARK}", side.name, (*side.tables, *seeds), trained=True)
-
-
-def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
-    """Records of a seed of which ranks alone were kept (`analysis.records.ablations`), as the table of a side.
+def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
+    """Records of a seed of which ranks alone were kept (`analysis.records.ablations`).
 
     A mean rank that is no whole number is read as a tie of two.
     """
@@ -128,23 +97,17 @@ def table_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def side_of(model: Workspace, replicates: Sequence[Workspace] = (), *, kept_seeds: bool = False) -> Side:
-    """One side of a comparison; with replicates, the model under several seeds.
-
-    Args:
-        kept_seeds: also the seed replicates of which ranks were kept, but for those that a replicate stands for.
+def side_of(model: Workspace, replicates: Sequence[Workspace] = ()) -> Side:
+    """A model as one side, with these seed replicates and those of which ranks were kept.
 
     Raises:
         CheckpointError, VocabularyError: a folder that is no checkpoint of the dataset.
     """
     several = (model, *replicates)
     trained = [item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None]
-    key = ".".join(item.key for item in several)
-    side = Side(key, model.label_of_folder, tuple(item.records() for item in several), trained=bool(trained))
-    if not kept_seeds:
-        return side
-    seeds = {seed: table for seed, table in model.seeds().items() if seed not in trained}
-    return with_ranked_seeds(side, [table_of_ranks(model.cases, ranks) for ranks in seeds.values()])
+    kept = [records_of_ranks(model.cases, ranks) for seed, ranks in model.seeds().items() if seed not in trained]
+    others = (*(item.records() for item in replicates), *kept)
+    return Side(model.key, model.label_of_folder, model.records(), others, trained=bool(trained))
 
 
 def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
@@ -159,11 +122,8 @@ def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
     )
 
 
-def with_seeds(models: Sequence[Workspace], more: Sequence[Workspace], *, kept_seeds: bool = False) -> list[Side]:
+def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> list[Side]:
     """Sides of the models, each with those further checkpoints that differ from it in their seed only.
-
-    Args:
-        kept_seeds: see `side_of`.
 
     Raises:
         ConfigError: a further checkpoint is no other seed of any.
@@ -181,4 +141,4 @@ def with_seeds(models: Sequence[Workspace], more: Sequence[Workspace], *, kept_s
             raise ConfigError(f"{item.label} is no further seed of A or B: it differs from both in more than its seed")
         for key in owners:
             replicates[key].append(item)
-    return [side_of(model, replicates[model.key], kept_seeds=kept_seeds) for model in models]
+    return [side_of(model, replicates[model.key]) for model in models]

@@ -1,4 +1,7 @@
-"""The learned curves of a model: points against each feature in its own unit, and where candidates' values lie."""
+"""What a revisit prior learned: each curve's points against its feature, and where candidates' values lie.
+
+The paper's prior has three such curves, one for each of its terms (Eq. 9).
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -8,18 +11,36 @@ import torch
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
+from analysis.records.kept_seeds import replicate_folders
 from recap import columns as c
+from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.config import Config
 from recap.device import one_thread
 from recap.errors import CaseError
-from recap.features.catalogue import FEATURES, Feature
+from recap.features.catalogue import FEATURES, PAST, Feature, Scale
 from recap.features.values import FeatureValues
+from recap.history import RevisitCandidates, find_revisit_candidates
+from recap.model.recap import PRIOR_TERMS
+from recap.model.revisit_prior import RevisitPrior
 from recap.predictor import Predictor
+from recap.scores import CaseBatch
+from recap.storage.tensors import load_tensors
 
 DENSITY_CASES: Final = 256
 """Test cases, evenly spread, whose candidates the density counts."""
+MAIN_CURVES: Final = 8
+GATE_BINS: Final = 20
+"""Of the gate's range, -1 to 1."""
 _PLACES_DRAWN: Final = 2_000
 _CASES_PER_BATCH: Final = 32
+_WHOLE_KNOTS: Final = 6
+_EVEN_KNOTS: Final = 20
+_PRIOR_FEATURES: Final = (
+    Feature("count", PAST, "visits", "visits before"),
+    Feature("recency", PAST, "check-ins", "check-ins since the last visit"),
+    Feature("window", PAST, "yes", "among the latest check-ins", "linear"),
+)
+"""What the terms of the paper's prior read, as `PRIOR_TERMS`."""
 
 
 class Curve(Config):
@@ -28,55 +49,105 @@ class Curve(Config):
     name: str
     group: str
     unit: str
+    scale: Scale = Field(description="How the value comes from the amount in the unit.")
     meaning: str
     knots: list[float] = Field(description="In the feature's own value, which the curve reads.")
     amounts: list[float] = Field(description="The knots in the feature's unit.")
     points: list[float] = Field(description="At each knot, in score points.")
     density: list[int] = Field(description="Candidates of sampled test cases between neighbouring knots.")
 
+    @classmethod
+    def of(cls, feature: Feature, knots: list[float], points: list[float], value_N: np.ndarray) -> "Curve":
+        """A feature's curve over the values of candidates."""
+        return cls(
+            name=feature.name,
+            group=feature.group,
+            unit=feature.unit,
+            scale=feature.scale,
+            meaning=feature.meaning,
+            knots=knots,
+            amounts=[feature.in_unit(knot) for knot in knots],
+            points=points,
+            density=np.histogram(value_N, knots)[0].tolist() if len(knots) > 1 else [],
+        )
+
     @property
     def feature(self) -> Feature:
-        """Its entry in the catalogue."""
-        return next(feature for feature in FEATURES if feature.name == self.name)
+        """What it reads."""
+        return Feature(self.name, PAST, self.unit, self.meaning, self.scale)
 
     def at(self, value: float) -> float:
         """The points of a value."""
         return float(np.interp(value, self.knots, self.points))
 
 
-@one_thread()
-def learned_curves(predictor: Predictor) -> list[Curve]:
-    """Every curve of a model, in the catalogue's order.
+class Learned(Config):
+    """What prior and correction of a model learned."""
+
+    curves: list[Curve]
+    others: list[list[Curve]] = Field(description="The same curves in other seeds, where these are kept.")
+    gates: list[int] = Field(description="Of candidates of sampled test cases; empty without a correction.")
+
+    def of_group(self, group: str) -> list[Curve]:
+        """The curves of a group; the widest ones where no curve is of it."""
+        own = [curve for curve in self.curves if curve.group == group]
+        if own:
+            return own
+        widest = sorted(self.curves, key=lambda curve: min(curve.points) - max(curve.points))[:MAIN_CURVES]
+        return [curve for curve in self.curves if curve in widest]
+
+
+def describe_learned(predictor: Predictor) -> Learned:
+    """The curves of a model, those of its other seeds, and its gates.
 
     Raises:
-        CaseError: the model has none.
+        CaseError: the model has no revisit prior.
     """
-    if predictor.model.curves is None:
-        raise CaseError(f"{predictor.checkpoint.folder.name} has no curves; its revisit prior is the paper's")
-    curves = predictor.model.curves.curves
-    values = _candidate_values(predictor)
+    others = replicate_curves(predictor.checkpoint)
+    return Learned(curves=learned_curves(predictor), others=others, gates=gate_counts(predictor))
+
+
+@one_thread()
+def learned_curves(predictor: Predictor) -> list[Curve]:
+    """Every curve of a model, in the catalogue's order, or those of the paper's prior.
+
+    Raises:
+        CaseError: the model has no revisit prior.
+    """
+    model = predictor.model
+    if model.curves is not None:
+        return _curves(model.curves.curves.knot_FK1, model.curves.curves.levels, _candidate_values(predictor))
+    if model.prior is not None:
+        return _prior_curves(model.prior, [_prior_values(found) for found in _candidates(predictor)])
+    raise CaseError(f"{predictor.checkpoint.folder.name} has no revisit prior")
+
+
+def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
+    """The same curves in the kept seed replicates of a checkpoint, without densities; none of the paper's prior."""
     found = []
-    for feature, knot_K, level_K, value_N in zip(FEATURES, curves.knot_FK1, curves.levels, values, strict=True):
-        knots = [knot for knot in knot_K.double().tolist() if knot != float("inf")]
-        found.append(
-            Curve(
-                name=feature.name,
-                group=feature.group,
-                unit=feature.unit,
-                meaning=feature.meaning,
-                knots=knots,
-                amounts=[feature.in_unit(knot) for knot in knots],
-                points=level_K.double().tolist()[: len(knots)],
-                density=np.histogram(value_N, knots)[0].tolist() if len(knots) > 1 else [],
-            )
-        )
+    for folder in replicate_folders(checkpoint.folder):
+        replicate = Checkpoint.load(folder)
+        if replicate.manifest.dataset_hash == checkpoint.manifest.dataset_hash and replicate.manifest.features:
+            weights, _ = load_tensors(folder / WEIGHTS)
+            step_FK = weights["curves.curves.step_FK"]
+            level_FK1 = torch.nn.functional.pad(step_FK.cumsum(1), (1, 0))
+            nothing = [np.zeros(0)] * len(FEATURES)
+            found.append(_curves(weights["curves.curves.knot_FK1"], level_FK1, nothing))
     return found
 
 
 def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[float | None]]:
-    """The value of each feature at some places, in order; None where a place has no such value (known or new)."""
-    batch, changes = edited_case.predictor.pack([edited_case.variant])
-    features = edited_case.predictor.curve_values(batch, changes).features
+    """The value of each curve's feature at some places, in order; None where a place has no such value."""
+    predictor = edited_case.predictor
+    batch, changes = predictor.pack([edited_case.variant])
+    if predictor.model.curves is None:
+        found = _prior_values(_revisited(predictor, batch))
+        at = {poi: at for at, poi in enumerate(_revisited(predictor, batch).poi_C.tolist())}
+        return {
+            name: [float(value_C[at[poi]]) if poi in at else None for poi in pois]
+            for name, value_C in zip(PRIOR_TERMS, found, strict=True)
+        }
+    features = predictor.curve_values(batch, changes).features
     value_FI, applies_FI = features.at(torch.tensor(pois, dtype=torch.int64))
     return {
         feature.name: [value if applies else None for value, applies in zip(*rows, strict=True)]
@@ -84,15 +155,92 @@ def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[fl
     }
 
 
-def _candidate_values(predictor: Predictor) -> list[np.ndarray]:
-    """Values of every feature over the candidates of sampled test cases, those of few places without the zeros."""
+@one_thread()
+def gate_counts(predictor: Predictor) -> list[int]:
+    """How many candidates of sampled test cases have a gate in each of `GATE_BINS` equal parts of [-1, 1].
+
+    Empty where no correction acts.
+    """
+    total = np.zeros(GATE_BINS, dtype=np.int64)
+    for batch in _sampled(predictor):
+        parts = predictor.revisit_parts(batch, predictor.state(batch))
+        if parts is None or parts.gate_C is None:
+            return []
+        total += np.histogram(parts.gate_C.numpy(), GATE_BINS, (-1.0, 1.0))[0]
+    return total.tolist()
+
+
+def learned_numbers(predictor: Predictor) -> dict[str, float]:
+    """The single numbers that prior and correction learned, by their symbol in the paper."""
+    prior, calibration = predictor.model.prior, predictor.model.calibration
+    found: dict[str, torch.Tensor | None] = {}
+    if prior is not None:
+        found |= {"lambda_prior": prior.scale, "w_cnt": prior.count_weight, "w_rec": prior.recency_weight}
+        found |= {"w_win": prior.window_weight, "tau_rec": prior.log_recency_steps.exp()}
+    if calibration is not None:
+        found["lambda_corr"] = calibration.scale
+    return {name: float(value) for name, value in found.items() if value is not None}
+
+
+def _curves(knot_FK1: torch.Tensor, level_FK1: torch.Tensor, values: list[np.ndarray]) -> list[Curve]:
+    found = []
+    rows = zip(FEATURES, knot_FK1.double().tolist(), level_FK1.double().tolist(), values, strict=True)
+    for feature, knot_K, level_K, value_N in rows:
+        knots = [knot for knot in knot_K if knot != float("inf")]
+        found.append(Curve.of(feature, knots, level_K[: len(knots)], value_N))
+    return found
+
+
+def _prior_curves(prior: RevisitPrior, values: list[list[np.ndarray]]) -> list[Curve]:
+    """The paper's terms as curves (Eq. 9)."""
+    scale, tau = float(prior.scale), float(prior.log_recency_steps.exp())
+    found = []
+    weights = (prior.count_weight, prior.recency_weight, prior.window_weight)
+    for at, (feature, weight) in enumerate(zip(_PRIOR_FEATURES, weights, strict=True)):
+        value_N = np.concatenate([piece[at] for piece in values])
+        knot_K = np.array([0.0, 1.0]) if feature.scale == "linear" else _log_knots(float(value_N.max(initial=1.0)))
+        level_K = np.exp(-np.expm1(knot_K) / tau) if feature.name == "recency" else knot_K
+        points = scale * (0.0 if weight is None else float(weight)) * level_K
+        found.append(Curve.of(feature, knot_K.tolist(), points.tolist(), value_N))
+    return found
+
+
+def _log_knots(highest: float) -> np.ndarray:
+    """Knots of a count that is read as log(1 + n): each whole number first, then evenly up to the highest."""
+    whole = np.log1p(np.arange(_WHOLE_KNOTS))
+    return np.append(whole, np.linspace(whole[-1], max(highest, whole[-1] + 1.0), _EVEN_KNOTS + 1)[1:])
+
+
+def _prior_values(candidates: RevisitCandidates) -> list[np.ndarray]:
+    counts = (candidates.count_C, candidates.recency_steps_C)
+    logs = [np.log1p(value_C.numpy().astype(np.float64)) for value_C in counts]
+    return [*logs, candidates.in_recent_window_C.numpy().astype(np.float64)]
+
+
+def _candidates(predictor: Predictor) -> list[RevisitCandidates]:
+    return [_revisited(predictor, batch) for batch in _sampled(predictor)]
+
+
+def _revisited(predictor: Predictor, batch: CaseBatch) -> RevisitCandidates:
+    window = predictor.model.config.recent_window
+    return find_revisit_candidates(batch.checkins, batch.row_B, recent_window=window)
+
+
+def _sampled(predictor: Predictor) -> list[CaseBatch]:
+    """Test cases, evenly spread."""
     rows = predictor.cases[c.ROW].to_numpy()
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), DENSITY_CASES)).round().astype(int))]
+    pieces = np.split(rows, range(_CASES_PER_BATCH, len(rows), _CASES_PER_BATCH))
+    return [predictor.batch(some.tolist()) for some in pieces]
+
+
+def _candidate_values(predictor: Predictor) -> list[np.ndarray]:
+    """Values of every feature over the candidates of sampled test cases, those of few places without the zeros."""
     pieces: list[list[np.ndarray]] = [[np.zeros(0)] for _ in FEATURES]
-    for some in np.split(rows, range(_CASES_PER_BATCH, len(rows), _CASES_PER_BATCH)):
-        features = predictor.curve_values(predictor.batch(some.tolist())).features
+    for batch in _sampled(predictor):
+        features = predictor.curve_values(batch).features
         packed = [value_C[value_C != 0] for pairs in features.sparse for value_C in pairs.value_FC]
-        for found, value_N in zip(pieces, [*packed, *_new_places(features, len(some))], strict=True):
+        for found, value_N in zip(pieces, [*packed, *_new_places(features, len(batch))], strict=True):
             found.append(value_N.double().numpy())
     return [np.concatenate(found) for found in pieces]
 

@@ -201,28 +201,7 @@ def write_edits(edits: tuple[Edit, ...]) -> str:
     return ";".join(edit.text for edit in edits)
 
 
-class EditSequence(Config):
-    """Edits in order, with those taken back kept for redo."""
-
-    done: tuple[Edit, ...] = ()
-    undone: tuple[Edit, ...] = ()
-
-    def add(self, edit: Edit) -> "EditSequence":
-        """One more edit; what was undone is forgotten."""
-        return EditSequence(done=(*self.done, edit))
-
-    def with_parts_off(self, parts: tuple[SwitchOff, ...]) -> "EditSequence":
-        """These parts left out and no others, after all other edits."""
-        return EditSequence(done=(*(edit for edit in self.done if not isinstance(edit, SwitchOff)), *parts))
-
-    def undo(self) -> "EditSequence":
-        """Take the last edit back; nothing happens where there is none."""
-        return EditSequence(done=self.done[:-1], undone=(*self.undone, *self.done[-1:]))
-
-    def redo(self) -> "EditSequence":
-        """Apply the edit taken back last; nothing happens where there is none."""
-        return EditSequence(done=(*self.done, *self.undone[-1:]), undone=self.undone[:-1])
-
-    def reset(self) -> "EditSequence":
-        """No edits; all of them can be redone in order."""
-        return EditSequence(undone=(*self.undone, *reversed(self.done)))
+def with_edits(done: tuple[Edit, ...], kind: type[Edit], wanted: tuple[Edit, ...]) -> tuple[Edit, ...]:
+    """The edits with these of a kind and no others of it; those that stay keep their place, new ones come last."""
+    kept = tuple(edit for edit in done if not isinstance(edit, kind) or edit in wanted)
+    return (*kept, *(edit for edit in wanted if edit not in kept))

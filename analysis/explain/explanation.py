@@ -1,7 +1,7 @@
 """The explanation of one case, as one typed object behind every rendering."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import pandas as pd
@@ -14,7 +14,7 @@ from analysis.explain.past_visits import local_iso, past_visits
 from analysis.explain.paths import cut, most_cuts, trips_between, two_hop_paths
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.sentences import Sentence, SentenceInput, headline, render_sentences
-from analysis.explain.types import Candidate, MaskedCheckin, PastVisits, PathTerms, Role, Visit, Without
+from analysis.explain.types import Candidate, PastVisits, PathTerms, Role, Visit, Without
 from analysis.explain.what_if import Flip, WhatIf, smallest_flip, what_if
 from recap import columns as c
 from recap.config import Config
@@ -26,7 +26,6 @@ from recap.predictor import CaseRanker
 
 _VISITS_REMOVED: Final = 12
 """Of each place so many latest visits are removed, one at a time."""
-_TOKENS_MASKED: Final = 10
 _FEWEST_CHECKINS: Final = 3
 """One visit, the current check-in and the target: the last visit before the source stays."""
 
@@ -55,13 +54,13 @@ class CaseExplanation(Config):
     edits: str = Field(description="Text form of the edits that were applied; empty for the case as it was.")
     supported_edits: list[str] = Field(description="Kinds of edits that can change the scores.")
     inactive: list[str] = Field(description="Parts of the model that play no role at this checkpoint's epoch.")
+    core_scope: str = Field(description="Which places the core scores: everywhere, unvisited or nowhere.")
     groups: dict[str, list[str]] = Field(description="Names of the terms of each group, in order.")
     candidates: list[Candidate] = Field(description="The best places, the target and the runner-up, by rank.")
     without: list[Without] = Field(description="Each group of terms, and the graph token, left out for all places.")
     paths: list[PathTerms] = Field(description="Two-hop paths to the target.")
     visits: list[PastVisits] = Field(description="To the target and to the runner-up.")
     first_days_ago: float = Field(description="The user's first check-in: where a timeline starts.")
-    masked: list[MaskedCheckin] = Field(description="Recent check-ins whose token is masked, one at a time.")
     headline: Sentence
     sentences: list[Sentence]
     what_if: WhatIf | None = Field(None, description="Before and after; None without edits.")
@@ -172,21 +171,26 @@ def explain_edited_case(
     asked = _Asked.of(edited_case, runner_up, counterfactuals=counterfactuals)
     labels, history = edited_case.ranker.dataset.poi_labels, edited_case.variant.history
     transition_count = edited_case.transition_count(source, target)
-    told = SentenceInput(
+    change = what_if(edited_case, runner_up) if edited_case.edits else None
+    said = SentenceInput(
         model=edited_case.ranker.checkpoint.label,
         target=by_poi[target],
         runner_up=by_poi[runner_up],
         truth_name=None if edited_case.truth is None else labels[edited_case.truth],
         is_truth=target == edited_case.truth,
+        stays=source == target,
         source_name=labels[source],
         num_places=len(total_P),
         trips=trips_between(edited_case, source, target),
         visits=asked.visits[0],
         without=asked.without,
+        has_paths=bool(asked.paths),
+        edits=len(edited_case.edits),
+        rank_before=None if change is None else change.target.rank_before,
     )
     flip, tried = smallest_flip(edited_case, target, runner_up) if search else (None, None)
     return CaseExplanation(
-        model=told.model,
+        model=said.model,
         split=c.SPLIT_NAMES[edited_case.split],
         case=edited_case.case.number,
         user=edited_case.case.user,
@@ -197,7 +201,7 @@ def explain_edited_case(
         target_name=labels[target],
         target_rank=by_poi[target].rank,
         truth=edited_case.truth,
-        truth_name=told.truth_name or "",
+        truth_name=said.truth_name or "",
         runner_up=runner_up,
         num_places=len(total_P),
         transition_count=transition_count,
@@ -206,6 +210,7 @@ def explain_edited_case(
         edits=write_edits(edited_case.edits),
         supported_edits=sorted(edited_case.supported_edits),
         inactive=edited_case.inactive,
+        core_scope=edited_case.predictor.model.config.core_scope,
         groups={
             group: [edited_case.scorer.terms[at].name for at in rows] for group, rows in edited_case.groups.items()
         },
@@ -214,10 +219,9 @@ def explain_edited_case(
         paths=asked.paths,
         visits=asked.visits,
         first_days_ago=float(history.seconds_H[-2] - history.seconds_H[0]) / 86_400,
-        masked=asked.masked,
-        headline=headline(told),
-        sentences=render_sentences(told),
-        what_if=what_if(edited_case, runner_up) if edited_case.edits else None,
+        headline=headline(said),
+        sentences=render_sentences(said),
+        what_if=change,
         flip=flip,
         tried=tried,
         checks=check_rows(edited_case, seeds) if checks else None,
@@ -263,7 +267,6 @@ class _Asked:
     without: list[Without]
     paths: list[PathTerms]
     visits: list[PastVisits]
-    masked: list[MaskedCheckin]
 
     @classmethod
     def of(cls, edited_case: EditedCase, runner_up: int, *, counterfactuals: bool) -> "_Asked":
@@ -272,7 +275,6 @@ class _Asked:
         paths = two_hop_paths(edited_case, target)
         visits = [past_visits(edited_case, poi) for poi in (target, runner_up)]
         variants: dict[tuple[str, object], Counterfactual] = {}
-        positions: list[int] = []
         if counterfactuals:
             variants |= {("part", name): edited_case.without(name) for name in edited_case.leavable}
             some = paths[: most_cuts(edited_case)]
@@ -281,11 +283,6 @@ class _Asked:
                 latest = [visit.visit for place in visits for visit in place.visits[-_VISITS_REMOVED:]]
                 copies = without_visits(edited_case, latest)
                 variants |= {("visit", visit): copy for visit, copy in zip(latest, copies, strict=True)}
-            if "tokens" in kinds:
-                now, read = len(edited_case.variant.history) - 2, edited_case.predictor.model.config.suffix_length
-                positions = list(range(now, max(-1, now - min(read, _TOKENS_MASKED)), -1))
-                base = edited_case.variant
-                variants |= {("token", at): replace(base, masked=base.masked | {read - (now - at)}) for at in positions}
         found = dict(zip(variants, edited_case.standings(list(variants.values())), strict=True))
         rank = {key: place for key, (place, _) in found.items()}
         score = float(edited_case.total_P[target])
@@ -300,17 +297,4 @@ class _Asked:
             without=[Without(name=str(name), rank=rank[kind, name]) for kind, name in rank if kind == "part"],
             paths=[path.model_copy(update={"rank_without": rank.get(("path", path.middle))}) for path in paths],
             visits=[place.model_copy(update={"visits": [ranked(visit) for visit in place.visits]}) for place in visits],
-            masked=[_masked(edited_case, at, rank["token", at]) for at in positions],
         )
-
-
-def _masked(edited_case: EditedCase, at: int, rank: float) -> MaskedCheckin:
-    history = edited_case.variant.history
-    poi = int(history.poi_H[at])
-    return MaskedCheckin(
-        visit=int(edited_case.visit_H[at]),
-        poi=poi,
-        name=edited_case.ranker.dataset.poi_labels[poi],
-        checkins_ago=len(history) - 2 - at,
-        rank_without=rank,
-    )

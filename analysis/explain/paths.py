@@ -29,13 +29,13 @@ def two_hop_paths(edited_case: EditedCase, destination: int) -> list[PathTerms]:
     others_only = PATHS in edited_case.groups
     middles = edited_case.ranker.graph.two_hop_paths(source, destination)["middle"].tolist()
     middles += [place for edge in edges for place in edge]
-    first = _transitions(edited_case, source, others_only)
+    first = transitions_from(edited_case, source, others_only)
     labels, total_in = edited_case.ranker.dataset.poi_labels, sum(first.values())
     found = []
     for middle in dict.fromkeys(middles):
         if middle not in first or (middle, destination) in edited_case.variant.cuts:
             continue
-        second = _transitions(edited_case, middle, others_only)
+        second = transitions_from(edited_case, middle, others_only)
         if destination in second:
             total_out = sum(second.values())
             path = PathTerms(
@@ -79,7 +79,7 @@ def most_cuts(edited_case: EditedCase) -> int:
     return max(1, _CUT_SCORES // edited_case.ranker.dataset.num_pois)
 
 
-def _transitions(edited_case: EditedCase, source: int, others_only: bool) -> dict[int, int]:
+def transitions_from(edited_case: EditedCase, source: int, others_only: bool) -> dict[int, int]:
     """Training transitions from a place by destination, as edited."""
     poi_N, count_N = counts_row(edited_case.ranker.graph, source, edited_case.variant.edges)
     counts = dict(zip(poi_N.tolist(), count_N.tolist(), strict=True))

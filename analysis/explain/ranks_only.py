@@ -47,6 +47,7 @@ class RanksOnly(Config):
     case: int
     num_places: int
     source: str
+    local_time: str = Field(description="Of the current check-in, as edited; ISO 8601 without offset.")
     about: RankedPlace
     truth: str | None = Field(description="The true next place; None where it is hidden.")
     best: list[RankedPlace]
@@ -90,6 +91,7 @@ def explain_ranks(
         case=number,
         num_places=len(total_P),
         source=labels[edited_case.source],
+        local_time=local_iso(int(edited_case.variant.history.local_seconds_H[-2])),
         about=ranked(edited_case.target),
         truth=None if edited_case.truth is None else labels[edited_case.truth],
         best=[ranked(poi) for poi in best],

@@ -2,7 +2,7 @@
 
 - Other seeds: does the rank move the same way without it in models trained with another seed?
 - Permutation test: does it give this place more here than in other cases?
-- Whose trips: does it rest on the training trips of one other user?
+- Whose transitions: does it rest on the training transitions of one other user?
 """
 
 from collections.abc import Mapping
@@ -32,7 +32,7 @@ EXPLAINED: Final = {
     "Without it": "The rank without this contribution, for all places.",
     "Other seeds": "In how many models trained with another seed the rank moves the same way without it.",
     "Permutation test": f"p: how often {NUM_DRAWN} random other cases give this place at least as much.",
-    "Whose trips": "The other users whose training trips it rests on; one alone is a weak basis.",
+    "Whose transitions": "The other users whose training transitions it rests on; one alone is a weak basis.",
 }
 """The columns of the table, one sentence each."""
 _CASES_PER_BATCH: Final = 64
@@ -66,7 +66,9 @@ class RowCheck(Config):
     points: float | None = Field(description="None for the graph token, which acts inside the core.")
     seeds: list[SeedRank] = Field(description="This model first; others only for the true place without edits.")
     permutation: PermutationTest | None
-    users: int | None = Field(description="Other users whose training trips it rests on; None where it rests on none.")
+    users: int | None = Field(
+        description="Other users whose training transitions it rests on; None where it rests on none."
+    )
 
     @property
     def seeds_agreeing(self) -> int:
@@ -82,7 +84,7 @@ class RowCheck(Config):
         if self.permutation is not None and self.permutation.p_value > LEVEL:
             found.append("no more than in other cases")
         if self.users == 1:
-            found.append("one user's trips")
+            found.append("one user's transitions")
         return found
 
     @property
@@ -100,7 +102,7 @@ class RowCheck(Config):
             "Without it": rank,
             "Other seeds": seeds,
             "Permutation test": "–" if self.permutation is None else f"p = {self.permutation.p_value:.3f}",
-            "Whose trips": trips,
+            "Whose transitions": trips,
             "Is it stable?": "; ".join(self.problems) or ("yes" if len(self.seeds) > 1 else "yes, seeds not compared"),
         }
 
@@ -147,7 +149,9 @@ def describe_checks(checks: list[RowCheck]) -> str:
         return "No contribution passes every check."
     seeds = max((len(check.seeds) for check in checks), default=0)
     if seeds < 2:
-        return f"Passing the permutation test and the check of trips: {', '.join(stable)}. Seeds are not compared."
+        return (
+            f"Passing the permutation test and the check of transitions: {', '.join(stable)}. Seeds are not compared."
+        )
     return f"Stable in {seeds} seeds: {', '.join(stable)}."
 
 

@@ -5,13 +5,12 @@ under the checkpoint's own hash, so that a bundle needs no further weights.
 """
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pandas as pd
 import torch
 
 from analysis.records.ablations import describe_ablations
-from analysis.records.kept_seeds import seed_key, seed_tables
+from analysis.records.kept_seeds import replicate_folders, replicates_folder, seed_key, seed_tables
 from analysis.records.table_cache import table_in_pieces
 from recap import columns as c
 from recap.checkpoint import Checkpoint
@@ -20,11 +19,6 @@ from recap.errors import ConfigError
 from recap.predictor import Predictor
 from recap.storage.artifacts import SUMS
 from recap.training.run import train
-
-
-def replicates_folder(checkpoint: Checkpoint) -> Path:
-    """Where a checkpoint's seed replicates are stored."""
-    return checkpoint.folder.with_name(f"{checkpoint.folder.name}-seeds")
 
 
 def train_replicates(
@@ -39,7 +33,7 @@ def train_replicates(
         raise ConfigError(f"--seeds counts the checkpoint's own seed too: at least 2, got {seeds}")
     own = checkpoint.manifest.train.seed
     for seed in range(own + 1, own + seeds):
-        folder = replicates_folder(checkpoint) / f"seed-{seed}"
+        folder = replicates_folder(checkpoint.folder) / f"seed-{seed}"
         if not (folder / SUMS).is_file():
             log(f"Training seed {seed}")
             config = checkpoint.manifest.train.override([f"seed={seed}"])
@@ -58,9 +52,7 @@ def measure_replicates(
         ConfigError: a replicate differs from the checkpoint in more than its seed.
     """
     rows = len(dataset.cases(c.TEST))
-    for folder in sorted(replicates_folder(checkpoint).glob("seed-*")):
-        if not (folder / SUMS).is_file():
-            continue
+    for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
         own, other = checkpoint.manifest, replicate.manifest
         if other.dataset_hash != own.dataset_hash or other.train.override([f"seed={own.train.seed}"]) != own.train:

@@ -1,22 +1,45 @@
-"""The headline of a case and at most four short sentences; every "without" is an ablation that was run."""
+"""Every sentence of Explain: headline, what carries a rank, edits in words, and the lines below its charts.
 
+At most four short sentences; every "without" is an ablation that was run.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal
 
+from analysis.explain.edits import (
+    WEEKDAYS,
+    AddVisit,
+    CutPath,
+    Edit,
+    MoveVisit,
+    RemoveVisit,
+    SetEdge,
+    SetHour,
+    SetSource,
+    SetWeekday,
+    SwitchOff,
+)
 from analysis.explain.paths import Trips
-from analysis.explain.types import Candidate, PastVisits, Without
-from analysis.formatting import days, ordinal, points, times
+from analysis.explain.types import Candidate, PastVisits, PathTerms, Without
+from analysis.formatting import day, days, number_word, ordinal, signed, signed_points, times
+from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
-from recap.features.catalogue import PATHS, TIME
+from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
 
-Register = Literal["researcher", "stakeholder"]
-PieceKind = Literal["plain", "target", "runner_up", "place"]
+if TYPE_CHECKING:
+    from analysis.explain.explanation import CaseExplanation
+    from analysis.explain.ranks_only import RanksOnly
+    from analysis.explain.what_if import Flip
+
+PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
 _SMALL: Final = 0.005
 
 
 class Piece(Config):
-    """A stretch of a sentence; names of places are pieces of their own, so that a page can colour them."""
+    """A stretch of a sentence; names of places and of feature groups are pieces of their own, with a colour each."""
 
     text: str
     kind: PieceKind = "plain"
@@ -38,11 +61,15 @@ class SentenceInput:
     """What sentences are made from.
 
     Attributes:
-        target, runner-up: the place explained and the one it is compared with.
+        target, runner_up: the place explained and the one it is compared with.
         truth_name: of the true next place; None where it is hidden.
+        stays: whether the target is where the user is.
         trips: training transitions from the source to the target; None where they were edited.
         visits: to the target.
         without: ranks of the target.
+        has_paths: whether two-hop paths lead to the target.
+        edits: how many were applied.
+        rank_before: of the target, before the edits.
     """
 
     model: str
@@ -50,11 +77,15 @@ class SentenceInput:
     runner_up: Candidate
     truth_name: str | None
     is_truth: bool
+    stays: bool
     source_name: str
     num_places: int
     trips: Trips | None
     visits: PastVisits
     without: list[Without]
+    has_paths: bool
+    edits: int = 0
+    rank_before: float | None = None
 
     @property
     def target_name(self) -> Piece:
@@ -65,26 +96,76 @@ class SentenceInput:
         name = self.runner_up.name
         return Piece(text=f"another {name}" if name == self.target.name else name, kind="runner_up")
 
+    def loses_without(self, name: str) -> bool:
+        """Whether the target's rank falls without a group."""
+        return any(entry.name == name and entry.rank > self.target.rank for entry in self.without)
 
-def headline(told: SentenceInput) -> Sentence:
+
+def headline(case: SentenceInput) -> Sentence:
     """``RECAP ranks Denholme Arms 1st of 2,102, and that is where the user went.``"""
-    pieces: list[str | Piece] = [f"{told.model} ranks ", told.target_name, f" {ordinal(told.target.rank)} of "]
-    pieces.append(f"{told.num_places:,}")
-    if told.truth_name is None:
+    if case.rank_before is not None:
+        return _after_edits(case, case.rank_before)
+    first = case.runner_up_name if case.runner_up.rank == 1 else None
+    truth = case.target.name if case.is_truth else case.truth_name
+    return rank_headline(case.model, case.target_name, case.target.rank, case.num_places, truth, first)
+
+
+def rank_headline(
+    model: str, target: Piece, rank: float, num_places: int | None, truth: str | None, first: Piece | None
+) -> Sentence:
+    """Where a model ranks a place, and where the user went.
+
+    Args:
+        num_places: ranked; None where a list holds the best ones alone.
+        truth: the name of the true next place; None where it is hidden.
+        first: the model's first choice, where the place is not.
+    """
+    of = "" if num_places is None else f" of {num_places:,}"
+    pieces: list[str | Piece] = [f"{model} ranks ", target, f" {ordinal(rank)}{of}"]
+    if truth is None:
         return _sentence("rank", *pieces, ".")
-    if not told.is_truth:
-        return _sentence("rank", *pieces, ". The user went to ", Piece(text=told.truth_name, kind="place"), ".")
-    if told.target.rank == 1:
+    if truth != target.text:
+        return _sentence("rank", *pieces, ". The user went to ", Piece(text=truth, kind="place"), ".")
+    if rank == 1:
         return _sentence("rank", *pieces, ", and that is where the user went.")
-    first: list[str | Piece] = (
-        [f"; {told.model}'s first choice was ", told.runner_up_name] if told.runner_up.rank == 1 else []
-    )
-    return _sentence("rank", *pieces, ". The user went there", *first, ".")
+    choice: list[str | Piece] = [] if first is None else [f"; {model}'s first choice was ", first]
+    return _sentence("rank", *pieces, ". The user went there", *choice, ".")
 
 
-def render_sentences(told: SentenceInput) -> list[Sentence]:
-    """Transition, past visits, what carries the rank, and the comparison with the runner-up."""
-    return [*_transition(told), _visits(told), *_without(told), *_runner_up(told)]
+def describe_ranks(shown: "RanksOnly") -> Sentence:
+    """The headline of a model whose scores are no sums."""
+    first = None if shown.best[0].poi == shown.about.poi else Piece(text=shown.best[0].name, kind="runner_up")
+    about = Piece(text=shown.about.name, kind="target")
+    return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth, first)
+
+
+def describe_listed(model: str, truth: str | None, rank: float | None, best: Sequence[str]) -> Sentence:
+    """The headline of an imported list.
+
+    Args:
+        rank: of the truth; None where the list does not hold it.
+        best: names in order.
+    """
+    first = Piece(text=best[0], kind="runner_up") if best else None
+    if truth is None:
+        return _sentence("rank", f"The list of {model}")
+    about = Piece(text=truth, kind="target")
+    if rank is None:
+        return _sentence("rank", about, f" is not in the list of {model}.")
+    return rank_headline(model, about, rank, None, truth, first)
+
+
+def _after_edits(case: SentenceInput, before: float) -> Sentence:
+    """``After 1 change, RECAP ranks Denholme Arms 2nd of 2,102. It was 1st.``"""
+    rank, changes = case.target.rank, f"{case.edits} change{'s' * (case.edits != 1)}"
+    verb, was = ("still ranks", "") if before == rank else ("ranks", f" It was {ordinal(before)}.")
+    ranks = f" {ordinal(rank)} of {case.num_places:,}.{was}"
+    return _sentence("rank", f"After {changes}, {case.model} {verb} ", case.target_name, ranks)
+
+
+def render_sentences(case: SentenceInput) -> list[Sentence]:
+    """Transition, past visits, what speaks for the runner-up, and the rank without what carries it."""
+    return [*_transition(case), _visits(case), *_runner_up(case), *_without(case)]
 
 
 def _sentence(about: str, *pieces: str | Piece) -> Sentence:
@@ -92,76 +173,83 @@ def _sentence(about: str, *pieces: str | Piece) -> Sentence:
     return Sentence.parse({"about": about, "pieces": [piece.model_dump() for piece in whole]})
 
 
-def _transition(told: SentenceInput) -> list[Sentence]:
-    if told.trips is None:
+def _transition(case: SentenceInput) -> list[Sentence]:
+    if case.trips is None:
         return []
-    own, others, users = told.trips.own, told.trips.others, told.trips.users
-    way = (Piece(text=told.source_name, kind="place"), " → ", told.target_name)
+    own, others, users = case.trips.own, case.trips.others, case.trips.users
+    way: tuple[str | Piece, ...] = (
+        "made the transition ",
+        Piece(text=case.source_name, kind="place"),
+        " → ",
+        case.target_name,
+    )
+    if case.stays:
+        way = ("checked in twice in a row at ", case.target_name)
     if not own and not others:
-        return [_sentence("transition", "Nobody made the transition ", *way, " in training.")]
+        return [_sentence("transition", "Nobody ", *way, " in training.")]
     people = "1 other user" if users == 1 else f"{users:,} other users"
     who = f"only this user ({times(own)})" if not others else f"{people} ({times(others)})"
     if own and others:
         who += f" and this user ({times(own)})"
-    return [_sentence("transition", f"In training, {who} made the transition ", *way, ".")]
+    return [_sentence("transition", f"In training, {who} ", *way, ".")]
 
 
-def _visits(told: SentenceInput) -> Sentence:
-    last, count = told.visits.last, len(told.visits.visits)
+def _visits(case: SentenceInput) -> Sentence:
+    """``Six past visits, the last one 3 days ago, and the time of day carry it.``; "carry" is an ablation's word."""
+    last, count = case.visits.last, len(case.visits.visits)
     if last is None:
-        return _sentence("visits", "The user had not been to ", told.target_name, " before.")
-    ago = days(last.days_ago)
-    if count == 1:
-        return _sentence("visits", "The user had been to ", told.target_name, f" once, {ago} ago.")
-    return _sentence("visits", "The user had been to ", told.target_name, f" {times(count)}, last {ago} ago.")
+        return _sentence("visits", "The user had never been there.")
+    ago = f"{days(last.days_ago)} ago"
+    if not case.loses_without(PAST):
+        when = f"once, {ago}" if count == 1 else f"{times(count)}, the last time {ago}"
+        return _sentence("visits", f"The user had been there {when}.")
+    past = Piece(text="past visit" if count == 1 else "past visits", kind="revisits")
+    clock: list[str | Piece] = []
+    if case.loses_without(TIME) and case.target.groups.get(TIME, 0.0) > 0:
+        clock = [" and the ", Piece(text="time of day", kind="revisits")]
+    when = f", {ago}," if count == 1 else f", the last one {ago},"
+    verb = " carries it." if count == 1 and not clock else " carry it."
+    return _sentence("visits", f"{number_word(count).capitalize()} ", past, when, *clock, verb)
 
 
-def _without(told: SentenceInput) -> list[Sentence]:
-    """The part without which the rank falls most, and two-hop paths (else the graph token)."""
-    if not told.without:
+def _without(case: SentenceInput) -> list[Sentence]:
+    """The part without which the rank falls most, and two-hop paths."""
+    if not case.without:
         return []
-    rank = told.target.rank
-    carrying = max(told.without, key=lambda entry: entry.rank)
-    hops = next((entry for name in (PATHS, GRAPH_TOKEN) for entry in told.without if entry.name == name), None)
+    rank = case.target.rank
+    carrying = max(case.without, key=lambda entry: entry.rank)
     shown = [carrying] if carrying.rank > rank else []
-    shown += [hops] if hops is not None and hops not in shown else []
-    return [
-        _sentence(
-            "without",
-            ". ".join(f"Without {part_words(entry.name)} it would {_rank_word(entry.rank, rank)}" for entry in shown),
-            ".",
-        )
-    ] * bool(shown)
-
-
-def _rank_word(rank: float, before: float) -> str:
-    return f"stay {ordinal(rank)}" if rank == before else f"rank {ordinal(rank)}"
-
-
-def _runner_up(told: SentenceInput) -> list[Sentence]:
-    """The group that favours each of two places most."""
-    differences = {group: told.target.groups[group] - told.runner_up.groups[group] for group in told.target.groups}
-    helps, hurts = (pick(differences, key=lambda group: differences[group]) for pick in (max, min))
+    hops = next((entry for name in HOPS_ABLATIONS for entry in case.without if slug(entry.name) == name), None)
+    if hops is not None and hops not in shown and (case.has_paths or hops.rank != rank):
+        shown.append(hops)
     pieces: list[str | Piece] = []
-    if differences[helps] > _SMALL:
-        gain = f" by {points(differences[helps])}"
-        pieces += [_favour(helps), told.target_name, gain]
-    if differences[hurts] < -_SMALL:
-        loss = f" by {points(-differences[hurts])}"
-        pieces += ["; " if pieces else "", _favour(hurts), told.runner_up_name, loss]
-    if not pieces:
+    for at, entry in enumerate(shown):
+        pieces += ["; without " if at else "Without ", _part_piece(entry.name), f" it {_would(entry.rank, rank)}"]
+    return [_sentence("without", *pieces, ".")] if pieces else []
+
+
+def _part_piece(name: str) -> Piece:
+    kinds: dict[str, PieceKind] = dict.fromkeys((PAST, TIME), "revisits")
+    kinds |= dict.fromkeys((PATHS, TRANSITIONS, GRAPH_TOKEN), "paths")
+    return Piece(text=part_words(name), kind=kinds.get(name, "plain"))
+
+
+def _would(rank: float, before: float) -> str:
+    return f"stays {ordinal(rank)}" if rank == before else f"would rank {ordinal(rank)}"
+
+
+def _runner_up(case: SentenceInput) -> list[Sentence]:
+    """What speaks most for a runner-up that is ahead."""
+    if case.runner_up.rank >= case.target.rank:
         return []
-    sentence = _sentence("runner_up", *pieces, ".")
-    first = next(piece for piece in sentence.pieces if piece.text)
-    sentence.pieces[sentence.pieces.index(first)] = first.model_copy(
-        update={"text": first.text[:1].upper() + first.text[1:]}
-    )
-    return [sentence]
-
-
-def _favour(group: str) -> str:
-    is_one = group == TIME or part_words(group).startswith("the ")
-    return f"{part_words(group)} {'favours' if is_one else 'favour'} "
+    differences = {group: value - case.runner_up.groups[group] for group, value in case.target.groups.items()}
+    against = min(differences, key=lambda group: differences[group])
+    if differences[against] > -_SMALL:
+        return []
+    piece = _part_piece(against)
+    text = piece.text[:1].upper() + piece.text[1:]
+    verb = " favours " if against == TIME or piece.text.startswith("the ") else " favour "
+    return [_sentence("runner_up", piece.model_copy(update={"text": text}), verb, case.runner_up_name, " most.")]
 
 
 def part_words(name: str) -> str:
@@ -182,3 +270,101 @@ def part_label(name: str) -> str:
     """
     words = part_words(name).removeprefix("the ")
     return words[:1].upper() + words[1:]
+
+
+def part_pill(name: str) -> str:
+    """The same on a small button.
+
+    >>> part_pill("time of day and week"), part_pill("past visits")
+    ('Time', 'Past visits')
+    """
+    short: dict[str, str] = {TIME: "Time", TRANSITIONS: "Transitions", PLACES: "Popularity, distance"}
+    return short.get(name) or part_label(name)
+
+
+def describe_chart(shown: "CaseExplanation") -> str:
+    """The line below the contributions."""
+    told = ["The rows sum to the score. Click a row to open it."]
+    if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
+        told.append("The sequence model scores new places only.")
+    gates = [f"{entry.name} {signed(entry.gate, 2)}" for entry in (shown.a, shown.b) if entry.gate is not None]
+    if gates:
+        told.append(f"The gate scales the correction: {', '.join(gates)}.")
+    if shown.inactive:
+        told.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
+    return " ".join(told)
+
+
+def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:
+    """The line below the table of paths: what the strongest is made of, and what a tick does."""
+    whose = "other users' transitions" if strongest.points is not None else "transitions"
+    counted = f"{strongest.count_in:,} of the {strongest.total_in:,} {whose} from {shown.source_name}"
+    row = "All paths" if part == PATHS else part_label(part)
+    return (
+        f"{counted} went to {strongest.name}. Tick a path to cut it for {shown.target_name} alone; "
+        f"“{row}” leaves them out for every place."
+    )
+
+
+def describe_visits(shown: "CaseExplanation") -> str:
+    """The line below the table of visits."""
+    return f"Points and ranks are those of {shown.target_name}, without that visit alone. Tick a visit to remove it."
+
+
+def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:
+    """The line below the controls of What if: the edits in words."""
+    if not edits:
+        return f"Each change re-ranks all {before.num_places:,} places."
+    words = "; ".join(describe_edit(edit, labels, before) for edit in edits)
+    return f"{words[:1].upper()}{words[1:]}. All {before.num_places:,} places re-ranked."
+
+
+def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:
+    """What the search for the smallest edit found."""
+    if flip is None:
+        return f"None of {tried} single edits reverses the two."
+    return (
+        f"Smallest of {tried} edits: {describe_edit(flip.edit, labels, shown)}. Lead then {signed_points(flip.lead)}."
+    )
+
+
+def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") -> str:
+    """What an edit changes, as a reader would say it.
+
+    Args:
+        labels: names of all places.
+        before: the case without edits, which knows the visits to both places.
+    """
+    match edit:
+        case RemoveVisit():
+            return f"without {_visit_words(edit.visit, before)}"
+        case AddVisit():
+            return f"one more visit to {labels[edit.poi]}, {_moment(edit.local_time)}"
+        case MoveVisit():
+            return f"{_visit_words(edit.visit, before)} moved to {_moment(edit.local_time)}"
+        case SetHour():
+            return f"at {edit.hour:02d}:{edit.minute:02d}"
+        case SetWeekday():
+            return f"on a {WEEKDAYS[edit.weekday].capitalize()}"
+        case SetSource():
+            return f"leaving from {labels[edit.poi]}"
+        case SetEdge():
+            way = f"transition {labels[edit.source]} → {labels[edit.destination]}"
+            return f"no {way} in training" if edit.count == 0 else f"{way} in training: {edit.count:,} ×"
+        case CutPath():
+            return f"without the path through {labels[edit.middle]} to {labels[edit.destination]}"
+        case SwitchOff():
+            names = {slug(name): name for name in (*before.groups, GRAPH_TOKEN)}
+            return f"without {part_words(names.get(slug(edit.name), edit.name.replace('_', ' ')))}"
+
+
+def _visit_words(number: int, before: "CaseExplanation") -> str:
+    for place in before.visits:
+        for visit in place.visits:
+            if visit.visit == number:
+                return f"the visit to {place.name}, {_moment(datetime.fromisoformat(visit.local_time))}"
+    return f"check-in {number + 1:,}"
+
+
+def _moment(moment: datetime) -> str:
+    return f"{day(moment)} {moment:%H:%M}"

@@ -71,13 +71,3 @@ class PastVisits(Config):
     def last(self) -> Visit | None:
         """The latest visit."""
         return self.visits[-1] if self.visits else None
-
-
-class MaskedCheckin(Config):
-    """One of the check-ins that the encoder reads, and what masking its token does."""
-
-    visit: int = Field(description="Number of the check-in, as edits name it.")
-    poi: int
-    name: str
-    checkins_ago: int
-    rank_without: float

@@ -1,6 +1,6 @@
-"""Figures of a comparison: differences by transition count, and seeds.
+"""Figures of a comparison: differences by transition count, and by seed, in points.
 
-A is the baseline's grey, B the model's blue. A full disc's interval excludes 0, an open one's holds it.
+A is the baseline's grey, B the model's blue. A full disc is a clear difference, an open one a tie.
 """
 
 import math
@@ -9,19 +9,19 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
+from analysis.compare.words import points
 from analysis.figures.charts import escape_tags, styled
 from analysis.figures.palette import Palette
-from analysis.formatting import signed
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 
-_HEIGHT: Final = 380
-_ROWS: Final = (("never", "Never seen"), ("once", "Seen once"), ("head", "Seen twice or more"), ("all", "All cases"))
+_HEIGHT: Final = 320
+_ROWS: Final = (("tail", "Rare"), ("head", "Frequent"), ("all", "All cases"))
 
 
 def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette: Palette) -> go.Figure:
-    """B minus A in each bin of the step's count, with 95 % intervals; marks carry the bin as customdata.
+    """B minus A in each bin of the transition's count, with 95 % intervals; marks carry the bin as customdata.
 
     Args:
         bins: `analysis.compare.comparison.Comparison.bins`.
@@ -29,52 +29,35 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     """
     figure = go.Figure()
     known = bins[bins["n"] > 0]
-    reach = max([0.01, *known["low"].abs().tolist(), *known["high"].abs().tolist()])
-    top = 1.3 * (reach if math.isfinite(reach) else 0.01)
-    tail_bins = int((bins["high_count"].between(0, TAIL_MAX_COUNT)).sum())
-    figure.add_shape(
-        type="rect",
-        x0=-0.5,
-        x1=tail_bins - 0.5,
-        y0=0,
-        y1=1,
-        yref="y domain",
-        fillcolor=palette.band,
-        line_width=0,
-        layer="below",
-    )
-    _note(figure, -0.42, top, "<b>tail</b>", palette.quiet, yanchor="top")
-    _note(figure, len(bins) - 0.55, top, f"↑ {escape_tags(b)} is better", palette.quiet, xanchor="right", yanchor="top")
-    _note(
-        figure,
-        len(bins) - 0.55,
-        -top,
-        f"↓ {escape_tags(a)} is better",
-        palette.quiet,
-        xanchor="right",
-        yanchor="bottom",
-    )
+    reach = 100 * max([0.01, *known["low"].abs().tolist(), *known["high"].abs().tolist()])
+    top = 1.3 * (reach if math.isfinite(reach) else 1.0)
+    rare = int((bins["high_count"].between(0, TAIL_MAX_COUNT)).sum())
+    band = {"x0": -0.5, "x1": rare - 0.5, "y0": 0, "y1": 1, "yref": "y domain"}
+    figure.add_shape(type="rect", **band, fillcolor=palette.band, line_width=0, layer="below")
+    _note(figure, -0.42, top, "<b>rare</b>", palette.quiet, yanchor="top")
+    better = ((top, f"↑ {escape_tags(b)}", "top"), (-top, f"↓ {escape_tags(a)}", "bottom"))
+    for y, text, yanchor in better:
+        _note(figure, len(bins) - 0.55, y, f"{text} is better", palette.quiet, xanchor="right", yanchor=yanchor)
     figure.add_hline(y=0, line={"color": palette.quiet, "width": 1})
     for position, row in enumerate(bins.to_dict(orient="records")):
         _note(
-            figure, position, -top, f"{row['n']:,}", palette.quiet, xanchor="center", yanchor="top", yshift=-24, size=11
+            figure, position, -top, f"{row['n']:,}", palette.quiet, size=11, xanchor="center", yanchor="top", yshift=-24
         )
         if row["n"] == 0:
             continue
-        differs, clear = row["low"] != 0 or row["high"] != 0, row["low"] > 0 or row["high"] < 0
-        colour = (palette.model.fill if row["low"] > 0 else palette.ink) if clear else palette.quiet
+        differs, clear = row["low"] != 0 or row["high"] != 0, row["verdict"] != "close"
+        colour = (palette.model.fill if row["verdict"] == "b" else palette.ink) if clear else palette.quiet
+        middle, low, high = (100 * row[name] for name in ("difference", "low", "high"))
         if differs:
             line = {"color": colour, "width": 3 if clear else 2}
-            figure.add_scatter(
-                x=[position, position], y=[row["low"], row["high"]], mode="lines", line=line, hoverinfo="skip"
-            )
-        words = (
+            figure.add_scatter(x=[position] * 2, y=[low, high], mode="lines", line=line, hoverinfo="skip")
+        said = (
             f"{METRIC_LABELS[metric]}: {escape_tags(a)} {row['a']:.3f}, {escape_tags(b)} {row['b']:.3f}<br>"
-            f"{signed(row['difference'])} ({signed(row['low'])} to {signed(row['high'])})<br>n = {row['n']:,}"
+            f"{points(row['difference'])} points ({points(row['low'])} to {points(row['high'])})<br>{row['n']:,} cases"
         )
         figure.add_scatter(
             x=[position],
-            y=[row["difference"]],
+            y=[middle],
             mode="markers",
             marker={
                 "size": 15 if clear else 11 if differs else 9,
@@ -83,78 +66,59 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
                 "opacity": 1,
             },
             customdata=[[c.TRANSITION_COUNT, int(row["low_count"]), int(row["high_count"])]],
-            hovertext=words if differs else f"{words}<br>no case differs",
+            hovertext=said if differs else f"{said}<br>no case differs",
             hoverinfo="text",
         )
         if clear:
-            text = f"<b>{signed(row['difference'])}</b>"
-            _note(figure, position, row["difference"], text, colour, xanchor="left", xshift=12)
-    styled(figure, palette, height=_HEIGHT, margin={"l": 58, "b": 74})
+            _note(figure, position, middle, f"<b>{points(row['difference'])}</b>", colour, xshift=12)
+    styled(figure, palette, height=_HEIGHT, margin={"l": 50, "b": 74})
     figure.update_xaxes(
         tickvals=list(range(len(bins))),
         ticktext=bins["bin"].tolist(),
         range=[-0.5, len(bins) - 0.5],
-        title_text="Times this step occurred in training, and cases",
+        title_text="Times this transition occurred in training, and cases",
         title_standoff=28,
     )
-    figure.update_yaxes(range=[-top, top], tickformat="+.2f" if top > 0.05 else "+.3f", nticks=6)
+    figure.update_yaxes(range=[-top, top], tickformat=".0f" if top > 5 else ".1f", nticks=6)
     return figure
 
 
-def plot_seeds(seeds: pd.DataFrame, *, metric: str, palette: Palette, each: str = "one dot for each seed") -> go.Figure:
+def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> go.Figure:
     """Each seed's difference as a dot on the band within which two seeds of one model differ.
 
     Args:
-        seeds: from `analysis.compare.seeds.seed_table`.
-        each: what a dot is, in words.
+        seeds, rows: `analysis.compare.comparison.Comparison.seeds` and ``.rows``.
     """
     figure = go.Figure()
-    rows = {str(row["group"]): row for row in seeds.to_dict(orient="records")}
-    shown = [(group, label) for group, label in _ROWS if group in rows]
-    reach = 1.15 * max(
-        1e-3, *(max(row["band"], *(abs(value) for value in row["each"])) for row in map(rows.__getitem__, dict(shown)))
-    )
+    verdicts = dict(zip(rows["group"], rows["verdict"], strict=True))
+    found = {str(row["group"]): row for row in seeds.to_dict(orient="records")}
+    shown = [(group, label) for group, label in _ROWS if group in found]
+    ends = [abs(end) for group, _ in shown for end in (found[group]["band"], *found[group]["each"])]
+    reach = 115 * max(1e-3, *ends)
     for position, (group, label) in enumerate(reversed(shown)):
-        row = rows[group]
-        figure.add_shape(
-            type="rect",
-            x0=-row["band"],
-            x1=row["band"],
-            y0=position - 0.3,
-            y1=position + 0.3,
-            fillcolor=palette.head,
-            line_width=0,
-            layer="below",
-        )
-        clear = bool(row["larger"])
+        row, clear = found[group], verdicts[group] != "close"
+        band = {"x0": -100 * row["band"], "x1": 100 * row["band"], "y0": position - 0.3, "y1": position + 0.3}
+        figure.add_shape(type="rect", **band, fillcolor=palette.head, line_width=0, layer="below")
+        colour = palette.ink if verdicts[group] == "a" else palette.model.fill
         figure.add_scatter(
-            x=row["each"],
+            x=[100 * value for value in row["each"]],
             y=[position] * len(row["each"]),
             mode="markers",
             marker={
                 "size": 11,
-                "color": palette.model.fill if clear else palette.page,
-                "line": {"color": palette.model.fill, "width": 2},
+                "color": colour if clear else palette.page,
+                "line": {"color": colour, "width": 2},
                 "opacity": 1,
             },
-            hovertext=[f"{label}: {signed(value, 4)}" for value in row["each"]],
+            hovertext=[f"{label}: {points(value)} points" for value in row["each"]],
             hoverinfo="text",
         )
-        word = f"<b>{'larger' if clear else 'within'}</b>" if clear else "within"
-        colour = palette.model.text if clear else palette.quiet
-        _note(figure, 1, position, word, colour, xanchor="right", size=14, xref="paper")
     figure.add_vline(x=0, line={"color": palette.quiet, "width": 1})
-    styled(figure, palette, height=80 + 52 * len(shown), margin={"l": 140, "b": 50, "r": 4})
-    figure.update_xaxes(
-        range=[-reach, 1.25 * reach],
-        tickformat="+.3f",
-        nticks=7,
-        title_text=f"Difference in {METRIC_LABELS[metric]}, {each}",
-    )
+    styled(figure, palette, height=70 + 56 * len(shown), margin={"l": 80, "b": 40, "r": 4})
+    figure.update_xaxes(range=[-reach, reach], tickformat=".1f", nticks=6, title_text="One dot for each seed")
     names = [label for _, label in reversed(shown)]
-    figure.update_yaxes(
-        tickvals=list(range(len(names))), ticktext=names, tickfont={"color": palette.ink}, showgrid=False
-    )
+    ticks = {"tickvals": list(range(len(names))), "ticktext": names, "tickfont": {"color": palette.ink}}
+    figure.update_yaxes(**ticks, showgrid=False)
     return figure
 
 
@@ -170,12 +134,10 @@ def _note(
     yanchor: str = "middle",
     xshift: int = 0,
     yshift: int = 0,
-    xref: str = "x",
 ) -> None:
     figure.add_annotation(
         x=x,
         y=y,
-        xref=xref,
         text=text,
         showarrow=False,
         xanchor=xanchor,

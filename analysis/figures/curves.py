@@ -1,102 +1,234 @@
-"""One learned curve: points against the feature in its own unit, with the density of candidates' values below."""
+"""Learned curves as small multiples on one scale, with the density of candidates' values and marks of two places."""
 
-from collections.abc import Sequence
-from typing import Any, Final
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
+import numpy as np
 import plotly.graph_objects as go
 
-from analysis.explain.curves import Curve
+from analysis.explain.curves import GATE_BINS, Curve
+from analysis.explain.model_words import GATE_TITLE, curve_label
 from analysis.explain.types import Role
 from analysis.figures.charts import assembled
 from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
+from analysis.formatting import MINUS, signed_points
 
-HEIGHT: Final = 190
+COLUMNS: Final = 4
+_ROW: Final = 148
+_TITLE: Final = 24
+_TICKS: Final = 34
+"""Tick labels, and the room above the next row."""
+_GAP: Final = 0.035
+"""Between columns, as a share of the width."""
+_STRIP: Final = 0.16
+"""Of a panel's height, for the density below the curve."""
 _HOURS: Final = {0.0: "0", 1.0: "1 h", 24.0: "1 day", 168.0: "1 week", 1440.0: "2 months", 8760.0: "1 year"}
 _NICE: Final = tuple(digit * 10.0**power for power in range(-4, 7) for digit in (1, 2, 5))
-_APART: Final = 0.2
-"""Ticks are at least this share of the width apart."""
+_PIECES: Final = 6
+"""A line's pieces between two knots, where the axis bends what is straight."""
+_CLOSEST: Final = 0.24
+"""Ticks are at least this share of the width from each other."""
 
 
-def plot_curve(
-    curve: Curve,
+class Gates(NamedTuple):
+    """One more panel: how often the gate took each value.
+
+    Attributes:
+        counts: of candidates, in equal parts of [-1, 1].
+        own: gates of the marked places, None where none acts.
+    """
+
+    counts: Sequence[int]
+    own: Sequence[float | None]
+
+
+Marks = Mapping[str, Sequence[float | None]]
+"""Values of places by feature, None where a place has none."""
+
+
+def plot_curves(
+    curves: Sequence[Curve],
     palette: Palette,
     *,
-    others: Sequence[Curve] = (),
-    marks: Sequence[tuple[float, Role]] = (),
-    span: tuple[float, float] | None = None,
+    marks: Marks | None = None,
+    roles: Sequence[Role] = (),
+    others: Sequence[Sequence[Curve]] = (),
+    gates: Gates | None = None,
 ) -> go.Figure:
-    """The curve on the scale that it is learned on, labelled in its unit.
+    """Each curve on the scale that it is learned on, labelled in its unit.
 
     Args:
-        others: the same curve of other seeds, as thin lines.
-        marks: values of places, with what each place is.
-        span: lowest and highest points, for curves on one scale.
+        marks, roles: values of places on each curve, and what these places are.
+        others: the curves of other seeds, as thin lines.
     """
-    colour = group_colour(curve.group, palette)
-    data = [
-        {"type": "scatter", "x": other.knots, "y": other.points, "mode": "lines", "hoverinfo": "skip"}
-        | {"line": {"color": translucent(colour, 0.35), "width": 1}}
-        for other in others
-    ]
-    data.append(
-        {
-            "type": "scatter",
-            "x": curve.knots,
-            "y": curve.points,
-            "mode": "lines" if len(curve.knots) > 1 else "markers",
-            "line": {"color": colour, "width": 2.5},
-            "marker": {"color": colour, "size": 6},
-            "customdata": curve.amounts,
-            "hovertemplate": f"%{{customdata:.3~g}} {curve.unit}: %{{y:+.2f}}<extra></extra>",
+    panels: list[Curve | Gates] = [*curves, *([gates] if gates is not None else [])]
+    rows = -(-len(panels) // COLUMNS)
+    height = rows * _ROW
+    width = (1.0 - _GAP * (COLUMNS - 1)) / COLUMNS
+    ends = [point for curve in curves for point in curve.points]
+    low, high = min(0.0, *ends), max(1e-6, *ends)
+    low, high = low - 0.05 * (high - low), high + 0.1 * (high - low)
+    floor = low - (high - low) * _STRIP
+    data: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"annotations": [], "bargap": 0}
+    for at, panel in enumerate(panels):
+        row, column = divmod(at, COLUMNS)
+        left, top = column * (width + _GAP), 1.0 - row * _ROW / height
+        bottom = top - (_ROW - _TICKS) / height
+        tail = "" if at == 0 else str(at + 1)
+        axes = {"xaxis": f"x{tail}", "yaxis": f"y{tail}"}
+        xaxis: dict[str, Any] = {"domain": [left, left + width], "anchor": f"y{tail}", "automargin": False}
+        yaxis: dict[str, Any] = {
+            "domain": [bottom, top - _TITLE / height],
+            "anchor": f"x{tail}",
+            "dtick": _step(high - low),
         }
-    )
-    for value, role in marks:
-        hue = palette.of_role(role)
-        marker = {"size": 11, "color": hue.fill, "symbol": "circle-open" if role == "truth" else "circle"}
-        marker["line"] = {"width": 3, "color": hue.fill}
-        at: dict[str, Any] = {"x": [value], "y": [curve.at(value)], "mode": "markers", "marker": marker}
-        data.append(at | {"type": "scatter", "hoverinfo": "skip"})
-    data.append(_density(curve, palette))
-    low, high = min(curve.knots), max(curve.knots)
-    edge = 0.03 * max(high - low, 1e-9)
-    xaxis: dict[str, Any] = {"range": [low - edge, max(high, low + 1e-6) + edge], "anchor": "y2"}
-    yaxis: dict[str, Any] = {"domain": [0.2, 1], "zeroline": True, "zerolinecolor": palette.grid, "nticks": 4}
-    if span is not None:
-        yaxis["range"] = list(span)
-    layout = {
-        "xaxis": xaxis | ticks(curve),
-        "yaxis": yaxis,
-        "yaxis2": {"domain": [0, 0.14], "visible": False},
-        "bargap": 0,
-    }
-    return assembled(data, layout, palette, height=HEIGHT, margin={"r": 4})
+        if isinstance(panel, Curve):
+            seeds = [curve for replicate in others for curve in replicate if curve.name == panel.name]
+            values = [] if marks is None else list(zip(marks[panel.name], roles, strict=True))
+            data += [trace | axes for trace in _curve(panel, seeds, values, (floor, low), palette)]
+            xaxis |= _ranged(panel) | ticks(panel)
+            yaxis |= {"range": [floor, high], "zeroline": True, "zerolinecolor": palette.baseline}
+            yaxis["showticklabels"] = column == 0
+            title = curve_label(panel.name)
+        else:
+            data += [trace | axes for trace in _gates(panel, roles, palette)]
+            xaxis |= {"range": [-1.05, 1.05], "tickvals": [-1, 0, 1], "ticktext": ["−1", "0", "+1"]}
+            yaxis |= {"range": [0, 1.15], "visible": False}
+            title = GATE_TITLE
+        layout |= {f"xaxis{tail}": xaxis, f"yaxis{tail}": yaxis}
+        layout["annotations"].append(_title(left, top, f"<b>{title}</b>", palette))
+    return assembled(data, layout, palette, height=height, margin={"l": 30, "r": 4, "t": 0})
+
+
+def describe_curves(curves: Sequence[Curve]) -> str:
+    """The figure in words, for those who cannot see it."""
+    ends = [(curve_label(curve.name), min(curve.points), max(curve.points)) for curve in curves]
+    said = "; ".join(f"{name} from {signed_points(low)} to {signed_points(high)} points" for name, low, high in ends)
+    return said.replace(MINUS, "minus ")
 
 
 def ticks(curve: Curve) -> dict[str, Any]:
     """Where labels are on the axis of values, and what they say."""
-    feature = curve.feature
-    if feature.scale == "linear":
-        return {"nticks": 4}
-    wanted = _HOURS if feature.unit == "hours" else {amount: f"{amount:,.15g}" for amount in (0.0, *_NICE)}
-    low, high = min(curve.knots), max(curve.knots)
+    if curve.unit == "yes":
+        return {"tickvals": [0, 1], "ticktext": ["no", "yes"]}
+    wanted = _HOURS if curve.unit == "hours" else {amount: f"{amount:,.15g}" for amount in (0.0, *_NICE)}
+    low, high = (_across(curve, end) for end in (curve.knots[0], curve.knots[-1]))
     at: dict[float, str] = {}
     for amount, text in wanted.items():
-        value = feature.from_unit(amount)
-        if low <= value <= high and all(abs(value - other) >= _APART * (high - low) for other in at):
+        value = _across(curve, curve.feature.from_unit(amount))
+        if low <= value <= high and all(abs(value - other) >= _CLOSEST * (high - low) for other in at):
             at[value] = text
     return {"tickvals": list(at), "ticktext": list(at.values())}
 
 
-def _density(curve: Curve, palette: Palette) -> dict[str, Any]:
+def _across(curve: Curve, value: float) -> float:
+    """Where a value lies on the axis: at itself; sums of path weights on a log scale with room for 0."""
+    if curve.unit != "path weight" or len(curve.knots) == 1:
+        return value
+    return math.log1p(max(0.0, value) / curve.knots[1])
+
+
+def _step(span: float) -> float:
+    """Points between grid lines: at most six over the span."""
+    return next((step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if span / step <= 6), 100.0)
+
+
+def _curve(
+    curve: Curve,
+    seeds: Sequence[Curve],
+    marks: Sequence[tuple[float | None, Role]],
+    strip: tuple[float, float],
+    palette: Palette,
+) -> list[dict[str, Any]]:
+    colour = group_colour(curve.group, palette)
+    thin = {"color": translucent(colour, 0.35), "width": 1}
+    data: list[dict[str, Any]] = [] if curve.unit == "yes" else [_density(curve, strip, palette)]
+    data += [_line(seed, thin) | {"hoverinfo": "skip"} for seed in seeds]
+    line = {"color": colour, "width": 2.5}
+    data.append(
+        _line(curve, line) | {"hovertemplate": f"%{{customdata:.3~g}} {curve.unit}: %{{y:+.2f}}<extra></extra>"}
+    )
+    data += [_mark(_across(curve, value), curve.at(value), role, palette) for value, role in marks if value is not None]
+    return data
+
+
+def _line(curve: Curve, line: dict[str, Any]) -> dict[str, Any]:
+    """Straight between knots in the values that the curve reads; a point where there is one knot."""
+    last = len(curve.knots) - 1
+    values = np.interp(np.linspace(0, last, _PIECES * last + 1), range(last + 1), curve.knots).tolist()
+    return {
+        "type": "scatter",
+        "x": [_across(curve, value) for value in values],
+        "y": [curve.at(value) for value in values],
+        "customdata": [curve.feature.in_unit(value) for value in values],
+        "mode": "lines" if last else "markers",
+        "line": line,
+        "marker": {"color": line["color"], "size": 6},
+    }
+
+
+def _mark(x: float, y: float, role: Role, palette: Palette) -> dict[str, Any]:
+    """A ring for the truth, a disc for a prediction; one fits into the other."""
+    hue = palette.of_role(role)
+    is_truth = role == "truth"
+    line = {"width": 3 if is_truth else 1, "color": hue.fill}
+    marker = {
+        "size": 13 if is_truth else 9,
+        "color": palette.page if is_truth else hue.fill,
+        "line": line,
+        "opacity": 1,
+    }
+    return {"type": "scatter", "x": [x], "y": [y], "mode": "markers", "marker": marker, "hoverinfo": "skip"}
+
+
+def _density(curve: Curve, strip: tuple[float, float], palette: Palette) -> dict[str, Any]:
     """How many candidates lie between neighbouring knots, for each stretch of the axis."""
-    widths = [end - start for start, end in zip(curve.knots, curve.knots[1:], strict=False)]
+    ends = [_across(curve, knot) for knot in curve.knots]
+    widths = [end - start for start, end in itertools.pairwise(ends)]
+    dense = [count / width for count, width in zip(curve.density, widths, strict=True)]
+    bottom, top = strip
+    highest = max(dense, default=0.0) or 1.0
     return {
         "type": "bar",
-        "x": [start + width / 2 for start, width in zip(curve.knots, widths, strict=False)],
-        "y": [count / width for count, width in zip(curve.density, widths, strict=True)],
+        "x": [start + width / 2 for start, width in zip(ends, widths, strict=False)],
+        "y": [value / highest * 0.85 * (top - bottom) for value in dense],
+        "base": bottom,
         "width": widths,
-        "yaxis": "y2",
-        "marker": {"color": palette.unseen},
+        "marker": {"color": palette.unseen, "line": {"width": 0}},
         "hoverinfo": "skip",
     }
+
+
+def _gates(gates: Gates, roles: Sequence[Role], palette: Palette) -> list[dict[str, Any]]:
+    counts = gates.counts
+    width = 2.0 / GATE_BINS
+    highest = max(counts, default=0) or 1
+    bars: dict[str, Any] = {
+        "type": "bar",
+        "x": [-1.0 + width * (at + 0.5) for at in range(len(counts))],
+        "y": [count / highest for count in counts],
+        "width": [width] * len(counts),
+        "marker": {"color": translucent(palette.revisits.fill, 0.55), "line": {"width": 0}},
+        "customdata": list(counts),
+        "hovertemplate": "%{customdata:,} candidates<extra></extra>",
+    }
+    return [
+        bars,
+        *(_mark(gate, 0.04, role, palette) for gate, role in zip(gates.own, roles, strict=True) if gate is not None),
+    ]
+
+
+def _ranged(curve: Curve) -> dict[str, Any]:
+    low, high = (_across(curve, end) for end in (curve.knots[0], curve.knots[-1]))
+    edge = 0.04 * max(high - low, 1e-9)
+    return {"range": [low - edge, max(high, low + 1e-6) + edge]}
+
+
+def _title(x: float, y: float, text: str, palette: Palette) -> dict[str, Any]:
+    font = {"size": 13, "color": palette.ink}
+    place = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top"}
+    return place | {"text": text, "font": font}

@@ -1,26 +1,34 @@
 """Figures of one explanation: the clickable two-hop graph, and the visits over time."""
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import plotly.graph_objects as go
 
 from analysis.explain.explanation import CaseExplanation
+from analysis.explain.types import PathTerms
 from analysis.figures.case_layout import place_paths
 from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import days
 from recap.printable import shortened
 
-_LONGEST_NAME = 24
-
+_LONGEST_NAME: Final = 24
+_MOST_PATHS: Final = 5
+"""Drawn; the table lists all."""
 
 _NAME_SHIFT: Final = 45
 """Pixels that a name begins outside its place: what the narrowest chart has room for."""
 
 
-def plot_paths(explanation: CaseExplanation, palette: Palette) -> go.Figure:
-    """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut."""
-    placed = place_paths(explanation.paths)
+def plot_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[PathTerms] = ()) -> go.Figure:
+    """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut.
+
+    Args:
+        cut: paths that edits have taken away, drawn dashed.
+    """
+    gone = {path.middle for path in cut}
+    placed = place_paths(sorted([*explanation.paths, *cut], key=lambda path: -path.product), limit=_MOST_PATHS)
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     for item in placed:
@@ -32,9 +40,9 @@ def plot_paths(explanation: CaseExplanation, palette: Palette) -> go.Figure:
                 "mode": "lines",
                 "line": {
                     "shape": "spline",
-                    "width": 1.5 + 11 * item.path.share,
-                    "color": translucent(palette.paths.fill, 0.75),
-                    "dash": "solid",
+                    "width": 1.5 if item.path.middle in gone else 1.5 + 11 * item.path.share,
+                    "color": palette.quiet if item.path.middle in gone else translucent(palette.paths.fill, 0.55),
+                    "dash": "dot" if item.path.middle in gone else "solid",
                 },
                 "hoverinfo": "skip",
             }
@@ -57,12 +65,21 @@ def plot_paths(explanation: CaseExplanation, palette: Palette) -> go.Figure:
             "x": [item.x for item in placed],
             "y": [item.y for item in placed],
             "mode": "markers+text",
-            "marker": {"size": 15, "color": palette.paths.fill, "line": {"width": 2, "color": palette.page}},
+            "marker": {
+                "size": 16,
+                "color": [palette.quiet if item.path.middle in gone else palette.paths.fill for item in placed],
+                "line": {"width": 2, "color": palette.page},
+                "opacity": 1,
+            },
+            "unselected": {"marker": {"opacity": 1}, "textfont": {"color": palette.ink}},
             "text": [f"<b>{_short(item.path.name)}</b>" for item in placed],
             "textposition": "top center",
             "textfont": {"color": palette.ink, "size": 13},
             "customdata": [item.path.middle for item in placed],
-            "hovertemplate": "Click to cut this path<extra></extra>",
+            "hovertext": [
+                "Click to bring it back" if item.path.middle in gone else "Click to cut this path" for item in placed
+            ],
+            "hovertemplate": "%{hovertext}<extra></extra>",
         }
     )
     goal = palette.of_role(explanation.roles[0])

@@ -1,5 +1,6 @@
 """A training's curves over its curriculum: each stage shaded in the colour of what it switched on."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
@@ -10,7 +11,7 @@ from analysis.figures.palette import Hue, Palette
 from analysis.training_progress import StageSpan
 
 _HEIGHT: Final = 340
-_DASHES: Final = {"All": "solid", "Tail": "dot", "Head": "dash", "main": "solid", "warm": "dot"}
+_DASHES: Final = {"All": "solid", "Rare": "dot", "Frequent": "dash", "main": "solid", "warm": "dot"}
 _NARROW: Final = 0.15
 """Stages shorter than this share of the run, for a name of 8 letters, carry it lower: names meet on no phone."""
 
@@ -21,14 +22,14 @@ def plot_training(
     epochs: int,
     palette: Palette,
     *,
-    reference: float | None = None,
+    levels: Mapping[str, float],
 ) -> go.Figure:
     """Curves of one quantity.
 
     Args:
         table: ``epoch, series, value`` from `curve_table`.
         spans: the curriculum; drawn over all planned epochs, also those still to come.
-        reference: what `count_plus_markov` reaches over the same cases, drawn as a dashed line.
+        levels: what each counter reaches over all cases of the same kind, drawn as dashed lines.
     """
     figure = go.Figure()
     fills = {"core": palette.band, "paths": _chip(palette.paths), "revisits": _chip(palette.revisits)}
@@ -55,8 +56,7 @@ def plot_training(
             xshift=5,
             font={"size": 12, "color": inks[span.meaning]},
         )
-    if reference is not None:
-        _draw_reference(figure, reference, table, epochs, palette)
+    _draw_levels(figure, levels, table, epochs, palette)
     for series, rows in table.groupby("series", sort=False):
         figure.add_scatter(
             x=rows["epoch"],
@@ -73,7 +73,7 @@ def plot_training(
     figure.update_xaxes(
         range=[0.5, epochs + 0.5], title_text="Epoch", dtick=max(1, round(epochs / 8)), tick0=1, tickformat="d"
     )
-    heights = [*table["value"], *([] if reference is None else [reference])]
+    heights = [*table["value"], *levels.values()]
     if heights:
         low, high = min(heights), max(heights)
         room = (high - low) or abs(high) or 1.0
@@ -81,23 +81,23 @@ def plot_training(
     return figure
 
 
-def _draw_reference(figure: go.Figure, value: float, table: pd.DataFrame, epochs: int, palette: Palette) -> None:
-    # A shape and a name; no trace, so that the curves keep the legend and the hover to themselves.
-    figure.add_hline(y=value, line={"color": palette.quiet, "width": 1.2, "dash": "10px,8px"})
-    # Its name keeps clear of the names at the curves' ends, and of the curve over the same cases.
-    late = bool((table["epoch"] > 0.6 * epochs).any())
-    middle = table[(table["series"] == "All") & (table["epoch"] <= 0.45 * epochs)]["value"]
-    above = late and bool((middle.tail(1) < value).any())
-    figure.add_annotation(
-        x=0.45 * epochs if late else epochs + 0.5,
-        y=value,
-        text=f"Count + Markov, all {value:.3f}",
-        showarrow=False,
-        xanchor="center" if late else "right",
-        xshift=0 if late else -6,
-        yanchor="bottom" if above else "top",
-        font={"size": 12, "color": palette.quiet},
-    )
+def _draw_levels(
+    figure: go.Figure, levels: Mapping[str, float], table: pd.DataFrame, epochs: int, palette: Palette
+) -> None:
+    """Shapes and names; no traces, so that the curves keep the hover to themselves. The higher line's name is above."""
+    late = bool((table["epoch"] > 0.6 * epochs).any())  # then the curves' own names are at the right
+    for place, (label, value) in enumerate(sorted(levels.items(), key=lambda level: -level[1])):
+        figure.add_hline(y=value, line={"color": palette.quiet, "width": 1.2, "dash": "10px,8px"})
+        figure.add_annotation(
+            x=0.5 if late else epochs + 0.5,
+            y=value,
+            text=f"{label} {value:.3f}",
+            showarrow=False,
+            xanchor="left" if late else "right",
+            xshift=6 if late else -6,
+            yanchor="top" if place else "bottom",
+            font={"size": 12, "color": palette.quiet},
+        )
 
 
 def _name_ends(figure: go.Figure, table: pd.DataFrame, epochs: int, palette: Palette) -> None:

@@ -3,6 +3,8 @@
 - ``past_visits``, ``core`` and so on: one group of the scorer's terms; what depends on it is computed again.
 - ``history``: past visits and times together, the paper's "w/o History" (the check-ins that the encoder reads stay).
 - ``graph_token``: the token's content is zero. ``two_hops``: the token and the group of two-hop paths.
+
+Each rank is given twice: among all places, and among places of the truth's kind alone (known to the user, or new).
 """
 
 from typing import TYPE_CHECKING, Final
@@ -48,11 +50,16 @@ ABLATION_LABELS: Final = {
 }
 """What is left out, as it reads after "without"."""
 ABLATIONS: Final = tuple(ABLATION_LABELS)
+IS_KNOWN: Final = "is_known"
+KIND_RANK: Final = "kind_rank"
 COLUMNS: Final = (
     c.CASE,
     c.RANK,
     "first",
+    IS_KNOWN,
+    KIND_RANK,
     *(f"without_{name}" for name in ABLATIONS),
+    *(f"kind_without_{name}" for name in ABLATIONS),
     *(f"contribution_{name}" for name in GROUP_NAMES),
 )
 
@@ -83,8 +90,10 @@ def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFr
         cases: rows of `Predictor.cases_of`.
 
     Returns:
-        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``without_<ablation>`` (rank)
-        and ``contribution_<group>``, which add up to the truth's score; NaN where the model has no such part.
+        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``is_known`` (the user has been
+        to the true place), ``kind_rank`` (among places of its kind), ``without_<ablation>`` and
+        ``kind_without_<ablation>`` (these ranks) and ``contribution_<group>``, which add up to the truth's score; NaN
+        where the model has no such part.
     """
     from recap.device import one_thread
 
@@ -98,20 +107,32 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     import torch
 
     from recap.evaluation.ranks import rank_totals
+    from recap.scores import known_places
 
     scorer, batch = predictor.scorer, predictor.batch(cases[c.ROW].tolist())
     target_B = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
     total_BP = predictor.score(batch).total  # what the records rank by, to the last digit
+    is_known_BP = known_places(batch, predictor.dataset.num_pois)
+    is_known_B1 = is_known_BP.gather(1, target_B[:, None])
+    other_kind_BP = is_known_BP != is_known_B1
+
+    def ranks(totals_BP: "Tensor") -> tuple[np.ndarray, np.ndarray]:
+        among_kind_BP = totals_BP.masked_fill(other_kind_BP, -torch.inf)
+        return rank_totals(totals_BP, target_B).mean_B.numpy(), rank_totals(among_kind_BP, target_B).mean_B.numpy()
+
+    rank_B, kind_rank_B = ranks(total_BP)
     missing = np.full(len(cases), np.nan)
     columns: dict[str, np.ndarray] = dict.fromkeys(COLUMNS, missing) | {
         c.CASE: cases[c.CASE].to_numpy(np.int64),
-        c.RANK: rank_totals(total_BP, target_B).mean_B.numpy(),
+        c.RANK: rank_B,
         "first": total_BP.argmax(1).numpy(),
+        IS_KNOWN: is_known_B1[:, 0].numpy(),
+        KIND_RANK: kind_rank_B,
     }
     ablations = ablations_of(scorer)
     totals = scorer.scores_without_each(batch, ablations.values())
     for name, without_BP in zip(ablations, totals, strict=True):
-        columns[f"without_{name}"] = rank_totals(without_BP, target_B).mean_B.numpy()
+        columns[f"without_{name}"], columns[f"kind_without_{name}"] = ranks(without_BP)
     added = contributions_by_group(scorer, batch, target_B)
     return pd.DataFrame(columns | {f"contribution_{name}": added_B for name, added_B in added.items()})
 

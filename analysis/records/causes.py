@@ -6,12 +6,12 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from analysis.records.ablations import ABLATION_LABELS, ABLATIONS, describe_ablations
+from analysis.records.ablations import ABLATION_LABELS, ABLATIONS, IS_KNOWN, TWO_HOPS, describe_ablations
 from analysis.records.accuracy import is_hit
 from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
@@ -22,8 +22,19 @@ if TYPE_CHECKING:
     from recap.predictor import Predictor
 
 KIND: Final = "ablations"
-FORMAT: Final = "1"
-"""Of the columns of `analysis.records.ablations`, seed replicates' too; raise it where they change."""
+FORMAT: Final = "2"
+"""Of the columns of `analysis.records.ablations`; raise it where they change. 2: ranks among places of one kind."""
+Among = Literal["all", "known", "new"]
+"""Which places a case is ranked among: all, or those of the truth's kind, known to the user or new."""
+_SEPARATE: Final = (
+    "history",
+    TWO_HOPS,
+    "transitions_from_here",
+    "popularity_and_distance",
+    "core",
+    "correction",
+)
+"""Ablations that do not lie inside one another."""
 
 
 def ablations_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
@@ -50,7 +61,7 @@ def case_ablations(
         rows: test cases.
         keep: whether to write a new one to the cache.
         bundle: the dataset's bundle, which may have come with it.
-        progress: told (cases done, cases in all) while it is made.
+        progress: receives (cases done, cases in all) while it is made.
     """
     opened: list[Predictor] = []
 
@@ -106,23 +117,28 @@ def found_by(table: pd.DataFrame, ablation: str, k: int) -> pd.Series:
     return causes_of(table, k)[ablation]
 
 
-def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.DataFrame:
+def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20, among: Among = "all") -> pd.DataFrame:
     """How much accuracy is lost without each group, scored again, with 95 % intervals over users.
 
     Args:
         table: from `case_ablations`.
         users_N: user of each case.
+        among: known or new: only cases whose truth is of that kind, each ranked among places of that kind.
 
     Returns:
         One row per ablation that the model has, the dearest by MRR first: ``ablation, label, n, hr, hr_low, hr_high``
         (lost hit rate at K) and ``mrr, mrr_low, mrr_high``.
     """
+    prefix = ""
+    if among != "all":
+        is_of_kind_N = table[IS_KNOWN].to_numpy(bool) == (among == "known")
+        table, users_N, prefix = table[is_of_kind_N], users_N[is_of_kind_N], "kind_"
     names = [name for name in ABLATIONS if _is_there(table, name)]
     draws, everyone_N = UserBootstrap(users_N), np.zeros(len(table), dtype=np.int64)
-    rank_N = table[c.RANK].to_numpy(np.float64)
+    rank_N = table[f"{prefix}{c.RANK}"].to_numpy(np.float64)
     rows = []
     for name in names:
-        without_N = table[f"without_{name}"].to_numpy(np.float64)
+        without_N = table[f"{prefix}without_{name}"].to_numpy(np.float64)
         row: dict[str, object] = {"ablation": name, "label": ABLATION_LABELS[name], "n": len(table)}
         losses = {"hr": (rank_N <= k) * 1.0 - (without_N <= k), "mrr": 1 / rank_N - 1 / without_N}
         for metric, loss_N in losses.items():
@@ -131,6 +147,24 @@ def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.
         rows.append(row)
     columns = ["ablation", "label", "n", *(f"{m}{end}" for m in ("hr", "mrr") for end in ("", "_low", "_high"))]
     return pd.DataFrame(rows, columns=columns).sort_values("mrr", ascending=False, ignore_index=True)
+
+
+def worth_by_kind(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.DataFrame:
+    """`ablation_worth` among all places, known ones and new ones, with a column ``among``."""
+    kinds: tuple[Among, ...] = ("all", "known", "new")
+    return pd.concat(
+        [ablation_worth(table, users_N, k, among).assign(among=among) for among in kinds], ignore_index=True
+    )
+
+
+def deciding_part(worth: pd.DataFrame, among: Among) -> str | None:
+    """The ablation that costs most MRR, of those that do not lie inside one another; None where none is beyond chance.
+
+    Args:
+        worth: from `worth_by_kind`.
+    """
+    certain = worth[(worth["among"] == among) & worth["ablation"].isin(_SEPARATE) & (worth["mrr_low"] > 0)]
+    return None if certain.empty else str(certain.sort_values("mrr")["ablation"].iloc[-1])
 
 
 class LostHits(NamedTuple):

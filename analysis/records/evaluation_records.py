@@ -22,6 +22,16 @@ MODEL_LABELS: Final = {
 }
 
 
+def label_in_sentence(label: str) -> str:
+    """A model's label inside a sentence: counters are no names.
+
+    >>> label_in_sentence("Visit count"), label_in_sentence("Markov"), label_in_sentence("RECAP")
+    ('visit count', 'Markov', 'RECAP')
+    """
+    counts = label.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature"))
+    return label[:1].lower() + label[1:] if counts else label
+
+
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
     """What names the records of a model, by a checkpoint's hash or a baseline's name."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)

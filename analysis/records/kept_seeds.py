@@ -7,23 +7,36 @@ from typing import Final
 
 import pandas as pd
 
-from analysis.records.causes import FORMAT, KIND
+from analysis.records.causes import KIND
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
 from recap.errors import RecapError
+from recap.storage.artifacts import SUMS
 
+FORMAT: Final = "1"
+"""Of the columns that are read of a seed replicate's table."""
 _SEED_KIND: Final = f"{KIND}-seed-"
 
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
-    """What names the table of one seed replicates of a checkpoint."""
+    """What names the table of one seed replicate of a checkpoint."""
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
+
+
+def replicates_folder(checkpoint_folder: Path) -> Path:
+    """Where a checkpoint's seed replicates are stored."""
+    return checkpoint_folder.with_name(f"{checkpoint_folder.name}-seeds")
+
+
+def replicate_folders(checkpoint_folder: Path) -> list[Path]:
+    """The seed replicates whose training has finished."""
+    return sorted(sums.parent for sums in replicates_folder(checkpoint_folder).glob(f"seed-*/{SUMS}"))
 
 
 def seed_tables(
     dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
 ) -> dict[int, pd.DataFrame]:
-    """The kept removal tables of a checkpoint's seed replicates, by seed: of the bundle and of the user's cache.
+    """The kept tables of ablations of a checkpoint's seed replicates, by seed: of the bundle and of the user's cache.
 
     Args:
         rows: test cases.

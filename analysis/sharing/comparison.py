@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from analysis import formatting
-from analysis.compare import headline
+from analysis.compare import words
 from analysis.compare.comparison import GROUP_LABELS, Comparison
 from analysis.figures.palette import DARK, LIGHT
 from analysis.records.accuracy import METRIC_LABELS
@@ -19,19 +18,21 @@ def render_comparison(found: Comparison) -> str:
     marks, reach = _marks(found)
     return template("comparison.html.j2").render(
         c=found,
-        signed_share=formatting.signed,
-        p=headline.p_value,
+        points=words.points,
+        p=words.p_value,
         light=LIGHT,
         dark=DARK,
-        finding=headline.comparison_finding(found),
-        sentences=" ".join(headline.sentences(found)),
-        strictness=headline.strictness_sentence(found),
+        headline=words.comparison_headline(found),
+        sentences=words.sentences(found),
         metric=METRIC_LABELS[found.metric],
         marks=marks,
         reach=reach,
         tail=_WIDTH / len(marks) * int(found.bins["high_count"].between(0, TAIL_MAX_COUNT).sum()),
         all=found.row("all").to_dict(),
-        rows=[row | {"label": GROUP_LABELS[row["group"]]} for row in found.rows.to_dict(orient="records")],
+        rows=[
+            row | {"label": GROUP_LABELS[row["group"]], "better": words.verdict_words(row, found)}
+            for row in found.rows.to_dict(orient="records")
+        ],
     )
 
 
@@ -48,11 +49,11 @@ def _marks(found: Comparison) -> tuple[list[dict[str, Any]], float]:
         n = int(row["n"])
         mark: dict[str, Any] = {"bin": row["bin"], "n": n, "x": round(_LEFT + _WIDTH * (position + 0.5) / len(rows), 1)}
         if n:
-            clear = row["low"] > 0 or row["high"] < 0
+            clear = row["verdict"] != "close"
             mark |= {name: _y(row[of], reach) for name, of in (("y", "difference"), ("top", "high"), ("bottom", "low"))}
             mark |= {"is_clear": clear, "differs": row["low"] != 0 or row["high"] != 0}
-            mark["colour"] = "var(--b)" if row["low"] > 0 else "var(--ink)" if clear else "var(--quiet)"
-            mark["title"] = f"{formatting.signed(row['difference'])}, n = {n:,}"
+            mark["colour"] = "var(--b)" if row["verdict"] == "b" else "var(--ink)" if clear else "var(--quiet)"
+            mark["title"] = f"{words.points(row['difference'])} points, {n:,} cases"
         else:
             mark |= {"is_clear": False, "differs": False, "title": "n = 0"}
         marks.append(mark)

@@ -109,7 +109,7 @@ class Masking:
         return sentence.model_copy(update={"pieces": pieces})
 
     def _piece(self, piece: Piece, shown: dict[str, int]) -> Piece:
-        if piece.kind == "plain":
+        if piece.kind in ("plain", "revisits", "paths"):
             text = _HOURS.sub("less than a day ago", piece.text)
             for name, poi in shown.items():  # names are pieces of their own; should one stand here, it goes too
                 if self.places.is_cell[poi] and name in text:

@@ -25,17 +25,6 @@ def fit_prediction(
     return _fit(opened, _ahead(prediction, show_truth), width_px)
 
 
-def fit_predictions(
-    opened: Workspace,
-    predictions: list[CasePrediction],
-    *,
-    show_truth: bool = True,
-    width_px: int = NARROWEST_PX,
-) -> Camera:
-    """One camera for several predictions of one case, so that pictures side by side show the same stretch."""
-    return _fit(opened, np.concatenate([_ahead(prediction, show_truth) for prediction in predictions]), width_px)
-
-
 def fit_walk(
     opened: Workspace,
     trajectory: Trajectory,

@@ -1,6 +1,5 @@
 """What the Compare view asks: who can stand on a side, a side's records, and the comparison; kept by content hash."""
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,11 +9,11 @@ import streamlit as st
 
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
-from analysis.compare.side import SEEDS_MARK, Side, label_of_seeds, table_of_ranks
+from analysis.compare.side import Side, records_of_ranks
 from analysis.records.case_selection import CaseSelection
-from analysis.records.evaluation_records import MODEL_LABELS, records_key
+from analysis.records.evaluation_records import MODEL_LABELS
 from analysis.records.imported import ImportedPredictions, find_predictions
-from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, folder_label, open_workspace, read_lists, read_records
+from app.cached.workspace import BY_DATASET, HashFuncs, folder_label, open_workspace, read_lists, read_records
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
@@ -23,7 +22,7 @@ from recap.printable import markdown_text
 from recap.storage.artifacts import CHECKPOINT_MANIFEST
 from recap.storage.json_text import read_json
 
-DEFAULT_A = "count_plus_markov"
+DEFAULT_A = "visit_count"
 Selection = CaseSelection | HitSelection
 """The cases that a link to Walk names: a bar or cell of Long tail, or a list of a comparison."""
 
@@ -34,31 +33,18 @@ class Option:
 
     Attributes:
         token: what a link carries; from content hashes, so that it means the same on every machine.
-        name, seeds: what it is called, and how many seeds of it there are.
-        checkpoints: the seeds of a trained model; empty for the others.
+        label: what it is called.
+        source: of a trained model.
         baseline, imported: the other two kinds.
-        kept_seeds: whether kept seed replicates stand beside the checkpoint.
         shown: what Walk and Explain open of it; None for a counter.
     """
 
     token: str
-    name: str
-    seeds: int = 1
-    checkpoints: tuple[Source, ...] = ()
+    label: str
+    source: Source | None = None
     baseline: str | None = None
     imported: ImportedPredictions | None = None
-    kept_seeds: bool = False
     shown: Source | None = None
-
-    @property
-    def label(self) -> str:
-        """What people read."""
-        return label_of_seeds(self.name, self.seeds)
-
-    @property
-    def source(self) -> Source | None:
-        """The trained model, its first seed; None where there is none."""
-        return self.checkpoints[0] if self.checkpoints else None
 
 
 BY_OPTION: HashFuncs = BY_DATASET | {Option: lambda option: option.token}
@@ -66,46 +52,23 @@ BY_OPTION: HashFuncs = BY_DATASET | {Option: lambda option: option.token}
 
 def side_options(source: Source) -> dict[str, Option]:
     """Everything that has, or can make, records of the source's dataset: token -> option."""
-    mine = [
-        other
-        for other in find_sources(AppSettings.from_environment())
-        if other.dataset_hash == source.dataset_hash and other.checkpoint_hash is not None
-    ]
+    mine = _checkpoints(source)
     names = [folder_label(item) for item in mine]
     options = []
     for item, name in zip(mine, names, strict=True):
         label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
-        options.append(Option(item.token, label, checkpoints=(item,), shown=item))
-        if _kept_seeds(item):
-            token, seeds = f"{item.token}{SEEDS_MARK}", len(_kept_seeds(item)) + 1
-            options.append(Option(token, label, seeds, (item,), kept_seeds=True, shown=item))
-    for group in _replicates(mine):
-        token = ".".join(item.token for item in group)
-        options.append(Option(token, folder_label(group[0]), len(group), tuple(group), shown=group[0]))
-    options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
+        options.append(Option(item.token, label, source=item, shown=item))
     options += [
         Option(item.key, item.name, imported=item, shown=source.ranked_by(item.key))
         for item in find_predictions(source.dataset_hash)
     ]
+    options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
     return {option.token: option for option in options}
 
 
-def default_pair(source: Source, options: dict[str, Option]) -> tuple[str, str]:
-    """A: another model whose records are there, else counting. B: the source's own model, else `feature_curves`.
-
-    Models stand with their kept seeds where there are any.
-    """
-
-    def with_seeds(token: str) -> str:
-        return f"{token}{SEEDS_MARK}" if f"{token}{SEEDS_MARK}" in options else token
-
-    b = source.token if source.token in options else BASELINES[-1]
-    for option in options.values():
-        if len(option.checkpoints) == 1 and not option.kept_seeds and option.token != b:
-            key = records_key(source.dataset_hash, str(option.checkpoints[0].checkpoint_hash))
-            if key.is_kept(source.bundle):
-                return with_seeds(option.token), with_seeds(b)
-    return DEFAULT_A, with_seeds(b)
+def default_pair(source: Source) -> tuple[str, str]:
+    """A: visit count. B: the source's own model, else the feature curves."""
+    return DEFAULT_A, BASELINES[-1] if source.checkpoint_hash is None else source.token
 
 
 def read_side(source: Source, option: Option) -> Side:
@@ -115,21 +78,45 @@ def read_side(source: Source, option: Option) -> Side:
     """
     if option.baseline is not None:
         read_records(source.without_checkpoint, option.baseline)
-    for item in option.checkpoints:
-        read_records(item)
+    if option.source is not None:
+        read_records(option.source)
     return _side(source, option)
 
 
 def listed_records(source: Source, option: Option) -> pd.DataFrame:
-    """The records of a side's first seed with the best places of every case."""
+    """The records of a side with the best places of every case."""
     if option.baseline is not None:
         return read_lists(source.without_checkpoint, option.baseline)
-    return read_lists(option.checkpoints[0]) if option.checkpoints else read_side(source, option).cases
+    return read_side(source, option).cases if option.source is None else read_lists(option.source)
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
 def _side(source: Source, option: Option) -> Side:
-    return Side(option.token, option.name, tuple(_tables(source, option)), trained=bool(option.checkpoints))
+    if option.baseline is not None:
+        return Side(option.token, option.label, read_records(source.without_checkpoint, option.baseline))
+    if option.source is None:
+        assert option.imported is not None
+        cases = open_workspace(source).cases
+        return Side(option.token, option.label, option.imported.read(len(cases)))
+    return Side(option.token, option.label, read_records(option.source), _replicates(option.source), trained=True)
+
+
+def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
+    """The same model under other seeds: the kept ones, and checkpoints on offer whose records are there."""
+    kept = open_workspace(source).seeds()
+    tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
+    mine = _training(source)
+    for other in _checkpoints(source):
+        train = _training(other)
+        is_replicate = train and mine and {**train, "seed": 0} == {**mine, "seed": 0} and train["seed"] != mine["seed"]
+        if is_replicate and train["seed"] not in kept:  # type: ignore[index]  # it was read
+            tables.append(read_records(other))
+    return tuple(tables)
+
+
+def _checkpoints(source: Source) -> list[Source]:
+    found = find_sources(AppSettings.from_environment())
+    return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
@@ -186,35 +173,6 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Option, Option]:
     if not {selection.a, selection.b} <= set(options):
         raise ConfigError("the link compares a model that is not here")
     return options[selection.a], options[selection.b]
-
-
-def _tables(source: Source, option: Option) -> list[pd.DataFrame]:
-    if option.baseline is not None:
-        return [read_records(source.without_checkpoint, option.baseline)]
-    cases = open_workspace(source).cases
-    if option.imported is not None:
-        return [option.imported.read(len(cases))]
-    tables = [read_records(item) for item in option.checkpoints]
-    if option.kept_seeds:
-        tables += [table_of_ranks(cases, table) for table in _kept_seeds(option.checkpoints[0]).values()]
-    return tables
-
-
-@st.cache_resource(max_entries=16, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
-def _kept_seeds(source: Source) -> dict[int, pd.DataFrame]:
-    """Ranks of kept seed replicates; looked up again after two minutes."""
-    return open_workspace(source).seeds()
-
-
-def _replicates(sources: list[Source]) -> list[list[Source]]:
-    """Checkpoints that differ in their seed only, where there are at least two."""
-    groups: dict[str, dict[Any, Source]] = {}
-    for source in sources:
-        train = _training(source)
-        if train is not None:
-            seed = train.pop("seed", None)
-            groups.setdefault(json.dumps(train, sort_keys=True), {}).setdefault(seed, source)
-    return [list(group.values()) for group in groups.values() if len(group) > 1]
 
 
 def _training(source: Source) -> dict[str, Any] | None:

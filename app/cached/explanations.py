@@ -4,10 +4,11 @@ import pandas as pd
 import streamlit as st
 
 from analysis.cases.story import Story, tell_case
-from analysis.explain.curves import Curve, learned_curves, values_at
+from analysis.explain.curves import Learned, describe_learned, values_at
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.model_flow import ModelFlow, describe_flow
 from analysis.explain.paths import training_rows
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
@@ -78,11 +79,6 @@ def explain_ranks(
         return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
 
 
-def local_now(source: Source, case: int, edits: str) -> int:
-    """Local seconds of the current check-in, as edited."""
-    return int(build_edited_case(open_ranker(source), case, parse_edits(edits)).variant.history.local_seconds_H[-2])
-
-
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def explain(
     source: Source,
@@ -143,11 +139,21 @@ def _seed_tables(source: Source) -> dict[int, pd.DataFrame]:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the curves", hash_funcs=BY_MODEL)
-def curves(source: Source) -> list[Curve]:
-    """The learned curves of a model; empty for the paper's prior."""
+def learned(source: Source) -> Learned:
+    """What prior and correction of a model learned."""
     predictor = open_predictor(source)
     with TURNS:
-        return learned_curves(predictor) if predictor.model.curves is not None else []
+        return describe_learned(predictor)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+def flow(source: Source, case: int, *, about: int | None, against: int | None, hide_truth: bool) -> ModelFlow:
+    """How the model scores one case: the truth, or another place, against its runner-up."""
+    with TURNS:
+        edited_case = build_edited_case(open_predictor(source), case)
+        if about is not None:
+            edited_case = edited_case.explaining(about)
+        return describe_flow(edited_case.hiding_truth() if hide_truth else edited_case, against)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)

@@ -17,7 +17,7 @@ from analysis.long_tail.notable_cases import NotableCase, find_notable
 from analysis.records.accuracy import METRIC_LABELS, is_hit, is_known
 from analysis.records.case_groups import By
 from analysis.records.case_selection import CaseSelection
-from analysis.records.causes import LostHits, ablation_worth, count_lost_hits
+from analysis.records.causes import LostHits, ablation_worth, count_lost_hits, deciding_part, worth_by_kind
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
 from app.cached.figures import PerObject
 from app.cached.workspace import (
@@ -222,6 +222,25 @@ def worth(source: Source, k: int) -> pd.DataFrame | None:
     """See `analysis.records.causes.ablation_worth`; None where no ablations are kept."""
     table = kept_causes(source)
     return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy(), k)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
+def _worth_by_kind(source: Source) -> pd.DataFrame:
+    """See `analysis.records.causes.worth_by_kind`; the ablations are kept."""
+    table = kept_causes(source)
+    assert table is not None
+    return worth_by_kind(table, open_workspace(source).cases[c.USER].to_numpy())
+
+
+def worth_by_kind_of(source: Source) -> pd.DataFrame | None:
+    """The same; None where no ablations are kept."""
+    return None if kept_causes(source) is None else _worth_by_kind(source)
+
+
+def deciding_parts(source: Source) -> tuple[str | None, str | None] | None:
+    """What decides between known and among new places; None where no ablations are kept."""
+    worth = worth_by_kind_of(source)
+    return None if worth is None else (deciding_part(worth, "known"), deciding_part(worth, "new"))
 
 
 def curves_lines(source: Source, metric: str) -> tuple[str, str]:

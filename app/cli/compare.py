@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from analysis.formatting import rank_word, signed, times
+from analysis.formatting import rank_word, times
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.frames import plain_rows
 from app.cli.options import DataOption, MetricOption
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 _SHOWN_CASES: Final = 20
-_SEEN: Final = {"all": "all", "head": "twice+", "tail": "tail", "once": " once", "never": " never"}
+_SEEN: Final = {"all": "all", "tail": "rare", "never": " never", "once": " once", "head": "frequent"}
 
 
 def compare(
@@ -29,39 +29,37 @@ def compare(
         list[Path] | None,
         typer.Option("--seeds", metavar="CHECKPOINT", help="A further seed of A or B; repeatable."),
     ] = None,
-    kept_seeds: Annotated[bool, typer.Option("--kept-seeds", help="Include kept seed replicates.")] = False,
     cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare two models on the same cases, with intervals and tests."""
-    from analysis.compare import headline
+    from analysis.compare import words
     from analysis.compare.cells import cell_label, cell_mask, listed_cases
     from analysis.compare.comparison import PairedCases, found_within
     from analysis.compare.comparison import compare as compare_sides
-    from analysis.compare.side import with_seeds
+    from analysis.compare.side import sides_with_seeds
     from analysis.workspace import Workspace
 
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
         models, more = [opened.with_model(text) for text in (a, b)], [opened.with_model(path) for path in seeds or ()]
-        side_a, side_b = with_seeds(models, more, kept_seeds=kept_seeds)
+        side_a, side_b = sides_with_seeds(models, more)
         found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric)
         k = found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
-    words = [headline.comparison_finding(found), *headline.sentences(found), headline.strictness_sentence(found)]
+    said = [words.comparison_headline(found), *words.sentences(found)]
     if as_json:
         payload: dict[str, Any] = {
-            "a": {"label": found.a, "key": side_a.key, "seeds": len(side_a.tables)},
-            "b": {"label": found.b, "key": side_b.key, "seeds": len(side_b.tables)},
+            "a": {"label": found.a, "key": side_a.key, "seeds": 1 + len(side_a.replicates)},
+            "b": {"label": found.b, "key": side_b.key, "seeds": 1 + len(side_b.replicates)},
             "metric": found.metric,
             "k": found.k,
             "n": found.n,
             "users": found.users,
-            "finding": words[0],
-            "sentences": words[1:],
+            "headline": said[0],
+            "sentences": said[1:],
             "groups": plain_rows(found.rows),
             "bins": plain_rows(found.bins),
-            "cohorts": plain_rows(found.cohorts),
             "seeds": None if found.seeds is None else plain_rows(found.seeds),
             "mrr_is_lower_bound": found.lower_bound,
         }
@@ -69,7 +67,7 @@ def compare(
             payload["cell"] = {"name": cell, "cases": plain_rows(listed)}
         print_json(payload)
         return
-    for sentence in words:
+    for sentence in said:
         console.print(sentence, markup=False)
     console.print(_comparison_table(found))
     if listed is not None and cell is not None:
@@ -84,22 +82,23 @@ def compare(
 
 
 def _comparison_table(found: "Comparison") -> Table:
-    from analysis.compare.headline import p_value
+    from analysis.compare.words import p_value, points, verdict_words
     from analysis.records.accuracy import METRIC_LABELS
 
-    table = Table(title=f"{METRIC_LABELS[found.metric]}, B minus A, 95 % over users", title_justify="left")
-    for heading in ("seen", "n", "A", "B", "difference", "only A", "only B", "p"):
-        table.add_column(heading, justify="left" if heading == "seen" else "right")
+    table = Table(title=f"{METRIC_LABELS[found.metric]} in points, B minus A, 95 % over users", title_justify="left")
+    for heading in ("seen", "n", "A", "B", "difference", "only A", "only B", "p", "better"):
+        table.add_column(heading, justify="left" if heading in ("seen", "better") else "right")
     for row in found.rows.to_dict(orient="records"):
         known = row["n"] > 0
-        span = f"[{signed(row['low'])}, {signed(row['high'])}]"
+        span = f"[{points(row['low'])}, {points(row['high'])}]"
         table.add_row(
             _SEEN[row["group"]],
             f"{row['n']:,}",
-            *(f"{row[side]:.4f}" if known else "–" for side in ("a", "b")),
-            f"{signed(row['difference'])} {span}" if known else "–",
+            *(f"{100 * row[side]:.1f}" if known else "–" for side in ("a", "b")),
+            f"{points(row['difference'])} {span}" if known else "–",
             f"{row['only_a']:,}",
             f"{row['only_b']:,}",
-            p_value(row["stricter_p"]),
+            p_value(row["p"]),
+            verdict_words(row, found),
         )
     return table

@@ -18,31 +18,32 @@ if TYPE_CHECKING:
 
 
 def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag = False) -> None:
-    """Show the learned curves, and the accuracy lost without each group of features."""
-    from analysis.explain.curves import learned_curves
+    """Show what prior and gate learned, and the accuracy lost without each part."""
+    from analysis.explain.curves import describe_learned, learned_numbers
     from analysis.workspace import Workspace
 
     opened = Workspace.open(data, checkpoint)
-    found, worth = learned_curves(opened.predictor), _worth(opened)
+    learned, numbers, worth = describe_learned(opened.predictor), learned_numbers(opened.predictor), _worth(opened)
     if as_json:
-        plain = [curve.model_dump(mode="json") for curve in found]
-        print_json({"curves": plain, "worth": worth.to_dict(orient="records")})
+        print_json(learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")})
         return
-    console.print(_curve_table(found))
-    table = _table("Lost without each group, all places scored again", "without", "HR@20", "95 %", "MRR", "95 %")
+    console.print(_curve_table(learned.curves))
+    if numbers:
+        console.print(", ".join(f"{name} = {value:.3g}" for name, value in numbers.items()))
+    table = _table("Lost without each part, ranked again", "among", "without", "HR@20", "95 %", "MRR", "95 %")
     for row in worth.to_dict(orient="records"):
         hr, mrr = (f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}" for name in ("hr", "mrr"))
-        table.add_row(str(row["label"]), signed(row["hr"]), hr, signed(row["mrr"]), mrr)
+        table.add_row(f"{row['among']} places", str(row["label"]), signed(row["hr"]), hr, signed(row["mrr"]), mrr)
     console.print(table)
 
 
 def _worth(opened: "Workspace") -> "pd.DataFrame":
-    from analysis.records.causes import ablation_worth
+    from analysis.records.causes import worth_by_kind
     from recap import columns as c
 
     with progress_line("Running the ablations") as report:
         table = opened.ablations(report)
-    return ablation_worth(table, opened.cases[c.USER].to_numpy())
+    return worth_by_kind(table, opened.cases[c.USER].to_numpy())
 
 
 def _curve_table(curves: "list[Curve]") -> Table:
@@ -67,5 +68,5 @@ def _curve_table(curves: "list[Curve]") -> Table:
 def _table(title: str, *names: str) -> Table:
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     for name in names:
-        table.add_column(name, justify="left" if name in ("group", "feature", "unit", "without") else "right")
+        table.add_column(name, justify="left" if name in ("group", "feature", "unit", "without", "among") else "right")
     return table

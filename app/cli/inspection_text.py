@@ -30,8 +30,7 @@ def print_understanding(found: Understanding, console: Console) -> None:
             table.add_row(*map(escape, (column.name, column.field or "", column.reason, first)))
         console.print(table)
     if found.question is not None:
-        text = found.question.text
-        console.print(f"Question: {text[0].upper()}{text[1:]}.", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Question: {found.question.text}.", markup=False, highlight=False, soft_wrap=True)
 
 
 def next_commands(found: Understanding) -> list[str]:

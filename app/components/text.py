@@ -1,10 +1,14 @@
 """Sections and small print, readable for everyone: h2 under the finding, grey at no less than 4.5:1."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from recap.printable import markdown_text
+
+if TYPE_CHECKING:
+    from analysis.explain.sentences import Sentence  # its module loads torch
 
 
 def section(title: str, *, help: str | None = None, width: str = "stretch") -> None:
@@ -34,3 +38,12 @@ def coloured(pieces: Iterable[tuple[str, str | None]]) -> str:
         shown = markdown_text(text)
         written.append(f"{lead}:{colour}[{shown}]{tail}" if colour else f"{lead}{shown}{tail}")
     return "".join(written)
+
+
+def shown_sentence(sentence: "Sentence", colours: Mapping[str, str]) -> str:
+    """Markdown of a sentence of Explain.
+
+    Args:
+        colours: of its pieces, by kind.
+    """
+    return coloured((piece.text, colours.get(piece.kind)) for piece in sentence.pieces)

@@ -108,13 +108,23 @@ def downloads(
         pictures: drawn when asked for; told whether everything is shown as recorded.
     """
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
-    if not button.open:
-        return
-    with button:
+    if button.open:
+        with button:
+            download_buttons(tables(), source=source, key=key, pictures=pictures)
+
+
+def download_buttons(
+    tables: Mapping[str, pd.DataFrame],
+    *,
+    source: Source,
+    key: str,
+    pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
+) -> None:
+    """What `downloads` opens, into the container at hand."""
+    with st.container():
         quiet("Tables as CSV. Each chart has its picture (PNG) in its own corner.")
-        found = tables()
         exact = False
-        if pictures or any(map(is_personal, found.values())):
+        if pictures or any(map(is_personal, tables.values())):
             exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and users' numbers.")
             quiet(
                 "The files hold people's places and times: for you alone."
@@ -123,7 +133,7 @@ def downloads(
             )
         files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
             (name, "csv", "text/csv", ":material/table:", partial(_table_file, source, table, exact))
-            for name, table in found.items()
+            for name, table in tables.items()
         ]
         files += [
             (name, "png", "image/png", ":material/image:", partial(draw, exact))

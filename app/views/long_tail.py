@@ -33,7 +33,6 @@ from recap.printable import markdown_text
 
 CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
 TAB: Final = "tab"
-LIST: Final = "cases"
 BY: Final = {"transition": c.TRANSITION_COUNT, "place": c.DESTINATION_COUNT}
 CHARTS: Final = ("cohorts", *BY)
 BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
@@ -149,7 +148,7 @@ def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
 
 
 def _list_kind(kind: str | None) -> None:
-    change_filter(LIST, in_link=True, reasons=() if kind is None else (kind,))
+    change_filter(reasons=() if kind is None else (kind,))
     st.session_state[TAB] = CASES
 
 
@@ -176,12 +175,10 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
 
     show_case_table(
         table,
-        key=LIST,
         open_case=open_case,
         opens=f"{page.title} →",
         columns=columns,
         show_truth=not hides_truth,
-        in_link=True,
         chip=partial(selection_chip, *CHARTS),
     )
     quiet(markdown_text(headlines.list_line(model.label, reference.label, k)))

@@ -1,16 +1,16 @@
 """Runs: configure, estimate, launch, watch, stop, resume, open."""
 
-from dataclasses import replace
 from typing import Final
 
 import streamlit as st
 
 from analysis.link_hashes import compare_hashes, link_hashes
-from analysis.training_progress import queue_table, run_headline, stage_spans
+from analysis.training_progress import queue_table
 from app import state
 from app.cached import run_store
 from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
+from app.components.runs import words
 from app.components.runs.actions import show_actions
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
@@ -18,6 +18,7 @@ from app.components.text import section
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.store.description import describe_run
+from recap.runs.store.estimates import seconds_left
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
 from recap.runs.store.types import RunRow
@@ -39,8 +40,7 @@ def view() -> None:
     store = run_store.open_store()
     rows = run_store.list_rows(store)
     chosen = _chosen(store, rows)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.title(_title(store, chosen), anchor=False, width="stretch")
+    st.title(_title(store, chosen), anchor=False)
     refusal = st.session_state.pop("run_refusal", None)
     if refusal:
         st.warning(markdown_text(refusal))
@@ -53,11 +53,7 @@ def view() -> None:
                 show_gpus(store, rows)
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
-            st.markdown(
-                "A run trains one model in the background; it goes on when this page, or the whole app, is closed. "
-                "Choose data and preset and press *Start*, or on the command line:"
-            )
-            st.code("recap runs submit DATA --seed 1\nrecap runs list", language=None)
+            st.markdown(words.FIRST_RUN)
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)
@@ -77,10 +73,10 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
         selection_mode="single-row",
         column_config={
             "run": st.column_config.TextColumn("Run", width=50),
-            "what": st.column_config.TextColumn("What", width=280),
+            "what": st.column_config.TextColumn("What", width=240),
             "state": st.column_config.MultiselectColumn("State", options=list(STATE_COLOURS), color=colours, width=90),
             "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=120),
-            "hr20": st.column_config.TextColumn("Val HR@20", width=90, alignment="right"),
+            "hr20": st.column_config.TextColumn("HR@20", width=75, alignment="right", help="On validation cases."),
             "time": st.column_config.TextColumn("Time", width=70, alignment="right"),
             "note": st.column_config.TextColumn("Note"),
         },
@@ -89,7 +85,8 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
     if row is not None and (picked := str(table["run"].iloc[row])) not in (chosen, st.session_state.get("seen")):
         st.session_state["run"] = st.session_state["seen"] = picked
         st.rerun()
-    show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))
+    if not store.read_only:
+        show_actions(store, store.get(chosen), next(row for row in rows if row["id"] == chosen))
 
 
 def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
@@ -113,9 +110,9 @@ def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
     state.write_param("run", chosen)
     state.write_param("dataset", link_hashes(dataset, None).get("dataset"))
     if linked is not None and linked != chosen:
-        st.session_state["run_note"] = chosen, "The run of this link is not among your runs."
+        st.session_state["run_note"] = chosen, words.UNKNOWN_RUN
     elif linked is not None and made_with and compare_hashes({"dataset": made_with}, dataset, None).differing:
-        st.session_state["run_note"] = chosen, f"This link means another run {chosen}: its data are others than here."
+        st.session_state["run_note"] = chosen, words.other_data(str(chosen))
     of, note = st.session_state.get("run_note", (None, ""))
     if note and of == chosen:
         st.warning(note)
@@ -124,14 +121,11 @@ def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
 
 def _title(store: RunStore, chosen: str | None) -> str:
     if chosen is None:
-        return "Nothing has been trained here yet"
+        return words.NO_RUN
     run = store.get(chosen)
     described = describe_run(run)
-    try:
-        spans = [replace(span, name=span.name) for span in stage_spans(run.read_spec().train_config())]
-    except RecapError:
-        spans = []
-    return run_headline(described, spans)
+    left = seconds_left(run) if described["state"] == "running" else None
+    return words.run_headline(described, run.read_summary(), left)
 
 
 view()

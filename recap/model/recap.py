@@ -29,7 +29,7 @@ from recap.model.graph_token import GraphToken
 from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitPrior, revisit_statistics
 from recap.model.tokens import CheckinTokens
-from recap.scores import CaseBatch, Scores, Term, past_rows
+from recap.scores import CaseBatch, Scores, Term, known_places
 
 CORE: Final = "core"
 PRIOR_TERMS: Final = ("count", "recency", "window")
@@ -212,10 +212,7 @@ class Recap(nn.Module):
         core_BP = core_BP if factor_B1 is None else core_BP * factor_B1
         if self.config.core_scope == "everywhere":
             return core_BP
-        case_H, row_H = past_rows(batch)
-        unvisited_BP = torch.ones_like(core_BP)
-        unvisited_BP[case_H, batch.checkins.poi_T[row_H]] = 0.0
-        return core_BP * unvisited_BP
+        return core_BP * ~known_places(batch, self.num_pois)
 
     def revisit(
         self,

@@ -103,7 +103,7 @@ def _hidden(rank: float, to: str) -> None:
     }
     table = pd.DataFrame({"case": [0, 1], "user": [3, 4], "hour": [7, 8], "from": "Home", **truth})
     table["causes"] = [(), ()]
-    show_case_table(table, key="cases", open_case=lambda case: None, opens="Walk →", show_truth=False)
+    show_case_table(table, open_case=lambda case: None, opens="Walk →", columns={}, show_truth=False)
 
 
 def test_hidden_truth_paints_the_same_page(city: Workspace) -> None:

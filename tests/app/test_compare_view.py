@@ -8,12 +8,16 @@ import pandas as pd
 import pytest
 
 from analysis.compare.importing import import_predictions
+from analysis.compare.words import p_value
 from analysis.formatting import ordinal
 from analysis.records.imported import find_predictions, keep_predictions
 from analysis.workspace import Workspace
+from app.cached.comparisons import cell_cases, side_options
+from app.settings import AppSettings
+from app.sources import find_sources
 from recap import columns as c
 from recap.checkpoint import Checkpoint
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
@@ -43,60 +47,83 @@ def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_
     point_app_at(monkeypatch, city_folder, None)
     app = open_view("compare", a="markov", b="visit_count")
     check_calm(app)
-    assert "Neither side was trained" in texts(app)
+    assert "Neither model was trained" in texts(app)
 
 
 @pytest.mark.parametrize("metric", ["hr1", "mrr"])
 def test_the_view_shows_the_commands_numbers(
     city: Workspace, city_folder: Path, city_checkpoint: Path, metric: str
 ) -> None:
-    """Every number of groups, bins and cohorts, the sentences, and the cases of a cell."""
+    """The headline, the sentences, the table of groups, and the cases that flipped."""
     label = {"hr1": "HR@1", "mrr": "MRR"}[metric]
     token = Checkpoint.load(city_checkpoint).hash[:12]
     told = recap_json_here(
-        "compare", "markov", city_checkpoint, "--data", city_folder, "--metric", metric, "--cell", "both"
+        "compare", "markov", city_checkpoint, "--data", city_folder, "--metric", metric, "--cell", "only_b"
     )
-    app = press(open_view("compare", a="markov", b=token, compared_metric=label, cell="both"), "differences-twin")
+    app = open_view("compare", a="markov", b=token, compared_metric=label)
     check_calm(app)
     shown = texts(app).replace("\\", "").replace("\u2060", "")  # what keeps names from being read as Markdown
-    assert told["finding"] in shown
+    assert told["headline"] in shown
     assert all(sentence in shown for sentence in told["sentences"])
-    for row, theirs in zip(table_of(app, "low_count").to_dict(orient="records"), told["bins"], strict=True):
-        assert {key: None if value != value else value for key, value in row.items()} == theirs
-    rows = table_of(app, "Sign-flip p")
-    assert rows["n"].tolist() == [f"{row['n']:,}" for row in told["groups"]]
-    assert rows["Markov"].tolist() == [f"{row['a']:.3f}" if row["n"] else "–" for row in told["groups"]]
-    listed = table_of(app, "rank_a")
-    assert len(listed) == len(told["cell"]["cases"]) == next(r["both"] for r in told["groups"] if r["group"] == "all")
+    rows = table_of(app, "Points")
+    assert rows["Cases"].tolist() == [f"{row['n']:,}" for row in told["groups"]]
+    assert rows[f"{label}, Markov"].tolist() == [f"{100 * row['a']:.1f}" if row["n"] else "–" for row in told["groups"]]
+    assert rows["p"].tolist() == [p_value(float("nan") if row["p"] is None else row["p"]) for row in told["groups"]]
+    count = next(row["only_b"] for row in told["groups"] if row["group"] == "all")
+    assert len(told["cell"]["cases"]) == count
+    if count:
+        assert len(table_of(app, "Rank, A → B")) == count
+
+
+def test_it_opens_on_the_model_against_visit_count(city: Workspace, city_checkpoint: Path) -> None:
+    """Whatever else is there."""
+    app = open_view("compare")
+    check_calm(app)
+    assert app.query_params["a"] == "visit_count"
+    assert app.query_params["b"] == Checkpoint.load(city_checkpoint).hash[:12]
 
 
 def test_links_reproduce_the_choice(city: Workspace) -> None:
-    """A, B, metric, cell and the opened case; what is not here gets a sentence and the default."""
-    params = {"a": "popularity", "b": "feature_curves", "compared_metric": "MRR", "open": "3"}
-    app = open_view("compare", cell="both", **params)
+    """A, B, metric, list and the opened case; what is not here gets a sentence and the default."""
+    params = {"a": "popularity", "b": "feature_curves", "compared_metric": "HR@1", "open": "3"}
+    app = open_view("compare", cell="only_a", **params)
     check_calm(app)
-    assert "Both find it within 20" in texts(app) and "Case 3." in texts(app)
-    assert app.query_params["a"] == "popularity" and app.query_params["open"] == "3"
+    assert "Case 3, seen" in texts(app)
+    assert (app.query_params["a"], app.query_params["open"], app.query_params["cell"]) == ("popularity", "3", "only_a")
     strange = open_view("compare", a="0123456789ab", open="99999")
     check_calm(strange)
     assert [warning.value[:21] for warning in strange.warning] == ["The link's side A is ", "The link's case is no"]
 
 
-def test_exchange_and_a_case_side_by_side(city: Workspace, city_checkpoint: Path) -> None:
-    """The button exchanges the sides; a case shows both lists with the ranks of the records."""
-    token = Checkpoint.load(city_checkpoint).hash[:12]
-    app = open_view("compare", a="markov", b=token, open="2")
+def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace) -> None:
+    """A click shows both sides' best places; one that was meant for the list before does nothing."""
+    app = open_view("compare", a="popularity", b="feature_curves", compared_metric="HR@1")
     check_calm(app)
-    model = city.with_model(city_checkpoint).score()
-    lists = [item.value for item in app.dataframe if list(item.value.columns) == ["Rank", "Place", "Reach"]]
-    assert len(lists) == 2
-    best = [city.labels[poi] for poi in model[c.TOP_POIS].iloc[2][:3]]
-    assert [name.removeprefix("◎ ") for name in lists[1]["Place"][:3]] == best
-    app.button(key="exchange").click().run()
+    listed = comparisons_of(app)
+    key = "flipped-popularity-feature_curv-1-only_b"
+    app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[2, "Seen"]]}}
+    app.run()
     check_calm(app)
-    assert app.query_params["a"] == token and app.query_params["b"] == "markov"
-    app.button(key="close-case").click().run()
-    assert "open" not in app.query_params
+    assert app.query_params["open"] == str(listed[2])
+    both = table_of(app, "Feature curves")
+    scored = city.with_model("feature_curves").records_with_lists().iloc[listed[2]]
+    best = [city.labels[poi] for poi in scored[c.TOP_POIS][:3]]
+    assert both["Feature curves"].str.removeprefix("◎ ").tolist()[:3] == best
+    app = app.button(key="exchange").click().run()
+    app.query_params["a"], app.query_params["b"] = "popularity", "feature_curves"  # as the browser still shows it
+    other = "flipped-feature_curv-popularity-1-only_b"
+    app.session_state[other] = {"selection": {"rows": [], "columns": [], "cells": [[0, "Seen"]]}}
+    app.run()
+    check_calm(app)
+    assert (app.query_params["a"], app.query_params["open"]) == ("feature_curves", str(listed[2]))
+
+
+def comparisons_of(app: Any) -> list[int]:
+    """The cases that B alone finds, in the order of the list."""
+    source = find_sources(AppSettings.from_environment())[0]
+    options = side_options(source)
+    a, b = (options[app.query_params[side]] for side in "ab")
+    return [int(case) for case in cell_cases(source, a, b, 1, "only_b")[c.CASE]]
 
 
 def test_a_cell_opens_in_walk(city: Workspace, city_checkpoint: Path, city_folder: Path) -> None:
@@ -135,15 +162,15 @@ def test_imported_predictions_stand_on_a_side(
     assert "theirs" in app.title[0].value
     refused = open_view("compare", a=told["key"], b="visit_count")
     assert "shortest list holds 6 places" in refused.error[0].value
-    overview = press(open_view("overview", metric="HR@1"), "all-models")
+    overview = open_view("overview", metric="HR@1")
     check_calm(overview)
-    models = overview.dataframe[0].value.set_index("model")
-    assert models.loc["theirs", "all"] == pytest.approx(models.loc["Markov", "all"], abs=0.05)  # ties are cut elsewhere
-    models = press(open_view("overview"), "all-models").dataframe[0].value
-    assert "theirs" not in models["model"].tolist()  # HR@20 is not known
-    long_tail = open_view("long_tail", model=told["key"], metric="HR@1")
+    led = table_of(overview, "lead_lower")
+    theirs = led[led["model"] == "theirs"].set_index("group")
+    markov = led[led["model"] == "Markov"].set_index("group")
+    assert theirs["value"].tolist() == pytest.approx(markov["value"].tolist(), abs=0.05)  # ties are cut elsewhere
+    assert "theirs" not in table_of(open_view("overview"), "lead_lower")["model"].tolist()  # HR@20 is not known
+    long_tail = open_view("long_tail", model="theirs", metric="HR@1")
     check_calm(long_tail)
-    assert "theirs finds" in texts(long_tail) or "theirs" in long_tail.selectbox(key="pick_model").options
     assert_refused(
         recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "holds 6 places"
     )
@@ -158,7 +185,8 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
     """A side's button leads there; the list is theirs, and no rank beyond it, no part and no share is told."""
     beside = open_view("compare", a=key, b="visit_count", compared_metric="HR@5", open="2")
     check_calm(beside)
-    assert [button.key for button in beside.button if button.label == "Open in Walk"] == ["beside-open-walk-a"]
+    app = beside.button(key="flipped-walk").click().run()
+    assert app.query_params["predictions"] == key and app.query_params["case"] == "2"
     records = {item.key: item for item in find_predictions(city.dataset.hash)}[key].read(len(city.cases))
     inside, outside = (int(np.flatnonzero(records[c.IN_LIST] == there)[0]) for there in (True, False))
     best = [city.labels[poi] for poi in records[c.TOP_POIS].iloc[outside]]

@@ -1,6 +1,7 @@
 """The Explain view: the library's numbers, edits and their undo, links good and bad, hostile names."""
 
 import json
+from datetime import time
 from pathlib import Path
 from typing import Any
 
@@ -11,22 +12,31 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.saved_case import SavedCase
+from analysis.explain.edited_case import build_edited_case
+from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.model_flow import describe_flow
+from analysis.explain.model_words import WORTH_TAB, explain_part
 from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed, signed_points
 from analysis.long_tail.misses import count_misses, describe_misses, label_misses
 from analysis.records.ablations import describe_ablations
 from analysis.records.kept_seeds import seed_key
+from analysis.trajectories.case_names import case_name, cases_of_user, find_case
+from analysis.workspace import Workspace
 from app.components.explain.candidate_pair import find_place
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
 from recap import columns as c
 from recap.evaluation.records import write_records
+from recap.features.catalogue import PATHS
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.app.test_hostile_data import change_names, hostile_dataset
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows
+
+BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
 
 @pytest.fixture
@@ -37,8 +47,6 @@ def predictor(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoin
 
 
 def expected(predictor: Predictor, case: int, edits: str = "") -> CaseExplanation:
-    from analysis.explain.edits import parse_edits
-
     return explain_case(predictor, case, edits=parse_edits(edits))
 
 
@@ -48,43 +56,79 @@ def chart_texts(app: AppTest) -> list[str]:
     return [note["text"] for note in chart["layout"]["annotations"]]
 
 
-def choose_tab(app: AppTest, name: str) -> AppTest:
+def open_tab(app: AppTest, name: str) -> AppTest:
     """Open one of the parts below the score."""
-    group = next(group for group in app.button_group if group.key == "explain-tab")
-    return group.set_value(name).run()
+    app.session_state["explain-tab"] = name
+    app.run()
+    check_calm(app)
+    return app
+
+
+def table_with(app: AppTest, column: str) -> pd.DataFrame:
+    return next(frame.value for frame in app.dataframe if column in frame.value.columns)
+
+
+def pills(app: AppTest, key: str) -> Any:
+    return next(group for group in app.button_group if group.key == key)
 
 
 def library_cases(predictor: Predictor) -> list[SavedCase]:
     return [stored.value for stored in Library.of_user().read().of(predictor.dataset.hash, predictor.checkpoint.hash)]
 
 
-def note_of(app: AppTest) -> Any:
-    return next(field for field in app.text_input if str(field.key).startswith("case_note"))
-
-
-def described_misses(predictor: Predictor) -> pd.DataFrame:
-    return describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
-
-
-def test_shows_what_the_library_explains(predictor: Predictor) -> None:
-    """Heading, chart and tables are the library's numbers."""
-    app = open_view("explain", case="3")
+def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Opened once: heading, chart, paths, visits, curves, stability and the other half, on the first case."""
+    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
+    predictor = Predictor.load(BUNDLE / "checkpoint", BUNDLE / "dataset")
+    app = open_view("explain")
     check_calm(app)
-    told = expected(predictor, 3)
-    assert f"{ordinal(told.target_rank)} of {told.num_places:,}" in app.title[0].value
+    case = int(app.session_state["case"])
+    told = expected(predictor, case)
+    assert told.transition_count == 0 and told.target_rank == 1 and told.in_history and told.paths
+    assert f"1st of {told.num_places:,}, and that is where the user went" in app.title[0].value
     shown = chart_texts(app)
     for entry in (told.a, told.b):
         assert f"<b>{points(entry.score)}</b>" in shown
         assert {signed_points(value) for value in entry.groups.values()} <= set(shown)
-    app = choose_tab(app, "Past visits")
-    check_calm(app)
-    listed = [frame.value for frame in app.dataframe if "When" in frame.value.columns]
+    features = table_with(app, "Feature")
+    assert len(features) == sum(bool(told.a.terms[term] or told.b.terms[term]) for term in told.a.terms)
+    paths = table_with(app, "Through")
+    assert paths["Through"].tolist() == [*(path.name for path in told.paths), "All paths"]
+    assert paths["Points"].tolist() == [
+        *(signed(path.points or 0.0, 2) for path in told.paths),
+        signed(told.a.groups[PATHS], 2),
+    ]
+    (without,) = (entry.rank for entry in told.without if entry.name == PATHS)
+    assert paths["Rank without it"].iloc[-1].endswith(ordinal(without)) and f"rank {ordinal(without)}" in texts(app)
+    assert not app.get("deck_gl_json_chart"), "no map before its tab is opened"
+    open_tab(app, "Past visits")
     visits = [visit for place in told.visits for visit in place.visits[::-1] if visit.rank_without is not None]
-    assert [len(frame) for frame in listed] == ([len(visits)] if visits else [])
+    assert table_with(app, "When")["Points"].tolist() == [signed_points(visit.points or 0.0) for visit in visits]
+    open_tab(app, "Curves")
+    open_tab(app, "Map")
+    assert len(app.get("deck_gl_json_chart")) == 1
+    open_tab(app, "Is it stable?")
 
 
-def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
-    """A link names both; heading and chart are the library's for these two, and the address keeps them."""
+def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Core, prior with its three terms, correction and gate; the token's ablation stands for the paths."""
+    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "paper")
+    told = expected(Predictor.load(BUNDLE / "paper", BUNDLE / "dataset"), 312)
+    app = open_view("explain", case="312")
+    check_calm(app)
+    features = table_with(app, "Feature")
+    assert {"Visits before", "Last visit", "In the recent window", "Correction"} <= set(features["Feature"])
+    assert "The gate scales the correction" in texts(app)
+    (token,) = (entry.rank for entry in told.without if entry.name == "graph_token")
+    paths = table_with(app, "Through")
+    assert paths["Through"].iloc[-1] == "Graph token" and paths["Rank without it"].iloc[-1] == ordinal(token)
+    assert "Graph token" in pills(app, "edit_parts").options
+    for tab in ("Past visits", "Curves", "Map", "Is it stable?"):
+        open_tab(app, tab)
+
+
+def test_two_places_are_compared(predictor: Predictor) -> None:
+    """A link names both; another runner-up is picked, by name too; and back to the truth."""
     usual = expected(predictor, 3)
     first, second = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up)][:2]
     asked = explain_case(predictor, 3, about=first, against=second)
@@ -94,104 +138,94 @@ def test_any_two_places_can_be_compared(predictor: Predictor) -> None:
     assert "The user went to" in app.title[0].value
     for entry in (asked.a, asked.b):
         assert f"<b>{points(entry.score)}</b>" in chart_texts(app)
-    assert (app.query_params["about"], app.query_params["against"]) == (str(first), str(second))
-
-
-def test_both_places_are_chosen_freely(predictor: Predictor) -> None:
-    """From the list or by a typed name; what was not touched stays; a name that nobody bears gets a sentence."""
-    usual = expected(predictor, 3)
-    other = next(entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up))
-    app = open_view("explain", case="3")
-    app = app.selectbox(key="pair_about").set_value(other).run()
+    app.button(key="explain-truth").click().run()
+    assert "about" not in app.query_params
+    app.selectbox(key="pair_against").set_value(second).run()
     check_calm(app)
-    assert (app.query_params["about"], app.query_params["against"]) == (str(other), str(usual.runner_up))
+    assert app.query_params["against"] == str(second) and not app.warning
+    (source,) = find_sources(AppSettings.from_environment())
     name = predictor.dataset.poi_labels[usual.target]
-    found = find_place(find_sources(AppSettings.from_environment())[0], 3, f" {name.upper()} ", other)
+    found = find_place(source, 3, f" {name.upper()} ", first)
     assert found is not None and predictor.dataset.poi_labels[found] == name
-    assert find_place(find_sources(AppSettings.from_environment())[0], 3, "no such place", other) is None
-    app = app.selectbox(key="pair_about").set_value(usual.target).run()
-    assert "about" not in app.query_params and not app.warning
+    assert find_place(source, 3, "no such place", first) is None
+
+
+def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None:
+    """The buttons, the list of the user's cases, and a number or a user that is typed."""
+    app = open_view("explain", case="3")
+    app.button(key="case-after").click().run()
+    assert app.query_params["case"] == "4"
+    app.button(key="case-before").click().run()
+    app.selectbox(key="explained_case").set_value(5).run()
+    check_calm(app)
+    assert app.query_params["case"] == "5"
+    opened = Workspace.of(predictor.dataset)
+    assert app.selectbox(key="explained_case").options == [case_name(opened, k) for k in cases_of_user(opened, 5, 60)]
+    user = int(opened.cases[c.USER].iloc[-1])
+    first = int((opened.cases[c.USER] == user).to_numpy().argmax())
+    typed = {"7": 7, "case 1,0": 10, "Case 3 · User 001": 3, f"user {user:03d}": first, "99999": None, "?": None}
+    assert {text: find_case(opened, text) for text in typed} == typed
+    assert cases_of_user(opened, first, 2) == [first, first + 1]
 
 
 def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Save writes a link and a note."""
+    """Save writes a link and a note; a read-only app writes nothing, and refuses where the button is still there."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    assert not [button for button in open_view("explain", case="3").button if button.key == "save"]
     monkeypatch.setenv(READ_ONLY_VARIABLE, "")
     usual = expected(predictor, 3)
     app = open_view("explain", case="3", edits="off:past_visits", about=str(usual.runner_up))
-    note_of(app).set_value("looks *odd*")
+    next(field for field in app.text_input if str(field.key).startswith("case_note")).set_value("looks *odd*")
     app.button(key="save").click().run()
     check_calm(app)
     (saved,) = library_cases(predictor)
     assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.runner_up, "off:past_visits")
     assert saved.note == "looks *odd*"
-
-
-def test_a_read_only_app_saves_nothing(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No button, and the server refuses where one is pressed all the same."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    app = open_view("explain", case="3")
-    assert not [button for button in app.button if button.key == "save"]
-    monkeypatch.setenv(READ_ONLY_VARIABLE, "")
-    app = open_view("explain", case="3")
+    other = open_view("explain", case="4")
     monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
-    app.button(key="save").click().run()
-    assert library_cases(predictor) == [] and "read-only" in app.warning[0].value.replace("\\", "")
+    other.button(key="save").click().run()
+    assert len(library_cases(predictor)) == 1 and "read-only" in other.warning[0].value.replace("\\", "")
 
 
-def test_edits_change_the_answer_and_undo_restores_it(predictor: Predictor) -> None:
-    """A part switched off in the link, undone, redone, reset; the address follows."""
-    explanation = expected(predictor, 3, "off:past_visits")
+def test_every_control_of_what_if_is_an_edit(predictor: Predictor) -> None:
+    """A part, a visit and the time: the rank is the library's; undone, all is as before."""
+    usual = expected(predictor, 3)
     app = open_view("explain", case="3", edits="off:past_visits")
     check_calm(app)
-    assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
-    before = ordinal(expected(predictor, 3).target_rank)
-    buttons = {button.label: button for button in app.button}
-    app = buttons["Undo"].click().run()
-    assert app.metric[0].value == before and "edits" not in app.query_params
-    app = next(button for button in app.button if button.label == "Redo").click().run()
-    assert app.query_params["edits"] == "off:past_visits"
-    app = next(button for button in app.button if button.label == "Reset").click().run()
+    ranks = f"{ordinal(usual.target_rank)} → {ordinal(expected(predictor, 3, 'off:past_visits').target_rank)}"
+    assert app.metric[0].value == ranks and pills(app, "edit_parts").value == ["past visits"]
+    app.button[[button.label for button in app.button].index("Undo")].click().run()
+    assert "edits" not in app.query_params and app.metric[0].value == ordinal(usual.target_rank)
+    before = app.slider(key="edit_time").value
+    assert isinstance(before, time)
+    app.slider(key="edit_time").set_value(before.replace(hour=(before.hour + 7) % 24)).run()
+    hour = f"hour:{(before.hour + 7) % 24:02d}:{before.minute:02d}"
+    assert app.query_params["edits"] == hour
+    app.slider(key="edit_time").set_value(before).run()
+    assert "edits" not in app.query_params, "its own time is no edit"
+    visit = next(option for option in pills(app, "edit_visits").proto.options)
+    assert visit.content
+    number = max(visit.visit for place in usual.visits for visit in place.visits if visit.points is not None)
+    app = open_view("explain", case="3", edits=f"{hour};remove:{number}")
+    check_calm(app)
+    both = expected(predictor, 3, f"{hour};remove:{number}")
+    assert app.metric[0].value.endswith(ordinal(both.target_rank)) and number in pills(app, "edit_visits").value
+    assert both.headline.text.split(",")[0] in app.title[0].value
+    app.button(key="reset").click().run()
+    check_calm(app)
     assert "edits" not in app.query_params
-    check_calm(app)
-
-
-def test_the_hour_slider_is_an_edit(predictor: Predictor) -> None:
-    """Moving the slider adds an edit that the library understands."""
-    app = open_view("explain", case="3")
-    value = app.slider[0].value
-    assert isinstance(value, int)
-    hour = (value + 7) % 24
-    app = app.slider[0].set_value(hour).run()
-    check_calm(app)
-    assert app.query_params["edits"] == f"hour:{hour:02d}:00"
-    explanation = expected(predictor, 3, f"hour:{hour}")
-    assert f"→ {ordinal(explanation.target_rank)}" in app.metric[0].value
-
-
-def test_apply_takes_the_form_as_it_is_at_the_click(predictor: Predictor) -> None:
-    """A kind chosen, or a number typed, just before the click counts: no edit of a form that is gone."""
-    app = open_view("explain", case="3")
-    next(group for group in app.button_group if group.key == "edit_kind").set_value("edge")
-    app = app.button(key="edit_apply").click().run()
-    kind, step, count = app.query_params["edits"].split(":")
-    assert kind == "edge"
-    app.number_input(key="edit_count").set_value(int(count) + 2)
-    app = app.button(key="edit_apply").click().run()
-    check_calm(app)
-    assert app.query_params["edits"].endswith(f"edge:{step}:{int(count) + 2}")
 
 
 def test_smallest_edit_is_found_and_applied_when_asked(predictor: Predictor) -> None:
     """Nothing before the button is pressed; then the edit of the library, which can be applied."""
     app = open_view("explain", case="3")
-    assert "edits:" not in texts(app)
-    app = app.button(key="search").click().run()
+    assert "single edits" not in texts(app)
+    app.button(key="search").click().run()
     check_calm(app)
     found = explain_case(predictor, 3, search=True)
     assert f"{found.tried} " in texts(app)
     if found.flip is not None:
-        app = app.button(key="apply_smallest").click().run()
+        app.button(key="apply_smallest").click().run()
         check_calm(app)
         assert app.query_params["edits"] == found.flip.text
 
@@ -206,9 +240,8 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
         write_records(table, key.cached(), key.metadata)
     told = explain_case(predictor, 3, counterfactuals=False, checks=True, seeds={1: table, 2: table})
     assert told.checks
-    app = choose_tab(open_view("explain", case="3"), "Is it stable?")
-    check_calm(app)
-    shown = next(frame.value for frame in app.dataframe if "Permutation test" in frame.value.columns)
+    app = open_tab(open_view("explain", case="3"), "Is it stable?")
+    shown = table_with(app, "Permutation test")
     assert shown.to_numpy().tolist() == [list(check.cells.values()) for check in told.checks]
     assert describe_checks(told.checks) in texts(app)
 
@@ -220,7 +253,6 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
         ({"edits": "remove:9999"}, "there is no visit 9999"),
         ({"edits": "nonsense"}, "unknown edit"),
         ({"against": "99999"}, "not in this dataset"),
-        ({"about": "99999"}, "first place is not in this dataset"),
         ({"about": "-1"}, "first place is not in this dataset"),
         ({"case": "99999"}, "There is no case"),
         ({"source": "0123456789ab"}, "made with another model or dataset"),
@@ -259,32 +291,30 @@ def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
-def test_both_bundled_models_open(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Every part below the score; curves where the model has them; a group left out by a link."""
-    bundle = Path(__file__).parents[2] / "checkpoints" / "demo-city"
-    point_app_at(monkeypatch, bundle / "dataset", bundle / name)
-    predictor = Predictor.load(bundle / name, bundle / "dataset")
-    app = open_view("explain", case="2417")
+def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """The library's numbers in every box, the equation of the one that is open, and what parts are worth."""
+    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / name)
+    flow = describe_flow(build_edited_case(Predictor.load(BUNDLE / name, BUNDLE / "dataset"), 2417))
+    app = open_view("explain", case="2417", half="The model")
     check_calm(app)
-    told = expected(predictor, 2417)
-    table = next(frame.value for frame in app.dataframe if "Through" in frame.value.columns)
-    assert table["Through"].tolist() == [path.name for path in told.paths]
-    if name == "checkpoint":
-        assert table["Points"].tolist() == [signed(path.points or 0.0) for path in told.paths]
-    shown = next(frame.value for frame in app.dataframe if "Feature" in frame.value.columns)
-    assert len(shown) == sum(bool(told.a.terms[term] or told.b.terms[term]) for term in told.a.terms)
-    group = next(group for group in app.button_group if group.key == "explain-tab")
-    assert ("Curves" in group.options) == (name == "checkpoint")
-    for tab in ("Past visits", "Map", "Is it stable?", *(["Curves"] if name == "checkpoint" else [])):
-        app = choose_tab(app, tab)
+    assert app.title[0].value.startswith("Habit decides between places a user knows; ")
+    shown = chart_texts(app)
+    assert {f"<b>Score {points(flow.places[0].score)}</b>", f"<b>{ordinal(flow.places[0].rank)}</b>"} <= set(shown)
+    for part in flow.parts:
+        assert f"<b>{part.title}</b>" in shown
+        if part.adds is not None:
+            assert any(all(signed_points(added) in text for added in part.adds) for text in shown)
+        app = app.selectbox(key="model-part").select(part.name).run()
         check_calm(app)
-    off = expected(predictor, 2417, "off:past_visits")
-    assert f"<b>{points(off.a.score)}</b>" in chart_texts(open_view("explain", case="2417", edits="off:past_visits"))
+        assert explain_part(part.name, flow).equation in [element.value.strip("$\n") for element in app.latex]
+    app = next(group for group in app.button_group if group.key == "model-tab").set_value(WORTH_TAB).run()
+    check_calm(app)
+    assert "Ranked again without each part. 3,984 test cases" in texts(app)
 
 
 def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:
     """Long tail's counts sum to the misses."""
-    described = described_misses(predictor)
+    described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
     app = open_view("long_tail", tab="Where it misses")
     check_calm(app)
     table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)

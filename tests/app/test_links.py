@@ -1,5 +1,6 @@
 """Every link names its source and the hashes of its files, and a page says which of them are not what is open."""
 
+from datetime import time
 from pathlib import Path
 
 import pytest
@@ -69,7 +70,7 @@ def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:
     """An earlier link opens its case, and the page says that nobody knows of what; the first page says nothing."""
     app = open_view("explain", case="3")
     check_calm(app)
-    assert not app.warning and app.number_input(key="explained_case").value == 3
+    assert not app.warning and app.selectbox(key="explained_case").value == 3
     assert "does not say which dataset and checkpoint it was made with" in texts(app)
     assert source.label in texts(app).replace("\\", "")
     assert "does not say which" not in texts(open_view("explain"))
@@ -157,17 +158,19 @@ def test_a_click_that_comes_late_moves_nothing_else(source: Source) -> None:
 
 
 def test_an_edit_undone_is_not_made_again_by_a_late_click(source: Source) -> None:
-    """The hour's slider still stands where the edit had put it when the click after Undo is sent."""
+    """The clock's slider still shows the edit when the click after Undo is sent."""
     app = open_view("explain", case="3")
-    before = int(app.slider(key="edit_hour").value)  # type: ignore[arg-type]
-    app.slider(key="edit_hour").set_value((before + 5) % 24).run()
+    before = app.slider(key="edit_time").value
+    assert isinstance(before, time)
+    after = before.replace(hour=(before.hour + 5) % 24)
+    app.slider(key="edit_time").set_value(after).run()
     edits = app.query_params["edits"]
     next(button for button in app.button if button.label == "Undo").click().run()
-    assert "edits" not in app.query_params and app.slider(key="edit_hour").value == before
+    assert "edits" not in app.query_params and app.slider(key="edit_time").value == before
     app.query_params["edits"] = edits
-    app.slider(key="edit_hour").set_value((before + 5) % 24).run()
+    app.slider(key="edit_time").set_value(after).run()
     check_calm(app)
-    assert "edits" not in app.query_params and app.slider(key="edit_hour").value == before
+    assert "edits" not in app.query_params and app.slider(key="edit_time").value == before
 
 
 def test_a_filter_counts_though_a_click_ends_its_run(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:

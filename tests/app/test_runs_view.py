@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from analysis.training_progress import curve_table, queue_table, run_headline, stage_spans
+from analysis.training_progress import curve_table, queue_table, result_table, stage_spans
 from app.cached import run_store
+from app.components.runs.words import run_headline
 from recap import columns as c
-from recap.baselines.counting import CountPlusMarkov
+from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
@@ -67,13 +68,16 @@ def add_run(store: RunStore, data: Path, state: str, epochs_done: int = 0, error
 
 
 def test_empty(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Before the first run there is the form, with an honest estimate."""
+    """Before the first run there is the form: five fields and More."""
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     check_calm(app)
-    assert app.title[0].value == "Nothing has been trained here yet"
-    assert "was measured yet" in texts(app)
-    assert [button.label for button in app.button] == ["Start the run"]
+    assert app.title[0].value == "Train a model of your own"
+    assert "Time estimate appears after the first epoch." in texts(app)
+    assert [button.label for button in app.button] == ["Start"]
+    fields = [*app.selectbox, *app.slider, *app.get("button_group")]
+    assert {field.label for field in fields if field.label != "Device"} == {"Data", "Model", "Epochs", "Hops", "Seeds"}
+    assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP, paper's equations"]
 
 
 def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -83,16 +87,16 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     check_calm(app)
-    assert app.title[0].value == "Run 2 is at epoch 3 of 4. Graph token + Revisit prior is on."
+    assert app.title[0].value == "Training RECAP, paper\\'s equations on small: epoch 4 of 4, about a minute left."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
-    assert {trace["name"] for trace in chart["data"]} == {"All", "Head", "Tail"}
+    assert {trace["name"] for trace in chart["data"]} == {"All", "Frequent", "Rare"}
     assert len(chart["layout"]["shapes"]) == 3, "the stages of 4 epochs"
     buttons = {button.label: button.disabled for button in app.button}
-    assert (buttons["Stop"], buttons["Resume"], buttons["Open in Walk"]) == (False, True, True)
+    assert (buttons["Stop"], buttons["Resume"]) == (False, True) and "Open" not in buttons
     app.query_params["run"] = "1"
     failed = open_view("runs", run="1")
     check_calm(failed)
-    assert failed.title[0].value == "Run 1 failed after 0 of 4 epochs."
+    assert failed.title[0].value == "Training RECAP, paper\\'s equations on small failed after 0 of 4 epochs."
     assert {button.label: button.disabled for button in failed.button}["Resume"] is False
     linked = open_view("runs", run="1", dataset=app.query_params["dataset"])
     assert not any("run" in each.value for each in linked.warning) and linked.query_params["run"] == "1"
@@ -134,11 +138,11 @@ def test_read_only_hides_every_change(store: RunStore, data: Path, monkeypatch: 
     point_app_at(monkeypatch, data, None, read_only=True)
     app = open_view("runs")
     check_calm(app)
-    assert {button.label.removeprefix("Open in ") for button in app.button} <= {"Walk", "Explain", "Compare"}
+    assert {button.label for button in app.button} <= {"Compare", "Explain", "Open"}
     assert not app.text_input and not app.text_area
 
 
-def test_stages_curves_and_words() -> None:
+def test_stages_and_curves() -> None:
     """The paper's curriculum switches on at epochs 60, 80 and 120 of 130."""
     spans = stage_spans(train_preset("paper"))
     assert [(span.name, span.first, span.last) for span in spans] == [
@@ -147,10 +151,6 @@ def test_stages_curves_and_words() -> None:
         ("+ Revisit prior", 80, 119),
         ("+ Correction + Warm holdout", 120, 130),
     ]
-    facts: Any = {"id": "3", "state": "running", "epoch": 64, "epochs": 130}
-    assert run_headline(facts, spans) == "Run 3 is at epoch 64 of 130. Graph token is on."
-    assert run_headline(facts | {"epoch": 1}, spans) == "Run 3 is at epoch 1 of 130."
-    assert run_headline(facts | {"state": "lost"}, []) == "Run 3 was lost after 64 of 130 epochs."
     line: Any = {
         "epoch": 1,
         "loss": {"main": 2.0, "warm": 0.0},
@@ -159,6 +159,37 @@ def test_stages_curves_and_words() -> None:
     }
     assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]
     assert curve_table([line], "hr20").empty
+
+
+def test_headlines() -> None:
+    """What runs, how far it is and how long it takes; of a finished one whichever is ahead comes first."""
+    spec = {"preset": "paper", "dataset_name": "Old_Town"}
+    facts: Any = {"id": "3", "spec": spec, "state": "running", "epoch": 0, "epochs": 130}
+    what = "RECAP, paper\\'s equations on Old\\_Town"
+    assert run_headline(facts, {}, None) == f"Training {what}: epoch 1 of 130."
+    assert run_headline(facts | {"epoch": 64}, {}, 130) == f"Training {what}: epoch 65 of 130, about 2 minutes left."
+    assert run_headline(facts | {"state": "failed", "epoch": 2}, {}, None) == (
+        f"Training {what} failed after 2 of 130 epochs."
+    )
+    done = facts | {"state": "finished", "spec": {"preset": "lotnext", "dataset_name": "Town"}}
+    for own, counted, headline in (
+        (0.62, 0.58, "LoTNext finds 62 of 100 next places on Town; counting past visits finds 58."),
+        (0.62, 0.86, "Counting past visits finds 86 of 100 next places on Town, LoTNext 62."),
+        (0.621, 0.62, "LoTNext and counting past visits both find 62 of 100 next places on Town."),
+    ):
+        summary: Any = {"test": {"all": {"hr20": own}}, "baselines": {"visit_count": {"all": {"hr20": counted}}}}
+        assert run_headline(done, summary, None) == headline
+
+
+def test_the_result_beside_the_counters() -> None:
+    """The best first; a group without cases has a dash."""
+    groups = {"all": {"hr20": 0.5}, "head": {"hr20": 0.9}, "tail": {"hr20": None}}
+    summary: Any = {"test": groups, "baselines": {"visit_count": {"all": {"hr20": 0.75}}}}
+    assert result_table("RECAP", summary).to_numpy().tolist() == [
+        ["Visit count", "0.750", "–", "–"],
+        ["RECAP", "0.500", "0.900", "–"],
+    ]
+    assert result_table("RECAP", {}).empty
 
 
 def test_the_queue_shows_the_youngest_first(store: RunStore, data: Path) -> None:
@@ -171,32 +202,34 @@ def test_the_queue_shows_the_youngest_first(store: RunStore, data: Path) -> None
     assert table["state"].tolist() == [["queued"], ["stopped"]]
 
 
-def test_the_level_of_counting_is_a_dashed_line(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The number is that of an evaluation of the baseline; curves without such a level have no line."""
+def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The numbers are those of an evaluation of the baselines; curves without such a level have no line."""
     name = add_run(store, data, "finished", epochs_done=4)
     run, dataset = store.get(name), Dataset.load(data)
     write_reference(run, dataset)
     graph = TransitionGraph.from_dataset(dataset)
-    metrics = evaluate(CountPlusMarkov(dataset, graph), dataset, graph, split=c.VAL).metrics
-    assert describe_run(run)["reference"] == {"model": "count_plus_markov", "split": "val", **metrics}
-    level = metrics["all"]["hr20"]
+    counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
+    visits, both = (evaluate(counter, dataset, graph, split=c.VAL).metrics for counter in counters)
+    known = {"model": "count_plus_markov", "split": "val", **both, "visit_count": visits}
+    assert describe_run(run)["reference"] == known
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     check_calm(app)
     chart = app.get("plotly_chart")[0].proto
-    (line,) = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]
-    assert line["y0"] == line["y1"] == level and "px" in line["line"]["dash"]
-    assert f"Count + Markov, all {level:.3f}" in chart.spec
+    lines = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]
+    levels = {"Visit count": visits["all"]["hr20"], "Count + Markov": both["all"]["hr20"]}
+    assert sorted(line["y0"] for line in lines) == sorted(levels.values())
+    assert all(f"{label} {level:.3f}" in chart.spec for label, level in levels.items())
     app.segmented_control(key="run_curve").set_value("loss").run()
     shapes = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]
     assert not [shape for shape in shapes if shape["type"] == "line"]
 
 
 def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Load, memory and runs of each; a sentence where there is none."""
+    """Load, memory and runs of each."""
     name = add_run(store, data, "running", epochs_done=1)
     point_app_at(monkeypatch, data, None, read_only=False)
-    assert "This machine has no GPU." in texts(open_view("runs"))
+    assert "This machine has no GPU" in texts(open_view("runs"))
     gpus = [
         Gpu(uuid="GPU-a", name="Small card", free_bytes=6 * GIB, total_bytes=8 * GIB, busy=0.81, used_by={}),
         Gpu(uuid="GPU-b", name="Large card", free_bytes=24 * GIB, total_bytes=24 * GIB, busy=None, used_by={}),
@@ -227,9 +260,7 @@ def test_a_run_on_data_elsewhere_opens(
     point_app_at(monkeypatch, None, None)
     app = open_view("runs")
     check_calm(app)
-    assert {button.label: button.disabled for button in app.button} == {
-        f"Open in {page}": False for page in ("Walk", "Explain", "Compare")
-    }
+    assert [button.label for button in app.button] == ["Compare", "Explain", "Open"]
     source = run_store.source_of(run)
     assert source is not None and source.dataset_folder == city_folder
     walk = open_view("walk", source=source.token)
@@ -254,7 +285,7 @@ def test_a_duplicate_asks_for_the_same(
     check_calm(app)
     monkeypatch.setattr(run_store, "ensure_runner", lambda _: False)
     monkeypatch.setattr(control, "ensure_runner", lambda _: False)
-    next(button for button in app.button if button.label == "Start the run").click().run()
+    next(button for button in app.button if button.label == "Start").click().run()
     check_calm(app)
     again, first = store.get("2").read_spec(), run.read_spec()
     assert again.train_config() == first.train_config() and again.parent == run.id
@@ -269,10 +300,9 @@ def test_the_form_begins_with_the_recommended_preset(
     monkeypatch.setattr(run_store, "ensure_runner", lambda _: False)
     monkeypatch.setattr(control, "ensure_runner", lambda _: False)
     app = open_view("runs")
-    assert [slider.label for slider in app.slider] == ["Epochs", "Graph hops"]
-    next(button for button in app.button if button.label == "Start the run").click().run()
+    assert [slider.label for slider in app.slider] == ["Epochs", "Hops"]
+    next(button for button in app.button if button.label == "Start").click().run()
     check_calm(app)
     assert store.get("1").read_spec().train_config() == train_preset(DEFAULT_PRESET).override(["seed=1"])
-    app.session_state["run_preset"] = "feature_curves"
-    app.run()
+    app.selectbox(key="run_model").set_value("feature_curves").run()
     assert [slider.label for slider in app.slider] == ["Epochs"]

@@ -1,6 +1,7 @@
-"""The two places that Explain compares: any two, from the best ones or by typing a name."""
+"""The two places that Explain compares: the true one, or the one a link names, and one from a list or typed."""
 
 from functools import partial
+from typing import Final
 
 import streamlit as st
 
@@ -14,15 +15,15 @@ from app.sources import Source
 from recap.printable import markdown_text
 
 Pair = tuple[int | None, int | None]
-_KEY = "pair"
-_FIELDS = ("about", "against")
+_KEY: Final = "pair"
+_FIELDS: Final = ("about", "against")
 
 
 def current_pair(case: int, usual: int, num_places: int) -> Pair:
     """The place explained and the runner-up as chosen or linked; None is the usual place, and the best other one.
 
     Args:
-        usual: the truth, or the best place while the truth is hidden, so that no choice is told apart from the truth.
+        usual: the truth, or the best place while the truth is hidden, so that no choice gives the truth away.
     """
     owner, pair = st.session_state.get(_KEY) or (None, (None, None))
     chosen = list(pair) if owner == case else [None, None]
@@ -42,35 +43,43 @@ def current_pair(case: int, usual: int, num_places: int) -> Pair:
     return about, against
 
 
-def pair_pickers(source: Source, shown: CaseExplanation, pair: Pair) -> None:
-    """Two selectors; each lists the best places and takes the name of any other."""
+def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None:
+    """``vs Curlew Lido, 2nd``: lists the best places and takes the name of any other."""
     names = {entry.poi: f"{entry.name}, {ordinal(entry.rank)}" for entry in shown.candidates}
     if shown.truth is not None:
-        names[shown.truth] = f"◎ {shown.truth_name}"
-    both = (shown.target, shown.runner_up)
-    mark = "" if shown.truth is None else " ◎ is the true next place."
-    for at, (label, lead) in enumerate((("Place explained", ""), ("Compared with", "vs "))):
-        options = [poi for poi in names if poi != both[1 - at]]
-        key = f"pair_{_FIELDS[at]}"
-        st.session_state[key] = both[at]
-        st.selectbox(
-            label,
-            options,
-            key=key,
-            format_func=partial(_named, names, lead),
-            accept_new_options=True,
-            label_visibility="collapsed",
-            width=225,
-            on_change=state.unless_late(partial(_picked, source, shown.case, pair, at, both[1 - at]), "case", *_FIELDS),
-            help="One of the best places, or type the name of any other and press Enter." + mark,
-        )
+        names[shown.truth] = f"◎ {names.get(shown.truth, shown.truth_name)}"
+    st.session_state["pair_against"] = shown.runner_up
+    st.selectbox(
+        "Compared with",
+        [poi for poi in names if poi != shown.target],
+        key="pair_against",
+        format_func=partial(_named, names),
+        accept_new_options=True,
+        label_visibility="collapsed",
+        width=225,
+        on_change=state.unless_late(partial(_picked, source, shown, pair), "case", *_FIELDS),
+        help="One of the best places, or type the name of any other and press Enter.",
+    )
     missing = st.session_state.pop("place_missing", None)
     if missing:
-        st.warning(f"No other place here is called {markdown_text(missing[:80])}.")
+        st.toast(f"No other place here is called {markdown_text(missing[:80])}.")
 
 
-def _named(names: dict[int, str], lead: str, poi: int) -> str:
-    return lead + names.get(poi, str(poi))
+def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
+    """Where a link explains another place: the way to the true one."""
+    if pair[0] is not None and shown.truth is not None:
+        st.button(
+            f"Explain {markdown_text(shown.truth_name)} instead",
+            key="explain-truth",
+            type="tertiary",
+            icon=":material/undo:",
+            on_click=_keep,
+            args=(shown.case, (None, None)),
+        )
+
+
+def _named(names: dict[int, str], poi: int) -> str:
+    return f"vs {names.get(poi, str(poi))}"
 
 
 def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
@@ -85,15 +94,13 @@ def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
     return max(found, key=lambda poi: float(total_P[poi]))
 
 
-def _picked(source: Source, case: int, pair: Pair, at: int, other: int) -> None:
-    chosen = st.session_state[f"pair_{_FIELDS[at]}"]
-    poi = find_place(source, case, chosen, other) if isinstance(chosen, str) else chosen
+def _picked(source: Source, shown: CaseExplanation, pair: Pair) -> None:
+    chosen = st.session_state["pair_against"]
+    poi = find_place(source, shown.case, chosen, shown.target) if isinstance(chosen, str) else chosen
     if poi is None:
         st.session_state["place_missing"] = str(chosen)
         return
-    about, against = pair
-    # The place that was not touched stays what it is, also where it was there by default.
-    _keep(case, (poi, other if against is None else against) if at == 0 else (about, poi))
+    _keep(shown.case, (pair[0], poi))
 
 
 def _keep(case: int, pair: Pair) -> None:

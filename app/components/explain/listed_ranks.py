@@ -1,4 +1,4 @@
-"""Explain for imported predictions: the ranks of one list. They hold no sums, and nothing can be ranked again."""
+"""Explain for imported predictions: the ranks of one list, which holds no contributions and cannot be re-ranked."""
 
 import math
 
@@ -6,16 +6,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.formatting import ordinal, points
+from analysis.explain.sentences import describe_listed
+from analysis.formatting import points
 from analysis.glossary import tooltip
 from analysis.phrases import phrase
-from app import state
 from app.cached.explanations import predict
 from app.cached.workspace import model_label, open_workspace
-from app.components.explain.case_input import case_input
+from app.components.explain.case_picker import case_picker
 from app.components.imported import imported_sentence
-from app.components.text import quiet, section
-from app.components.toolbar import downloads, source_picker, truth_toggle
+from app.components.text import quiet, section, shown_sentence
+from app.components.toolbar import download_buttons, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -23,46 +23,39 @@ from recap.printable import markdown_text
 _LISTED = 20
 
 
-def show_listed_ranks(source: Source) -> None:
+def show_listed_ranks(source: Source, case: int) -> None:
     """The whole page."""
     opened = open_workspace(source)
-    case = state.current_case(len(opened.cases))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        case_input(len(opened.cases))
-        show_truth = truth_toggle()
-        with st.popover("More", icon=":material/tune:", type="tertiary"):
-            source_picker(source, lists=True)
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        case_picker(source, case)
         st.space("stretch")
-        exports = st.container(horizontal=True, width="content", vertical_alignment="center")
+        more = st.popover("", icon=":material/tune:", key="more", help="Model, truth, files")
+    with more:
+        source_picker(source, lists=True)
+        show_truth = truth_toggle()
     prediction = predict(source, case, _LISTED)
     if not show_truth:  # the only place where they meet: nothing below knows the truth
         prediction = prediction.without_truth()
     best = prediction.candidates.head(prediction.num_best)
-    with exports:
-        downloads(lambda: {"Best places": best}, source=source, key="explain")
-    name = markdown_text(model_label(source))
-    here = markdown_text(opened.labels[int(prediction.case[c.SOURCE])])
-    first = "" if best.empty else f" First is {markdown_text(str(best['name'].iloc[0]))}."
-    if show_truth:
-        truth = markdown_text(opened.labels[int(prediction.case[c.TARGET])])
-        rank = prediction.target_rank
-        told = f"not in the list of {name}" if math.isnan(rank) else f"{ordinal(rank)} in the list of {name}"
-        st.title(f":orange[{truth}] is {told}", anchor=False)
-    else:
-        st.title(f"The list of {name}", anchor=False)
-    st.markdown(f"From {here}.{first}")
+    with more:
+        download_buttons({"Best places": best}, source=source, key="explain")
+    names = best["name"].astype(str).tolist()
+    truth = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None
+    rank = prediction.target_rank
+    said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
+    st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
+    st.markdown(f"From {markdown_text(opened.labels[int(prediction.case[c.SOURCE])])}.")
     quiet(imported_sentence(source, case))
     section("Best places")
     chips = ("Revisit", phrase("chip_two"))
+    marked = zip(best["truth"], names, strict=True)
     st.dataframe(
         pd.DataFrame(
             {
                 "Rank": _ranks(best[c.SCORE].to_numpy(float)),
-                "Place": [
-                    f"{'◎ ' if truth else ''}{place}" for truth, place in zip(best["truth"], best["name"], strict=True)
-                ],
+                "Place": [f"{'◎ ' if is_truth else ''}{place}" for is_truth, place in marked],
                 "Score": best[c.SCORE].map(points),
-                "Evidence": [
+                "Known by": [
                     [chip for chip, there in zip(chips, pair, strict=True) if there]
                     for pair in zip(best["revisit"], best["in_token"], strict=True)
                 ],
@@ -77,15 +70,15 @@ def show_listed_ranks(source: Source) -> None:
             "Rank": st.column_config.TextColumn(width=70, alignment="right"),
             "Place": st.column_config.TextColumn(width=300),
             "Score": st.column_config.TextColumn(width=90, alignment="right"),
-            "Evidence": st.column_config.MultiselectColumn(
+            "Known by": st.column_config.MultiselectColumn(
                 width=150, options=list(chips), color=["violet", "green"], help=tooltip("revisit", "in_token")
             ),
             "km": st.column_config.NumberColumn(format="%.1f", width=60, help="From the current place."),
         },
         alt="The places of the imported list; ◎ is the true next place",
     )
-    tied = "Equal scores share their ranks; the heading gives their mean. " if best[c.SCORE].duplicated().any() else ""
-    quiet(f"{tied}Ranks and scores are the list's; visits, paths and distances are counted here, from the dataset.")
+    tied = "Equal scores share their ranks. " if best[c.SCORE].duplicated().any() else ""
+    quiet(f"{tied}Ranks and scores are the list's; visits, paths and distances come from the dataset.")
 
 
 def _ranks(scores: np.ndarray) -> list[str]:

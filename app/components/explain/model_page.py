@@ -1,15 +1,138 @@
-"""Explain, "The model": how RECAP scores, drawn once, with the current case as its example."""
+"""Explain, "The model": how RECAP scores, drawn once; its curves; what each part is worth."""
+
+from typing import Final
 
 import streamlit as st
 
+from analysis.explain import model_words as words
+from analysis.explain.model_flow import ModelFlow
+from analysis.figures.charts import PLOT_CONFIG
+from analysis.figures.curves import Gates, describe_curves, plot_curves
+from analysis.figures.model_flow import describe_flow_picture, plot_flow
+from analysis.figures.model_worth import describe_worth, plot_worth
+from app.cached import explanations, tables
+from app.cached.figures import drawn
+from app.cached.workspace import read_ablations
+from app.components.text import quiet
 from app.sources import Source
+from recap.printable import markdown_text
+
+NARROW: Final = 225
+_PART: Final = "model-part"
+_PLACE: Final = "model-place"
+_PICTURE: Final = "model-picture"
 
 
-def show_model_page(source: Source, case: int, *, about: int | None, against: int | None) -> None:
+def show_model_page(
+    source: Source, case: int, *, about: int | None, against: int | None, hide_truth: bool = False
+) -> None:
     """Everything under the row of selectors.
 
     Args:
         about: the place whose numbers the drawing shows; None for the true next place.
         against: the place it is compared with; None for the best other one.
+        hide_truth: nothing depends on which place is the true one.
     """
-    st.title("How RECAP scores", anchor=False)
+    flow = explanations.flow(source, case, about=about, against=against, hide_truth=hide_truth)
+    deciding = tables.deciding_parts(source)
+    st.title(words.count_inputs(len(flow.parts)) if deciding is None else words.headline(*deciding), anchor=False)
+    st.markdown(words.INTRO)
+    _page(source, flow)
+
+
+@st.fragment
+def _page(source: Source, flow: ModelFlow) -> None:
+    """The picture next to the open part, and below it what is learned; opening a part draws only this again."""
+    names = [words.SCORE, *(part.name for part in flow.parts)]
+    if st.session_state.get(_PART) not in names:
+        st.session_state[_PART] = words.SCORE
+    halves = st.grid(4, min_column_width=NARROW)
+    with halves.cell(column_span=3):
+        place = st.segmented_control(
+            "Place",
+            [0, 1],
+            default=0,
+            required=True,
+            key=_PLACE,
+            format_func=lambda at: f"{words.GLYPHS[flow.roles[at]]} {markdown_text(flow.places[at].name)}",
+            label_visibility="collapsed",
+        )
+        place = place or 0
+        st.plotly_chart(
+            drawn(plot_flow, flow, place=place, opened=st.session_state[_PART]),
+            theme=None,
+            config=PLOT_CONFIG,
+            key=_PICTURE,
+            on_select=_open_clicked,
+            selection_mode="points",
+            alt=describe_flow_picture(flow, place),
+        )
+    with halves.cell():
+        opened = st.selectbox("Part", names, key=_PART, format_func=words.title, label_visibility="collapsed")
+        _detail(flow, opened, place)
+    tab = st.segmented_control(
+        "Show",
+        [words.prior_tab(flow.numbers), words.WORTH_TAB],
+        default=words.prior_tab(flow.numbers),
+        required=True,
+        key="model-tab",
+        label_visibility="collapsed",
+    )
+    with st.container(key="model-tab-content"):
+        if tab == words.WORTH_TAB:
+            _worth(source)
+        else:
+            _curves(source, flow, opened)
+
+
+def _open_clicked() -> None:
+    """Open the part whose box was clicked."""
+    points = st.session_state[_PICTURE]["selection"]["points"]
+    name = points[0].get("customdata") if points else None
+    if name is not None:
+        st.session_state[_PART] = name[0] if isinstance(name, list) else name
+
+
+def _detail(flow: ModelFlow, name: str, place: int) -> None:
+    """What a part does, in two sentences and its equation, and the ranks without it."""
+    part_text = words.explain_part(name, flow)
+    st.markdown(part_text.does)
+    st.latex(part_text.equation)
+    part = flow.part(name)
+    if part is not None:
+        rank = flow.places[place].rank
+        st.markdown(words.without_line(rank, None if part.without is None else part.without[place]))
+
+
+def _curves(source: Source, flow: ModelFlow, opened: str) -> None:
+    learned = explanations.learned(source)
+    curves = learned.of_group(opened)
+    gates = Gates(learned.gates, flow.gates) if learned.gates else None
+    values = explanations.feature_values(source, flow.case, "", flow.pois)
+    st.plotly_chart(
+        drawn(
+            plot_curves,
+            curves,
+            marks=values,
+            roles=flow.roles,
+            others=learned.others,
+            gates=gates,
+        ),
+        theme=None,
+        config=PLOT_CONFIG,
+        key="model-curves",
+        alt=describe_curves(curves),
+    )
+    group = opened if curves and all(curve.group == opened for curve in curves) else None
+    quiet(words.curves_note(group, flow.numbers, seeds=len(learned.others)))
+
+
+def _worth(source: Source) -> None:
+    read_ablations(source)  # makes them where they are missing, with a bar of progress
+    worth = tables.worth_by_kind_of(source)
+    assert worth is not None
+    st.plotly_chart(
+        drawn(plot_worth, worth), theme=None, config=PLOT_CONFIG, key="model-worth", alt=describe_worth(worth)
+    )
+    known, new = (int(worth.loc[worth["among"] == among, "n"].max()) for among in ("known", "new"))
+    quiet(words.worth_note(known, new))

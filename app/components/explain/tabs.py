@@ -1,174 +1,228 @@
 """What Explain shows below the score, one part at a time: paths, past visits, curves, map, stability."""
 
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
 from typing import Final
 
 import pandas as pd
 import streamlit as st
 
+from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
+from analysis.explain.sentences import describe_paths, describe_visits, part_label
+from analysis.explain.types import PathTerms, Role
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.curves import plot_curve
+from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import plot_paths, plot_visits
-from analysis.formatting import ordinal, signed, signed_points
+from analysis.formatting import day, days, ordinal, signed, signed_points
+from analysis.records.ablations import HOPS_ABLATIONS, slug
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
-from app.components.chart_table import ticked_row
-from app.components.explain.more_edits import pick_place
-from app.components.explain.what_if import cut_path, remove_visit
+from app.components.explain.what_if import PAST_VISITS, TAB, Edits, cut_paths, remove_visits, ticked_rows
 from app.components.text import quiet
 from app.sources import Source
-from recap import columns as c
+from recap.features.catalogue import PATHS
 from recap.printable import markdown_text
 
-MAP_HEIGHT: Final = 330
-_NARROWEST: Final = 260
-_CURVES_SHOWN: Final = 6
+COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
+"""Of a place's name in Markdown."""
+_NARROWEST: Final = 200
+_MAP_HEIGHT: Final = 420
+_TABLE_HEIGHT: Final = 248
+_MOST_ROWS: Final = 5
+_CURVES_SHOWN: Final = 8
+Choose = Callable[..., None]
+"""Told the middles of the paths that are cut, and whether all are left out."""
+_PATHS_TABLE, _PATHS_CHART, _VISITS_TABLE = "paths-table", "paths-graph", "visits-table"
 
 
-def show_tabs(source: Source, shown: CaseExplanation) -> None:
-    """The chosen part alone is drawn."""
+def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
+    """The open part alone is drawn.
+
+    Args:
+        before, shown: the case without and with the edits.
+    """
     parts = {
-        "Two-hop paths": _paths,
-        "Past visits": _visits,
-        "Curves": _curves,
-        "Map": _map,
-        "Is it stable?": _stability,
+        "Two-hop paths": partial(_paths, source, before, shown, edits),
+        PAST_VISITS: partial(_visits, source, before, shown, edits),
+        "Curves": partial(_curves, source, shown),
+        "Map": partial(_map, source, shown),
+        "Is it stable?": partial(_stability, source, shown),
     }
-    names = [name for name in parts if name != "Curves" or explanations.curves(source)]
-    chosen = st.segmented_control(
-        "Show", names, default=names[0], required=True, key="explain-tab", label_visibility="collapsed"
-    )
-    with st.container(key="explain-tab-content"):
-        parts[chosen if chosen in names else names[0]](source, shown)
+    for tab, draw in zip(st.tabs(list(parts), key=TAB, on_change="rerun"), parts.values(), strict=True):
+        if tab.open:
+            with tab:
+                draw()
 
 
-def moved(shown: CaseExplanation, rank: float | None) -> str:
+def _moved(shown: CaseExplanation, rank: float | None) -> str:
     """A rank next to the one as it is."""
     if rank is None:
         return "–"
     return f"stays {ordinal(rank)}" if rank == shown.target_rank else ordinal(rank)
 
 
-def _paths(source: Source, shown: CaseExplanation) -> None:
-    if not shown.paths:
+def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
+    there = {path.middle: path for path in shown.paths}
+    cut = tuple(path for path in before.paths if path.middle not in there)
+    paths = sorted([*shown.paths, *cut], key=lambda path: -path.product)
+    part = next((entry.name for name in HOPS_ABLATIONS for entry in before.without if slug(entry.name) == name), None)
+    if not paths or part is None:
         quiet(f"No two-hop path leads to {markdown_text(shown.target_name)}.")
         return
-    halves = st.grid(2, min_column_width=_NARROWEST)
-    with halves.cell():
-        event = st.plotly_chart(
-            drawn(plot_paths, shown),
+
+    def choose(middles: set[int], *, off: bool) -> None:
+        cut_paths(source, shown.case, shown.target, middles, part, off=off)
+
+    can_cut = "paths" in shown.supported_edits
+    is_off = any(isinstance(edit, SwitchOff) and slug(edit.name) == slug(part) for edit in edits)
+    gone = {edit.middle for edit in edits if isinstance(edit, CutPath) and edit.destination == shown.target}
+    halves = st.grid(5, min_column_width=_NARROWEST)
+    with halves.cell(column_span=3):
+        st.plotly_chart(
+            drawn(plot_paths, shown, cut=cut),
             theme=None,
             config=PLOT_CONFIG,
-            key="paths-graph",
-            on_select="rerun",
+            key=_PATHS_CHART,
+            on_select=partial(_cut_clicked, choose, gone, is_off) if can_cut else "ignore",
             selection_mode="points",
-            alt="Two-hop paths: " + "; ".join(f"through {path.name}" for path in shown.paths),
+            alt="Two-hop paths: " + "; ".join(f"through {path.name}" for path in paths),
         )
-    has_points = shown.paths[0].points is not None
-    rows = [
-        {
-            "Through": path.name,
-            **({"Points": signed(path.points, 3)} if path.points is not None else {}),
-            "Rank without it": moved(shown, path.rank_without),
-        }
-        for path in shown.paths
-    ]
-    with halves.cell():
-        row_event = st.dataframe(
-            pd.DataFrame(rows), hide_index=True, key="paths-table", on_select="rerun", selection_mode="single-row"
+    with halves.cell(column_span=2):
+        st.session_state[_PATHS_TABLE] = ticked_rows(
+            [at for at, path in enumerate(paths) if path.middle in gone] + [len(paths)] * is_off
         )
-        whose = "other users' transitions" if has_points else "transitions"
-        first = shown.paths[0]
-        quiet(
-            f"{first.count_in:,} of the {first.total_in:,} {whose} from {markdown_text(shown.source_name)} went to "
-            f"{markdown_text(first.name)}. Each path is removed alone; removals need not add up."
+        st.dataframe(
+            _path_table(shown, paths, cut, part, is_off=is_off),
+            hide_index=True,
+            key=_PATHS_TABLE,
+            on_select=partial(_cut_ticked, choose, [path.middle for path in paths]) if can_cut else "ignore",
+            selection_mode="multi-row",
+            height=_TABLE_HEIGHT if len(paths) > _MOST_ROWS else "content",
+            column_config=_RIGHT,
         )
-    clicked = [point.get("customdata") for point in event["selection"]["points"]] if event else []
-    middles = [value[0] if isinstance(value, list) else value for value in clicked if value is not None]
-    row = ticked_row(row_event, len(shown.paths))
-    middle = int(middles[0]) if middles else None if row is None else shown.paths[row].middle
-    path = next((path for path in shown.paths if path.middle == middle), None)
-    if path is not None and path.rank_without is not None:
-        label = f"Remove the path through {markdown_text(path.name)}"
-        st.button(label, key="cut-path", on_click=cut_path, args=(source, shown.case, path.middle, shown.target))
-        if pick_place("paths", path.middle):
-            st.rerun()
+        quiet(markdown_text(describe_paths(shown, paths[0], part)))
 
 
-def _visits(source: Source, shown: CaseExplanation) -> None:
-    if not any(place.visits for place in shown.visits):
-        quiet("The user had been to neither place before.")
-        return
-    st.plotly_chart(
-        drawn(plot_visits, shown),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="visits",
-        alt="; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits),
+_RIGHT: Final = {name: st.column_config.TextColumn(alignment="right") for name in ("Points", "Rank without it", "Ago")}
+
+
+def _path_table(
+    shown: CaseExplanation, paths: list[PathTerms], cut: tuple[PathTerms, ...], part: str, *, is_off: bool
+) -> pd.DataFrame:
+    """A line for each path, and one for what reads them all."""
+    without = next((entry.rank for entry in shown.without if entry.name == part), None)
+    rows = [(path.name, path.points, "cut" if path in cut else _moved(shown, path.rank_without)) for path in paths]
+    whole = shown.a.groups.get(part)
+    rows.append(
+        ("All paths" if part == PATHS else part_label(part), whole, "out" if is_off else _moved(shown, without))
     )
+    table = pd.DataFrame(
+        [
+            {"Through": name, "Points": "–" if points is None else signed(points, 2), "Rank without it": rank}
+            for name, points, rank in rows
+        ]
+    )
+    return table if whole is not None else table.drop(columns="Points")
+
+
+def _cut_ticked(choose: Choose, middles: list[int]) -> None:
+    rows = set(st.session_state[_PATHS_TABLE]["selection"]["rows"])
+    choose({middle for at, middle in enumerate(middles) if at in rows}, off=len(middles) in rows)
+
+
+def _cut_clicked(choose: Choose, gone: set[int], is_off: bool) -> None:
+    """A path that is clicked is cut; one that was cut comes back."""
+    clicked = [point.get("customdata") for point in st.session_state[_PATHS_CHART]["selection"]["points"]]
+    middles = {int(value[0] if isinstance(value, list) else value) for value in clicked if value is not None}
+    if middles:
+        choose(gone ^ middles, off=is_off)
+
+
+def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
+    if not any(place.visits for place in before.visits):
+        quiet("The user had been to neither place.")
+        return
+    halves = st.grid(5, min_column_width=_NARROWEST)
+    with halves.cell(column_span=2):
+        st.plotly_chart(
+            drawn(plot_visits, shown),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="visits",
+            alt="; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits),
+        )
+    removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
+    now = {visit.visit: visit for place in shown.visits for visit in place.visits}
     listed = [
-        (place, visit) for place in shown.visits for visit in place.visits[::-1] if visit.rank_without is not None
+        (place.name, now.get(visit.visit, visit))
+        for place in before.visits
+        for visit in place.visits[::-1]
+        if visit.rank_without is not None or visit.visit in removed
     ]
+    if not listed:
+        return
+    numbers = [visit.visit for _, visit in listed]
     rows = [
         {
-            "Place": place.name,
-            "When": visit.local_time.replace("T", " ")[:16],
+            "Place": name,
+            "When": f"{day(moment)}, {moment:%H:%M}",
+            "Ago": days(visit.days_ago),
             "Points": "–" if visit.points is None else signed_points(visit.points),
-            "Rank without it": moved(shown, visit.rank_without),
+            "Rank without it": "removed" if visit.visit in removed else _moved(shown, visit.rank_without),
         }
-        for place, visit in listed
+        for name, visit in listed
+        for moment in [datetime.fromisoformat(visit.local_time)]
     ]
-    if not rows:
-        return
-    event = st.dataframe(
-        pd.DataFrame(rows), hide_index=True, key="visits-table", on_select="rerun", selection_mode="single-row"
-    )
-    quiet(f"Points and rank are those of {markdown_text(shown.target_name)}; each visit is removed alone.")
-    row = ticked_row(event, len(rows))
-    if row is not None:
-        label = f"Remove the visit of {rows[row]['When']}"
-        st.button(label, key="remove-visit", on_click=remove_visit, args=(source, shown.case, listed[row][1].visit))
+    st.session_state[_VISITS_TABLE] = ticked_rows([at for at, number in enumerate(numbers) if number in removed])
+
+    def remove() -> None:
+        chosen = st.session_state[_VISITS_TABLE]["selection"]["rows"]
+        remove_visits(source, shown.case, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
+
+    with halves.cell(column_span=3):
+        st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            key=_VISITS_TABLE,
+            on_select=remove,
+            selection_mode="multi-row",
+            height=_TABLE_HEIGHT if len(rows) > _MOST_ROWS else "content",
+            column_config=_RIGHT,
+        )
+        quiet(markdown_text(describe_visits(shown)))
 
 
 def _curves(source: Source, shown: CaseExplanation) -> None:
-    known = {curve.name: curve for curve in explanations.curves(source)}
-    names = [name for name in shown.a.terms if name in known]
-    apart = sorted(names, key=lambda name: -abs(shown.a.terms[name] - shown.b.terms[name]))[:_CURVES_SHOWN]
+    learned = explanations.learned(source)
+    curves = [curve for curve in learned.curves if curve.name in shown.a.terms]
+    curves.sort(key=lambda curve: -abs(shown.a.terms[curve.name] - shown.b.terms[curve.name]))
+    curves = curves[:_CURVES_SHOWN]
     values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.runner_up))
-    ends = [point for name in apart for point in known[name].points]
-    span = (min(0.0, *ends) - 0.1, max(0.0, *ends) + 0.1)
-    grid = st.grid(3, min_column_width=_NARROWEST)
-    for name in apart:
-        marks = tuple((value, role) for value, role in zip(values[name], shown.roles, strict=True) if value is not None)
-        curve = known[name]
-        with grid.cell():
-            st.markdown(f"{markdown_text(name.replace('_', ' ').capitalize())} :small[:gray[{curve.unit}]]")
-            figure = drawn(plot_curve, curve, marks=marks, span=span)
-            lowest, highest = (signed_points(end) for end in (min(curve.points), max(curve.points)))
-            alt = f"{curve.meaning}: from {lowest} to {highest} points"
-            st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key=f"curve-{name}", alt=alt)
-    quiet("The curves on which the two places differ most, on one scale. Bars: how candidates' values are spread.")
+    figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others)
+    st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key="curves", alt=describe_curves(curves))
+    marks = [
+        f":{COLOURS[role]}[{'◯' if role == 'truth' else '●'} {markdown_text(entry.name)}]"
+        for entry, role in zip((shown.a, shown.b), shown.roles, strict=True)
+    ]
+    st.markdown(f":small[:gray[The curves on which the two places differ most, on one scale.] {'  '.join(marks)}]")
 
 
 def _map(source: Source, shown: CaseExplanation) -> None:
     online = bool(st.session_state.get("tiles"))
-    deck = maps.explain_map(source, shown, state.theme_palette().theme, online=online)
     through = ", ".join(path.name for path in shown.paths) or "no place"
-    event = st.pydeck_chart(
-        deck,
-        height=MAP_HEIGHT,
+    st.pydeck_chart(
+        maps.explain_map(source, shown, state.theme_palette().theme, online=online),
+        height=_MAP_HEIGHT,
         key="explain-map",
-        on_select="rerun",
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}",
     )
     credit = maps.attribution(source, online=online)
     if credit:
         quiet(markdown_text(credit))
-    clicked = event["selection"]["objects"].get("places", []) if event else []
-    if clicked and clicked[0].get(c.POI) is not None:
-        pick_place("map", int(clicked[0][c.POI]))
 
 
 def _stability(source: Source, shown: CaseExplanation) -> None:

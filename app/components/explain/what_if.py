@@ -1,8 +1,8 @@
-"""The edit tray of Explain: a sequence of edits as data, undone and redone, in the address."""
+"""What if: parts, visits and the time change by a click; the result is scored again over all places."""
 
 from collections.abc import Callable
-from datetime import datetime
-from functools import partial
+from datetime import datetime, time, timedelta
+from typing import Final
 
 import streamlit as st
 
@@ -10,36 +10,39 @@ from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import (
     CutPath,
     Edit,
-    EditSequence,
     RemoveVisit,
     SetHour,
-    SetWeekday,
     SwitchOff,
     parse_edits,
+    with_edits,
     write_edits,
 )
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import part_label
+from analysis.explain.sentences import describe_changes, describe_flip, part_pill
+from analysis.explain.types import Visit
 from analysis.formatting import ordinal, signed_points
 from analysis.records.ablations import slug
 from app import state
 from app.cached import explanations
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
-from app.components.explain.edit_words import describe_edit
-from app.components.explain.more_edits import more_edits
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
-from recap.printable import markdown_text
+from recap.printable import markdown_text, shortened
 
-_KEY = "edit_sequence"
-EDITED = ("case", "edits")
-"""The fields of the address that tell what the controls of the tray show."""
-WEEKDAY_NAMES = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+Edits = tuple[Edit, ...]
+_KEY: Final = "edits_made"
+_EDITED: Final = ("case", "edits")
+"""The fields of the address that say what the controls show."""
+_VISITS: Final = 3
+_LINE_PX: Final = 240
+_MORE: Final = -1
+TAB: Final = "explain-tab"
+PAST_VISITS: Final = "Past visits"
 
 
-def current_edits(source: Source, case: int) -> EditSequence:
+def current_edits(source: Source, case: int) -> Edits:
     """The edits of this case; those of a link that do not fit get a sentence and are left out."""
     asked = state.incoming("edits")
     owner = (source.token, case)
@@ -47,42 +50,174 @@ def current_edits(source: Source, case: int) -> EditSequence:
         try:
             edits = parse_edits(asked)
             build_edited_case(open_ranker(source), case, edits)
-            st.session_state[_KEY] = (owner, EditSequence(done=edits))
+            st.session_state[_KEY] = (owner, edits)
         except RecapError as error:
-            st.session_state[_KEY] = (owner, EditSequence())
+            st.session_state[_KEY] = (owner, ())
             st.warning("The link's edits were left out: " + markdown_text(str(error)))
-    kept, sequence = st.session_state.get(_KEY, (owner, EditSequence()))
+    kept, edits = st.session_state.get(_KEY, (owner, ()))
     if kept != owner:
-        sequence = EditSequence()
-    _keep(owner, sequence)
-    return sequence
+        edits = ()
+    _keep(owner, edits)
+    return edits
 
 
-def change_edits(source: Source, case: int, transform: Callable[[EditSequence], EditSequence]) -> None:
-    """Transform the sequence, unless the result does not fit the case."""
-    _, sequence = st.session_state.get(_KEY, (None, EditSequence()))
-    changed = transform(sequence)
+def change_edits(source: Source, case: int, transform: Callable[[Edits], Edits]) -> None:
+    """Transform the edits, unless the result does not fit the case."""
+    _, edits = st.session_state.get(_KEY, (None, ()))
+    changed = transform(edits)
     try:
-        build_edited_case(open_ranker(source), case, changed.done)
+        build_edited_case(open_ranker(source), case, changed)
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return
     _keep((source.token, case), changed)
 
 
-def add_edit(source: Source, case: int, edit: Edit) -> None:
-    """One more edit, unless the result does not fit the case."""
-    change_edits(source, case, lambda now: now.add(edit))
+def remove_visits(source: Source, case: int, listed: set[int], removed: set[int]) -> None:
+    """Of the visits that a control lists, exactly these are removed; others stay as they are."""
+
+    def change(edits: Edits) -> Edits:
+        gone = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)} - listed | removed
+        return with_edits(edits, RemoveVisit, tuple(RemoveVisit(visit=visit) for visit in sorted(gone)))
+
+    change_edits(source, case, change)
 
 
-def way_back(source: Source, case: int, sequence: EditSequence) -> None:
-    """The buttons Undo, Redo and Reset, into the row at hand."""
-    for label, possible, step in (
-        ("Undo", sequence.done, EditSequence.undo),
-        ("Redo", sequence.undone, EditSequence.redo),
-        ("Reset", sequence.done, EditSequence.reset),
-    ):
-        st.button(label, disabled=not possible, on_click=change_edits, args=(source, case, step))
+def cut_paths(source: Source, case: int, destination: int, middles: set[int], part: str, *, off: bool) -> None:
+    """Exactly these two-hop paths to a place are cut, and the part that reads them all is left out or not."""
+
+    def change(edits: Edits) -> Edits:
+        cuts = [edit for edit in edits if isinstance(edit, CutPath) and edit.destination != destination]
+        cuts += [CutPath(middle=middle, destination=destination) for middle in sorted(middles)]
+        parts = [edit for edit in edits if isinstance(edit, SwitchOff) and slug(edit.name) != slug(part)]
+        parts += [SwitchOff(name=part)] if off else []
+        return with_edits(with_edits(edits, CutPath, tuple(cuts)), SwitchOff, tuple(parts))
+
+    change_edits(source, case, change)
+
+
+def _keep(owner: tuple[str, int], edits: Edits) -> None:
+    st.session_state[_KEY] = (owner, edits)
+    state.write_param("edits", write_edits(edits) or None)
+
+
+def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
+    """Rank and lead as they were and are, and what can be changed."""
+    section("What if")
+    _result(before, shown)
+    _remove_parts(source, before, edits)
+    if "times" in shown.supported_edits:
+        clock(source, shown.case, before.local_time, shown.local_time)
+    if "visits" in shown.supported_edits:
+        _visit_pills(source, before, edits)
+    undo(source, shown.case, edits, describe_changes(edits, open_workspace(source).labels, before))
+    show_refused()
+    _smallest_edit(source, shown)
+
+
+def _result(before: CaseExplanation, shown: CaseExplanation) -> None:
+    rank, lead = ordinal(shown.target_rank), signed_points(shown.lead)
+    if shown.edits:
+        rank = f"{ordinal(before.target_rank)} → {rank}"
+        was = shown.what_if.lead_before if shown.what_if is not None else before.lead
+        lead = f"{signed_points(was)} → {lead}"
+    with st.container(horizontal=True, gap="medium"):
+        st.metric(f"Rank of {markdown_text(shown.target_name)}", rank, width="content")
+        st.metric(f"Lead over {markdown_text(shown.b.name)}", lead, width="content")
+
+
+def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None:
+    parts = [entry.name for entry in before.without]
+    off = {slug(edit.name) for edit in edits if isinstance(edit, SwitchOff)}
+    st.session_state["edit_parts"] = [name for name in parts if slug(name) in off]
+
+    def switch() -> None:
+        wanted = tuple(SwitchOff(name=name) for name in st.session_state["edit_parts"])
+        change_edits(source, before.case, lambda now: with_edits(now, SwitchOff, wanted))
+
+    st.pills(
+        "Remove",
+        parts,
+        selection_mode="multi",
+        key="edit_parts",
+        format_func=part_pill,
+        on_change=state.unless_late(switch, *_EDITED),
+    )
+
+
+def clock(source: Source, case: int, before: str, shown: str) -> None:
+    """A slider of the local time at which the user leaves; its own time takes the edit back.
+
+    Args:
+        before, shown: local times without and with the edits, ISO 8601.
+    """
+    was, now = (datetime.fromisoformat(text).time().replace(second=0) for text in (before, shown))
+    st.session_state["edit_time"] = now
+
+    def move() -> None:
+        chosen = st.session_state["edit_time"]
+        wanted = () if chosen == was else (SetHour(hour=chosen.hour, minute=chosen.minute),)
+        change_edits(source, case, lambda edits: with_edits(edits, SetHour, wanted))
+
+    st.slider(
+        f"Leave at {was:%H:%M}" if now == was else f"Leave at {now:%H:%M}, not {was:%H:%M}",
+        time(0, 0),
+        time(23, 59),
+        key="edit_time",
+        step=timedelta(minutes=30),
+        format="HH:mm",
+        on_change=state.unless_late(move, *_EDITED),
+    )
+
+
+def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
+    """The visits that matter most; a click removes one, the last pill opens the list of all."""
+    every = [(place.name, visit) for place in before.visits for visit in place.visits]
+    removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
+    telling = sorted(every, key=lambda pair: (pair[1].visit not in removed, -abs(pair[1].points or 0.0)))
+    first = sorted(telling[: max(_VISITS, len(removed))], key=lambda pair: -pair[1].visit)
+    labels = {visit.visit: _visit_label(name, visit) for name, visit in first}
+    if not labels:
+        return
+    if len(every) > len(labels):
+        labels[_MORE] = f"{len(every) - len(labels):,} more…"
+    st.session_state["edit_visits"] = [visit for visit in labels if visit in removed]
+
+    def remove() -> None:
+        chosen = set(st.session_state["edit_visits"])
+        if _MORE in chosen:
+            st.session_state[TAB] = PAST_VISITS
+            return
+        remove_visits(source, before.case, set(labels), chosen)
+
+    st.pills(
+        "Remove a visit",
+        list(labels),
+        selection_mode="multi",
+        key="edit_visits",
+        format_func=labels.__getitem__,
+        on_change=state.unless_late(remove, *_EDITED),
+    )
+
+
+def _visit_label(name: str, visit: Visit) -> str:
+    moment = datetime.fromisoformat(visit.local_time)
+    return markdown_text(f"{shortened(name, 20)}, {moment.day} {moment:%b}")
+
+
+def undo(source: Source, case: int, edits: Edits, line: str) -> None:
+    """Take the last change back, or all; next to it what was changed."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Undo", disabled=not edits, on_click=change_edits, args=(source, case, lambda now: now[:-1]))
+        if len(edits) > 1:
+            st.button(f"Undo all {len(edits)}", on_click=change_edits, args=(source, case, lambda now: ()), key="reset")
+        with st.container(width=_LINE_PX if len(edits) < 2 else "stretch"):
+            quiet(markdown_text(line))
+
+
+def ticked_rows(rows: list[int]) -> dict[str, dict[str, list[int]]]:
+    """The selection of a table in which what is removed is ticked."""
+    return {"selection": {"rows": rows, "columns": [], "cells": []}}
 
 
 def show_refused() -> None:
@@ -92,139 +227,22 @@ def show_refused() -> None:
         st.warning(markdown_text(refused))
 
 
-def _keep(owner: tuple[str, int], sequence: EditSequence) -> None:
-    st.session_state[_KEY] = (owner, sequence)
-    state.write_param("edits", write_edits(sequence.done) or None)
-
-
-def show_what_if(
-    source: Source, case: int, before: CaseExplanation, shown: CaseExplanation, sequence: EditSequence
-) -> None:
-    """What the edits did, and controls for more."""
-    add = partial(add_edit, source, case)
-    section("What if")
-    _result(source, case, before, shown, sequence)
-    _remove_parts(source, case, before, sequence)
-    if "times" in shown.supported_edits:
-        _clock(before, shown, add)
-    if "visits" in shown.supported_edits:
-        _visit_pills(before, sequence, add)
-    with st.popover("More edits", icon=":material/edit:", type="tertiary", key="more-edits"):
-        more_edits(source, shown, add)
-    _smallest_edit(source, shown, add)
-
-
-def _remove_parts(source: Source, case: int, before: CaseExplanation, sequence: EditSequence) -> None:
-    parts = [entry.name for entry in before.without]
-    off = {slug(edit.name) for edit in sequence.done if isinstance(edit, SwitchOff)}
-    st.session_state["edit_parts"] = [name for name in parts if slug(name) in off]
-
-    def switch() -> None:
-        wanted = tuple(SwitchOff(name=name) for name in st.session_state["edit_parts"])
-        change_edits(source, case, lambda now: now.with_parts_off(wanted))
-
-    st.pills(
-        "Remove",
-        parts,
-        selection_mode="multi",
-        key="edit_parts",
-        format_func=part_label,
-        on_change=state.unless_late(switch, *EDITED),
-    )
-
-
-def _clock(before: CaseExplanation, shown: CaseExplanation, add: Callable[[Edit], None]) -> None:
-    was, now = (datetime.fromisoformat(each.local_time) for each in (before, shown))
-    st.session_state["edit_hour"] = now.hour
-    st.slider(
-        f"Leave at (was {was:%H:%M})",
-        0,
-        23,
-        key="edit_hour",
-        format="%d:00",
-        on_change=state.unless_late(lambda: add(SetHour(hour=st.session_state["edit_hour"])), *EDITED),
-    )
-    st.session_state["edit_weekday"] = now.weekday()
-    st.segmented_control(
-        "Weekday",
-        range(7),
-        key="edit_weekday",
-        format_func=lambda day: WEEKDAY_NAMES[day][:2],
-        on_change=state.unless_late(lambda: _set_weekday(add), *EDITED),
-    )
-
-
-def _set_weekday(add: Callable[[Edit], None]) -> None:
-    chosen = st.session_state["edit_weekday"]
-    if chosen is not None:
-        add(SetWeekday(weekday=int(chosen)))
-
-
-def _visit_pills(before: CaseExplanation, sequence: EditSequence, add: Callable[[Edit], None]) -> None:
-    """The last visits to both places; a click removes one."""
-    visits = {
-        visit.visit: markdown_text(f"{place.name[:22]}, {_day_and_time(visit.local_time)}")
-        for place in before.visits
-        for visit in place.visits[-3:]
-    }
-    removed = {edit.visit for edit in sequence.done if isinstance(edit, RemoveVisit)}
-    open_visits = [visit for visit in visits if visit not in removed]
-    if not open_visits:
-        return
-    st.session_state["edit_visit"] = None
-    st.pills(
-        "Remove a visit",
-        open_visits,
-        key="edit_visit",
-        format_func=visits.__getitem__,
-        on_change=state.unless_late(lambda: add(RemoveVisit(visit=int(st.session_state["edit_visit"]))), *EDITED),
-    )
-
-
-def _smallest_edit(source: Source, shown: CaseExplanation, add: Callable[[Edit], None]) -> None:
-    """The smallest edit that turns the two places round; searched when asked."""
+def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
+    """The smallest single edit that reverses the two places; searched when asked."""
     key = (source.token, shown.case, shown.target, shown.runner_up, shown.edits)
-    if st.button("Smallest edit that turns them round", icon=":material/search:", key="search", type="tertiary"):
-        st.session_state["searched"] = key
     if st.session_state.get("searched") != key:
+        if st.button("Smallest edit that reverses the two", icon=":material/search:", key="search", type="tertiary"):
+            st.session_state["searched"] = key
+            st.rerun()
         return
     with st.spinner("Trying edits"):
         flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, shown.edits)
-    if flip is None:
-        quiet(f"None of {tried} single edits does.")
-        return
-    told = describe_edit(flip.edit, open_workspace(source).labels, shown)
-    quiet(f"Smallest of {tried} edits: {markdown_text(told)}. Then the lead is {signed_points(flip.lead)}.")
-    st.button("Apply it", key="apply_smallest", on_click=add, args=(flip.edit,))
-
-
-def _result(source: Source, case: int, before: CaseExplanation, shown: CaseExplanation, sequence: EditSequence) -> None:
-    """Rank and lead before and after, with the way back."""
-    with st.container(horizontal=True):
-        rank = ordinal(shown.target_rank)
-        was = "" if not sequence.done else f"{ordinal(before.target_rank)} → "
-        st.metric(f"Rank of {markdown_text(shown.target_name)}", was + rank)
-        st.metric(f"Lead over {markdown_text(shown.b.name)}", signed_points(shown.lead))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        way_back(source, case, sequence)
-        number = f"{len(sequence.done)} change" + ("" if len(sequence.done) == 1 else "s")
-        quiet(f"{number} · all {shown.num_places:,} places re-ranked", width="content")
-    if sequence.done:
-        labels = open_workspace(source).labels
-        quiet(markdown_text("; ".join(describe_edit(edit, labels, before) for edit in sequence.done)).capitalize())
-    show_refused()
-
-
-def _day_and_time(local_time: str) -> str:
-    moment = datetime.fromisoformat(local_time)
-    return f"{moment.day} {moment:%b %H:%M}"
-
-
-def cut_path(source: Source, case: int, middle: int, destination: int) -> None:
-    """Remove a two-hop path."""
-    add_edit(source, case, CutPath(middle=middle, destination=destination))
-
-
-def remove_visit(source: Source, case: int, visit: int) -> None:
-    """Remove a visit."""
-    add_edit(source, case, RemoveVisit(visit=visit))
+    quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).labels, shown)))
+    if flip is not None:
+        add = flip.edit
+        st.button(
+            "Apply it",
+            key="apply_smallest",
+            on_click=change_edits,
+            args=(source, shown.case, lambda now: (*now, add)),
+        )

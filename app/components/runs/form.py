@@ -6,16 +6,16 @@ from typing import TypedDict
 import streamlit as st
 
 from analysis.formatting import byte_size, duration
-from analysis.phrases import phrase
 from app.cached import run_store
+from app.components.runs import words
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
-from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, training_preset
+from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, preset_title, training_preset
 from recap.printable import markdown_text
-from recap.published.configs import PUBLISHED, RECAP, model_title
+from recap.published.configs import PUBLISHED
 from recap.runs.execution import control
-from recap.runs.store.estimates import Estimate, estimate
+from recap.runs.store.estimates import estimate
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import Backend, DeviceRequest, RunSpec, RunSpecValues
 from recap.runs.store.submission import build_specs
@@ -46,23 +46,26 @@ def show_form(store: RunStore) -> None:
     section("New run")
     sources = run_store.datasets(store)
     if not sources:
-        st.markdown("There is no dataset yet. Make one with `recap prepare`.")
+        st.markdown(words.NO_DATA)
         return
     _take_over_duplicate(sources)
     by_hash = {source.dataset_hash: source for source in sources}
     chosen = st.selectbox(
         "Data", list(by_hash), format_func=lambda key: by_hash[key].label.split(" · ")[0], key="run_data"
     )
-    preset = _model()
+    presets = [*RECAP_PRESETS, *PUBLISHED]
+    preset = st.selectbox(
+        "Model", presets, index=presets.index(DEFAULT_PRESET), format_func=preset_title, key="run_model"
+    )
     config = training_preset(preset)
     epochs = st.slider("Epochs", 1, max(MAX_EPOCHS, config.epochs), config.epochs, key=f"run_epochs_{preset}")
     own_hops = hops = hops_of(config)
     if own_hops is not None:
-        hops = st.slider(phrase("form_hops"), 1, 5, own_hops, key=f"run_hops_{preset}")
+        hops = st.slider("Hops", 1, 5, own_hops, key=f"run_hops_{preset}", help=words.HOPS)
     numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
-    seeds = st.pills(phrase("form_seeds"), numbers, selection_mode="multi", default=[1], key="run_seeds")
-    with st.expander("Curriculum and optimiser", icon=":material/tune:"):
-        quiet("One `field=value` a line, as `--set` takes them; the stages keep their share of another length.")
+    seeds = st.pills("Seeds", numbers, selection_mode="multi", default=[1], key="run_seeds", help=words.SEEDS)
+    with st.expander("More", icon=":material/tune:"):
+        quiet(words.FIELDS)
         example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else PUBLISHED_EXAMPLE
         text = st.text_area("Fields", key="run_fields", placeholder=example, height=80)
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
@@ -81,8 +84,9 @@ def show_form(store: RunStore) -> None:
     except RecapError as error:
         st.error(markdown_text(str(error)))
         return
-    _show_estimate(store, specs)
-    label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start the run"
+    if specs:
+        _show_estimate(store, specs)
+    label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start"
     if st.button(label, icon=":material/play_arrow:", key="run_start", width="stretch", disabled=not seeds):
         # The dataset may have changed since the form was drawn: what is queued is checked now.
         runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, store=store, **request))
@@ -96,28 +100,15 @@ def hops_of(config: AnyTraining) -> int | None:
     return config.model.num_hops if isinstance(config, TrainConfig) and config.model.has_token else None
 
 
-def _model() -> str:
-    """The preset of what to train: RECAP's by its size, a published model's by its name."""
-    model = st.selectbox("Model", [RECAP, *PUBLISHED], format_func=model_title, key="run_model")
-    if model != RECAP:
-        quiet("A published system, with its published values.")
-        return model
-    presets = list(dict.fromkeys([*RECAP_PRESETS, st.session_state.get("run_preset") or DEFAULT_PRESET]))
-    chosen = st.segmented_control("Preset", presets, default=DEFAULT_PRESET, required=True, key="run_preset")
-    return chosen or DEFAULT_PRESET
-
-
 def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
     kind = "cuda" if run_store.gpus() else "cpu"
-    guesses: list[Estimate] = [estimate(store, spec, kind) for spec in specs]
+    guesses = [estimate(store, spec, kind) for spec in specs]
     known = [guess.seconds for guess in guesses if guess.seconds is not None]
-    total = sum(known) if len(known) == len(guesses) else None
-    with st.container(horizontal=True):
-        st.metric("Time" if len(specs) == 1 else f"Time, all {len(specs)} runs", duration(total))
-        st.metric("GPU memory" if kind == "cuda" else "Memory", byte_size(max(g.bytes or 0 for g in guesses) or None))
-    spread = max((guess.spread_seconds or 0.0) for guess in guesses) * len(guesses)
-    basis = guesses[0].basis + (f" ± {duration(spread)}." if total else "")
-    quiet(basis if kind == "cuda" else f"{basis} This machine has no GPU; runs go to the CPU.")
+    time = duration(sum(known)) if len(known) == len(guesses) else ""
+    spread = duration(max((guess.spread_seconds or 0.0) for guess in guesses) * len(guesses))
+    most = max(guess.bytes or 0 for guess in guesses)
+    sentence = words.estimate(time, spread, byte_size(most) if most else "", guesses[0].basis)
+    quiet(sentence if kind == "cuda" else f"{sentence} {words.NO_GPU}")
 
 
 def _take_over_duplicate(sources: list[Source]) -> None:
@@ -128,9 +119,7 @@ def _take_over_duplicate(sources: list[Source]) -> None:
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
         st.session_state["run_data"] = spec["dataset_hash"]
     preset = spec["preset"]
-    st.session_state["run_model"] = preset if preset in PUBLISHED else RECAP
-    if preset not in PUBLISHED:
-        st.session_state["run_preset"] = preset
+    st.session_state["run_model"] = preset
     config = training_preset(preset)
     most = max(MAX_EPOCHS, config.epochs)
     st.session_state[f"run_epochs_{preset}"] = min(most, spec["epochs"] or config.epochs)

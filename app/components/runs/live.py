@@ -1,21 +1,20 @@
-"""One run as it goes: numbers, curves over the curriculum, log; polled only while something runs."""
-
-from dataclasses import replace
+"""One run as it goes: numbers, curves over the curriculum, its result, log; polled only while something runs."""
 
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
 from analysis.formatting import byte_size, duration, percent, share
-from analysis.training_progress import CURVES, curve_table, gpu_table, reference_value, stage_spans
+from analysis.training_progress import CURVES, counter_levels, curve_table, gpu_table, result_table, stage_spans
 from app import state
 from app.cached import run_store
+from app.components.runs import words
+from app.components.runs.actions import open_buttons
 from app.components.text import quiet, section
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.execution.logs import read_log
 from recap.runs.store.description import best_epoch, describe_run
-from recap.runs.store.estimates import seconds_left
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
@@ -34,16 +33,13 @@ def show_live(store: RunStore, run_id: str) -> None:
 
 def show_gpus(store: RunStore, rows: list[RunRow]) -> None:
     """Every GPU of this machine, its load and its runs; read again every few seconds while something runs."""
-    active = [row["id"] for row in rows if row["state"] in ACTIVE]
-    st.fragment(_draw_gpus, run_every=GPU_SECONDS if active and run_store.gpus() else None)(store, active)
+    if run_store.gpus():
+        active = [row["id"] for row in rows if row["state"] in ACTIVE]
+        st.fragment(_draw_gpus, run_every=GPU_SECONDS if active else None)(store, active)
 
 
 def _draw_gpus(store: RunStore, active: list[str]) -> None:
     gpus = run_store.gpus()
-    if not gpus:
-        section("GPUs")
-        st.markdown("This machine has no GPU. Runs go to the CPU, or with `recap runs submit --slurm` to a cluster.")
-        return
     section(f"{len(gpus)} GPU{'s' if len(gpus) > 1 else ''}")
     st.dataframe(
         gpu_table(gpus, run_store.leases(store, active)),
@@ -73,25 +69,42 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         return
     if _moment(described) != seen and seen[0] in ACTIVE:
         st.rerun()
-    _show_numbers(run, described)
     if described["error"]:
         st.warning(markdown_text(described["error"]), icon=":material/info:")
-    if described["spec"] is not None:
+    if described["state"] == "finished":
+        _show_result(run, described)
+    elif not described["metrics"]:
+        _show_first_epoch(described)
+    if described["metrics"]:
+        _show_numbers(run, described)
         _show_curves(run, described)
     with st.expander("Log", icon=":material/notes:", key=f"log_{run_id}"):
         text, _ = read_log(run, lines=40)
         st.code(text or "Nothing written yet.", language=None, height=220)
 
 
+def _show_result(run: RunFolder, described: RunDescription) -> None:
+    table = result_table(words.model_of(described), run.read_summary())
+    if len(table):
+        quiet(words.RESULT)
+        st.table(table.set_index("Model"), border="horizontal")
+    open_buttons(run)
+
+
+def _show_first_epoch(described: RunDescription) -> None:
+    progress = described["progress"]
+    if described["state"] == "running":
+        st.progress(min(progress.get("step", 0) / max(progress.get("steps", 1), 1), 1.0), words.BEFORE_FIRST_EPOCH)
+
+
 def _show_numbers(run: RunFolder, described: RunDescription) -> None:
     metrics = described["metrics"]
     best = best_epoch(metrics)
     with st.container(horizontal=True):
-        st.metric("Best val HR@20", "–" if best is None else share(best["val"]["all"]["hr20"] or 0.0), width="content")
-        st.metric("Train loss", f"{metrics[-1]['loss']['main']:.2f}" if metrics else "–", width="content")
-        if described["state"] in ("running", "stopping"):
-            st.metric("Time left", duration(seconds_left(run)), width="content")
-        else:
+        if best is not None:
+            st.metric("Best validation HR@20", share(best["val"]["all"]["hr20"] or 0.0), width="content")
+        st.metric("Training loss", f"{metrics[-1]['loss']['main']:.2f}", width="content")
+        if described["state"] not in ("running", "stopping"):
             st.metric("Training time", duration(run.read_summary().get("seconds")), width="content")
         device = run.read_state().device
         uuids = device.gpu_uuids if device is not None else ()
@@ -99,35 +112,39 @@ def _show_numbers(run: RunFolder, described: RunDescription) -> None:
             st.metric("GPU use", "–" if gpu.busy is None else percent(gpu.busy), width="content")
             used = gpu.total_bytes - gpu.free_bytes
             st.metric("GPU memory", f"{byte_size(used)} of {byte_size(gpu.total_bytes)}", width="content")
-        if not uuids:
-            st.metric("Device", "CPU" if described["device"] else "–", width="content")
 
 
 def _show_curves(run: RunFolder, described: RunDescription) -> None:
-    curve = st.segmented_control(
-        "Curve",
-        list(CURVES),
-        default="hr20",
-        required=True,
-        format_func=CURVES.__getitem__,
-        key="run_curve",
-        label_visibility="collapsed",
-    )
     try:
         config = run.read_spec().train_config()
     except RecapError as error:
         quiet(markdown_text(str(error)))
         return
-    table = curve_table(described["metrics"], curve or "hr20")
-    reference = reference_value(described["reference"], curve or "hr20")
-    spans = [replace(span, name=span.name) for span in stage_spans(config)]
-    figure = plot_training(table, spans, config.epochs, state.theme_palette(), reference=reference)
-    last = f"epoch {described['epoch']} of {config.epochs}"
-    beside = "" if reference is None else f"; count and Markov reach {share(reference)}"
+    tables = {curve: curve_table(described["metrics"], curve) for curve in CURVES}
+    drawn = [curve for curve, table in tables.items() if table["epoch"].nunique() > 1]  # one point is no curve
+    if not drawn:
+        return
+    curve = drawn[0]
+    if len(drawn) == 1:
+        quiet(CURVES[curve])
+    else:
+        chosen = st.segmented_control(
+            "Curve",
+            drawn,
+            default=curve,
+            required=True,
+            format_func=CURVES.__getitem__,
+            key="run_curve",
+            label_visibility="collapsed",
+        )
+        curve = chosen or curve
+    levels = counter_levels(described["reference"], curve)
+    figure = plot_training(tables[curve], stage_spans(config), config.epochs, state.theme_palette(), levels=levels)
+    counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())
     st.plotly_chart(
         figure,
         theme=None,
         config=PLOT_CONFIG,
         key="run_chart",
-        alt=f"{CURVES[curve or 'hr20']} up to {last}, by stage{beside}",
+        alt=f"{CURVES[curve]} up to epoch {described['epoch']} of {config.epochs}, by stage{counters}",
     )

@@ -2,15 +2,16 @@
 
 import re
 import unicodedata
+from functools import cache
 from typing import Final
 
 _NOISE: Final = """zip postal postcode plz cep cap price preis prix precio prezzo preco prijs fiyat cena rating stars
 score review bewertung note phone tel telefon mobile fax mail email url website web temp temperature wetter weather age
 alter edad gender sex birth geburt naissance city stadt ville ciudad citta cidade stad country land pays state region
-district quarter bezirk barrio address adresse direccion indirizzo street strasse rue calle duration dauer duree
+district quarter bezirk barrio duration dauer duree
 duracion durata duur stay spent length distance dist accuracy precision speed altitude elevation radius count qty
-quantity anzahl amount betrag total sum comment text row index zeile ligne weekday hour month year dow rank version
-payment currency status 价格 電話 电话 評価 城市 адрес город цена телефон"""
+quantity anzahl amount betrag total sum comment text row index zeile ligne weekday month year dow rank version
+payment currency status update updated modified changed deleted synced 价格 電話 电话 評価 城市 город цена телефон"""
 _WORDS: Final = {
     "tz": """tz tzid timezone zeitzone fuseau huso fuso tijdzone offset utcoffset tzoffset tzname 时区 時差
         пояс""",
@@ -29,7 +30,7 @@ _WORDS: Final = {
         wann besuch besucht heure horodatage quand moment instant visite fecha hora cuando visita data
         ora quando orario momento tijd tijdstip wanneer bezoek checkin visit visited arrival arrived
         arrive ankunft arrivee llegada arrivo chegada aankomst start begin beginn debut inicio inizio
-        entry enter entered departure departed depart left leave exit end ende abfahrt salida partida
+        entry enter entered entrada entrata departure departed depart left leave exit end ende abfahrt salida partida
         uscita partenza vertrek einde created logged recorded epoch unix utc gmt t clock zaman tarih saat
         czas kiedy godzina 时间 時間 日期 日時 日付 到店 время дата когда""",
     "user": """user uid usr person people member client customer cust kunde kund klant cliente client
@@ -49,13 +50,14 @@ _WORDS: Final = {
 _MARKS: Final = {
     "id": "id ids nr no num number code key uuid guid ref hash nummer numero kennung kod kodu 编号 番号 номер код",
     "local": "local lokal locale lokale ortszeit localtime timelocal",
-    "end": "depart end left leave exit abfahrt salida partida uscita partenza vertrek einde",
+    "utc": "utc gmt",
+    "end": "depart departure departed end left leave exit abfahrt salida partida uscita partenza vertrek einde",
 }
-"""Words that say more of a field: an id, local times, the end of a stay."""
 _LETTERS: Final = str.maketrans("łıøßđ", "liosd")
+_KNOWN: Final = {field: frozenset(words.split()) for field, words in {"noise": _NOISE, **_WORDS, **_MARKS}.items()}
 
-EXACT, WORD, PART = 3.0, 2.5, 2.0
-"""How much a name says: it is a field's word, one of its words is, or a word begins or ends with one."""
+EXACT: Final = 3.0
+"""Points of a name that is a field's word; half a point less where one of its words is, one where one begins so."""
 
 
 def words_of(column: str) -> list[str]:
@@ -70,49 +72,36 @@ def words_of(column: str) -> list[str]:
     return re.findall(r"[^\W\d_]+", unicodedata.normalize("NFC", plain))
 
 
-def is_local(column: str) -> bool:
-    """Whether a column of times calls them local."""
-    return any(word in _KNOWN["local"] for word in words_of(column))
+def says(column: str, mark: str) -> bool:
+    """Whether a name has a word for an id, local or utc times, or the end of a stay."""
+    return _points(words_of(column), _KNOWN[mark]) > EXACT - 1
 
 
-def is_id(column: str) -> bool:
-    """Whether a name says that the values are numbers or codes of something."""
-    return any(word in _KNOWN["id"] or (len(word) > 4 and word.endswith(("id", "nr"))) for word in words_of(column))
-
-
-def is_end(column: str) -> bool:
-    """Whether a column of times calls them the end of a stay."""
-    return any(word.startswith(tuple(_KNOWN["end"])) for word in words_of(column))
-
-
+@cache
 def field_of(column: str) -> tuple[str, float]:
-    """The field of `--map` that a name means and how much it says: ``("", 0)`` nothing, ``("", -1)`` something else.
+    """The field of `--map` that a name means, with points: ``("", 0)`` means nothing, ``("", -1)`` something else.
 
     >>> field_of("KundenNr"), field_of("venue_lat"), field_of("store_zip"), field_of("checkin_id")
     (('user', 2.0), ('lat', 2.5), ('', -1.0), ('', -1.0))
     """
     words = words_of(column)
-    whole = "".join(words)
-    found = {field: score for field in ("noise", *_WORDS) if (score := _score(words, whole, _KNOWN[field]))}
-    if "noise" in found and found.get("poi", 0) < EXACT and found.get("user", 0) < EXACT:
+    found = {field: points for field in ("noise", *_WORDS) if (points := _points(words, _KNOWN[field]))}
+    noise = found.pop("noise", 0)
+    field = max(found, key=lambda field: found[field], default="")
+    if noise and "tz" not in found and found.get(field, 0) < EXACT:
         return "", -1.0
-    field = max((field for field in _WORDS if field in found), key=lambda field: found[field], default="")
-    if field == "name" and "user" in found:  # a customer's name tells people apart, if worse than a number
-        return "user", PART - 0.5
-    if field == "time" and is_id(column):
-        return ("user", found["user"]) if "user" in found else ("poi", found["poi"]) if "poi" in found else ("", -1.0)
-    if field == "category" and is_id(column):
-        field = "category_id"
-    return (field, found[field if field != "category_id" else "category"]) if field else ("", 0.0)
+    if field == "name" and "user" in found:  # tells people apart, if worse than a number
+        return "user", 1.5
+    if field == "time" and says(column, "id"):
+        field = "user" if "user" in found else "poi" if "poi" in found else ""
+        return field, found.get(field, -1.0)
+    return field + "_id" * (field == "category" and says(column, "id")), found.get(field, 0.0)
 
 
-def _score(words: list[str], whole: str, known: frozenset[str]) -> float:
-    if whole in known or (len(words) == 2 and words[1] in _KNOWN["id"] and words[0] in known):
+def _points(words: list[str], known: frozenset[str]) -> float:
+    if "".join(words) in known or (len(words) == 2 and words[1] in _KNOWN["id"] and words[0] in known):
         return EXACT
     if known & set(words):
-        return WORD
-    long = [word for word in known if len(word) > 3 or not word.isascii()]
-    return PART * any(word.startswith(tuple(long)) or word.endswith(tuple(long)) for word in words)
-
-
-_KNOWN: Final = {field: frozenset(words.split()) for field, words in {"noise": _NOISE, **_WORDS, **_MARKS}.items()}
+        return EXACT - 0.5
+    long = tuple(word for word in known if len(word) > 3 or not word.isascii())
+    return (EXACT - 1) * any(word.startswith(long) or word.endswith(long) for word in words)

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.column_names import is_local
+from recap.data.parsing.column_names import says
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded
@@ -53,7 +53,7 @@ class TimeColumn:
             rows.columns[column] = join_clock(rows, column, date)
         if self.layout is None:
             self.layout = self._find_layout(rows.columns[column], column)
-        if is_local(column):
+        if says(column, "local"):
             self._believe_name(rows, column, self.layout)
         self._is_first = False
         return read_times(rows, column, self.layout)

@@ -17,7 +17,7 @@ _SECONDS: Final = pa.timestamp("s")
 _RECENT: Final = np.datetime64("1990-01-01", "s")  # seconds read as milliseconds would lie before
 _EARLIEST, _LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_ZONED_ISO: Final = r"\d[T ]\d{2}:\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
+_ZONED_ISO: Final = r"\d[T ]\d{2}:?\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
 _ISO_OFFSET: Final = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})$"
 
 
@@ -74,7 +74,7 @@ def _iso(text: pa.Array, kind: pa.DataType, zoned: bool) -> pa.Array:
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(text)
         fits = pc.equal(pc.match_substring_regex(trimmed, _ZONED_ISO), zoned)
-        fits = pc.and_(fits, pc.match_substring_regex(trimmed, r"^\d{4}-\d{2}-\d{2}"))
+        fits = pc.and_(fits, pc.match_substring_regex(trimmed, r"^\d{4}-\d{2}-\d{2}|^\d{8}T\d{4}"))
         series = pd.Series(pc.if_else(fits, trimmed, None).to_pandas(), dtype=object)
         parsed = pd.to_datetime(series, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
         times = pa.array(parsed.astype("datetime64[us]"))
@@ -91,6 +91,30 @@ def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
     return parse
 
 
+_ABROAD: Final = (
+    ("Jan", "janvier|janv|januar|jänner|enero|ene|gennaio|gen|janeiro|januari"),
+    ("Feb", "février|fevrier|févr|fév|februar|febrero|febbraio|fevereiro|fev|februari"),
+    ("Mar", "mars|märz|mär|mrz|marzo|março|marco|maart|mrt"),
+    ("Apr", "avril|avr|abril|abr|aprile"),
+    ("May", "mai|mayo|maggio|mag|maio|mei"),
+    ("Jun", "juin|juni|junio|giugno|giu|junho"),
+    ("Jul", "juillet|juil|juli|julio|luglio|lug|julho"),
+    ("Aug", "août|aout|agosto|ago|augustus"),
+    ("Sep", "septembre|sept|septiembre|settembre|set|setembro"),
+    ("Oct", "octobre|oktober|okt|octubre|ottobre|ott|outubro|out"),
+    ("Nov", "novembre|noviembre|novembro"),
+    ("Dec", "décembre|decembre|dezember|dez|diciembre|dic|dicembre|dezembro"),
+    (r"\1m", r"([ap])\.? ?m\b\.?"),
+)
+
+
+def in_english(text: pa.Array) -> pa.Array:
+    """Months in German, French, Spanish, Portuguese, Italian and Dutch as Jan, Feb, …, and `p. m.` as pm."""
+    for word, abroad in _ABROAD:
+        text = pc.replace_substring_regex(text, rf"(?i)\b(?:{abroad})" + r"\b" * word.isalpha(), word)
+    return text
+
+
 def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
     """A layout in strptime's letters; UTC where it has an offset."""
     return TimeLayout(example, "%z" in time_format or "%Z" in time_format, _strptime(time_format))
@@ -98,7 +122,9 @@ def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
 
 def _strptime(layout: str) -> Callable[[pa.Array], pa.Array]:
     def parse(text: pa.Array) -> pa.Array:
-        series = pd.Series(pc.cast(text, pa.string()).to_pandas(), dtype=object)
+        text = pc.cast(text, pa.string())
+        text = in_english(text) if any(letter in layout for letter in ("%b", "%B", "%p")) else text
+        series = pd.Series(text.to_pandas(), dtype=object)
         times = pd.to_datetime(series, format=layout, errors="coerce", utc=True).dt.tz_localize(None)
         return pa.array(times.astype("datetime64[s]"))
 

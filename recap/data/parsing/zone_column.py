@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from recap.data.parsing.row_block import RowBlock, decoded, shorten
 
-_FIXED: Final = re.compile(r"^(?:UTC|GMT)?([+-])(\d{1,2}):(\d{2})$")
+_FIXED: Final = re.compile(r"^(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?$")
 _LARGEST_MINUTES: Final = 900
 
 
@@ -34,7 +34,7 @@ class ZoneNames:
 def find_zone(name: str) -> tzinfo | None:
     """An IANA zone (``Asia/Tokyo``) or a fixed offset (``+09:00``, ``UTC-3:30``); None where it is neither."""
     if fixed := _FIXED.match(name):
-        minutes = 60 * int(fixed[2]) + int(fixed[3])
+        minutes = 60 * int(fixed[2]) + int(fixed[3] or 0)
         way = -1 if fixed[1] == "-" else 1
         return timezone(timedelta(minutes=way * minutes)) if minutes <= _LARGEST_MINUTES else None
     try:

@@ -1,34 +1,15 @@
 """Understanding a table of one's own: what its columns hold, how its times are written, what has to be asked."""
 
 from pathlib import Path
-from typing import Any
 
 from recap.data.parsing.options import ReadOptions
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.fields import choose_coordinates, choose_described, choose_place, choose_user
-from recap.data.understanding.proposal import (
-    Choice,
-    ColumnProposal,
-    Question,
-    TimeLayout,
-    Understanding,
-    ZoneProposal,
-    option_text,
-)
+from recap.data.understanding.proposal import Understanding, option_text
 from recap.data.understanding.times import choose_layout, choose_time, propose
 from recap.errors import DataError
 
-__all__ = [
-    "Choice",
-    "ColumnProposal",
-    "Question",
-    "TimeLayout",
-    "Understanding",
-    "ZoneProposal",
-    "option_text",
-    "settle",
-    "understand_table",
-]
+__all__ = ["Understanding", "option_text", "settle", "understand_table"]
 
 
 def understand_table(path: Path, source_format: str, options: ReadOptions, why: str = "") -> Understanding:
@@ -49,23 +30,13 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     layouts = choose_layout(draft, times) if times is not None else []
     is_settled = not draft.questions()
     draft.options = draft.with_answer({"is_settled": is_settled})
-    zone = propose(draft, times) if is_settled and times is not None else None
-    if zone is not None:
-        named: dict[str, Any] = {"timezone": zone.timezone}
-        local = {**named, "local_times": True}
-        answers = {f"times of {zone.timezone}": local, "times in UTC": named}
-        if zone.is_written:
-            answers = {zone.timezone: named}
-        elif zone.is_local is False:
-            answers = dict(reversed(answers.items()))
-        draft.ask("timezone", f"it names no time zone; {zone.timezone} is likely ({zone.reason})", answers)
     return Understanding(
         path=str(path),
         source_format=source_format,
         why=why,
-        columns=draft.described(),
+        columns=draft.columns(),
         layouts=layouts,
-        zone=zone,
+        zone=propose(draft, times) if is_settled and times is not None else None,
         questions=draft.questions(),
         options=draft.options,
     )

@@ -36,7 +36,6 @@ class ZoneProposal(Config):
 
     timezone: str = Field(description="For `--timezone`.")
     is_local: bool | None = Field(description="Whether times look local (`--local-times`); None where both may be.")
-    is_written: bool = Field(False, description="The times or their name say whether they are local or UTC.")
     reason: str = Field(description="Why, in a few words.")
 
 

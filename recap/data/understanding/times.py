@@ -1,18 +1,17 @@
 """When: the column of times, its layout as all rows decide it, and the zone that the file does not name."""
 
-import re
 from contextlib import closing
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.column_names import field_of, is_end, is_local, words_of
+from recap.data.parsing.column_names import field_of, says
 from recap.data.parsing.options import FIELDS, LONGITUDE_ZONE
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded
+from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.time_column import join_clock
 from recap.data.parsing.times import detect_layout, iso_offsets, strptime_layout
 from recap.data.parsing.zone_proposal import propose_zone
@@ -22,8 +21,7 @@ from recap.data.understanding.proposal import TimeLayout, ZoneProposal
 
 _Candidate = tuple[float, dict[str, str], Column]
 _CLOSE: Final = 0.5
-_STAY: Final = 2 * 86_400
-_QUARTER: Final = 900
+_LONGEST_STAY: Final = 2 * 86_400
 _NIGHT: Final = (2, 3, 4, 5)
 """Hours in which people check in least, by local clocks."""
 _QUIETER: Final = 0.6
@@ -38,45 +36,37 @@ def choose_time(draft: Draft) -> Column | None:
     if "time" in draft.taken:
         return _joined(draft, draft.taken["time"], draft.taken.get("date"))
     found = _candidates(draft)
-    if not found:
-        draft.ask_name("time", FIELDS["time"])
-        return None
-    verdicts = [_compared(found[0], item) for item in found[1:]]
-    if None in verdicts:
+    reasons = [_compared(found[0], item) for item in found[1:]]
+    if not found or None in reasons:
+        which = {" and ".join(mapping.values()): mapping for _, mapping, _ in found[:4]}
         draft.ask(
-            "time",
-            f"which column is {FIELDS['time']}?",
-            {" and ".join(item[1].values()): item[1] for item in found[:4]},
+            "time", f"which column is {FIELDS['time']}?" if which else f"no column is surely {FIELDS['time']}", which
         )
         return None
     _, mapping, column = found[0]
     for field, name in mapping.items():
-        draft.take(field, draft.sample[name], next(filter(None, verdicts), ""))
+        draft.take(field, draft.sample[name], next(filter(None, reasons), ""))
     return column
 
 
 def _candidates(draft: Draft) -> list[_Candidate]:
     """Columns of times, or pairs of days and clocks, the most likely first."""
-    used = set(draft.taken.values())
     order = list(draft.sample)
     clocks = [name for name, column in draft.sample.items() if column.is_clock and field_of(name)[1] >= 0]
-    owners = [draft.spots, *(draft.sample[draft.taken[field]].codes for field in ("user",) if field in draft.taken)]
+    owners = [draft.spots, *(draft.sample[name].codes for field, name in draft.taken.items() if field == "user")]
     found: list[_Candidate] = []
-    for name, column in draft.times.items():
-        points = field_of(name)[1]
+    for column in draft.times:
+        name, points = column.name, field_of(column.name)[1]
         belongs = draft.can_tell and any(determines(owner, column.codes) >= 0.95 for owner in owners)
-        if name in used or points < 0 or belongs:  # a birthday, the day a shop opened
+        if name in draft.taken.values() or points < 0 or belongs:  # a birthday, the day a shop opened
             continue
-        seconds = column.seconds
+        mapping, seconds = {"time": name}, column.seconds
         has_clock = bool((seconds.astype("datetime64[D]") != seconds)[~np.isnat(seconds)].any())
-        mapping = {"time": name}
         if not has_clock and clocks:
             clock = min(clocks, key=lambda clock: abs(order.index(clock) - order.index(name) - 0.5))
-            mapping, column = {"date": name, "time": clock}, _joined(draft, clock, name)
+            mapping, column, has_clock = {"date": name, "time": clock}, _joined(draft, clock, name), True
             points = max(points, field_of(clock)[1])
-            has_clock = True
-        is_utc = bool({"utc", "gmt"} & set(words_of(name)))
-        points += 0.6 * is_utc - 0.6 * is_local(name) - is_end(name) - 2 * (not has_clock)
+        points += 0.6 * (says(name, "utc") - says(name, "local")) - 3 * says(name, "end") - 2 * (not has_clock)
         found.append((points, mapping, column))
     return sorted(found, key=lambda item: (-item[0], np.nanmedian(item[2].seconds.astype(np.float64))))
 
@@ -84,12 +74,15 @@ def _candidates(draft: Draft) -> list[_Candidate]:
 def _compared(first: _Candidate, other: _Candidate) -> str | None:
     """Why the first of two is the time; None where either may be."""
     apart = (other[2].seconds - first[2].seconds).astype("timedelta64[s]")
-    apart = apart[~np.isnat(apart)].astype(np.int64)
-    steps = np.unique(apart)
-    if len(apart) and (apart >= 0).mean() > 0.98 and 0 < np.median(apart) <= _STAY and len(steps) > 8:
+    steps, counts = np.unique(apart[~np.isnat(apart)].astype(np.int64), return_counts=True)
+    if (
+        len(steps) > 8
+        and counts[steps >= 0].sum() > 0.98 * counts.sum()
+        and 0 < np.median(apart).astype(int) < _LONGEST_STAY
+    ):
         return f"before {other[1]['time']}"
-    is_same = len(steps) <= 4 and bool((steps % _QUARTER == 0).all())
-    if is_same and ((steps == 0).all() or first[0] >= other[0] + _CLOSE or is_local(other[1]["time"])):
+    is_same = len(steps) <= 4 and bool((steps % 900 == 0).all())
+    if is_same and ((steps == 0).all() or first[0] >= other[0] + _CLOSE):
         return ""
     return "" if first[0] > other[0] + _CLOSE else None
 
@@ -98,7 +91,7 @@ def _joined(draft: Draft, time: str, date: str | None) -> Column:
     if date is None:
         return draft.sample[time]
     columns = {name: draft.sample[name].values for name in (time, date)}
-    return Column(time, join_clock(RowBlock("", columns, np.arange(draft.rows)), time, date))
+    return Column(time, join_clock(RowBlock("", columns, np.arange(draft.rows)), time, date), draft.options.time_format)
 
 
 def choose_layout(draft: Draft, column: Column) -> list[TimeLayout]:
@@ -109,93 +102,80 @@ def choose_layout(draft: Draft, column: Column) -> list[TimeLayout]:
     """
     if draft.options.time_format is not None or None in column.layouts or not column.layouts:
         return []
-    readings = {layout: strptime_layout(layout).parse(column.text) for layout in column.layouts if layout}
-    different = [
-        layout
-        for place, layout in enumerate(readings)
-        if not any(readings[layout].equals(readings[other]) for other in list(readings)[:place])
-    ]
-    likely = [layout for layout in different if not _has_more_years(readings[layout])]
-    different = likely or different
-    unread = _count_unread(draft, different)
+    read = {layout: strptime_layout(layout).parse(column.text) for layout in column.layouts if layout}
+    layouts = [one for place, one in enumerate(read) if not any(read[one].equals(read[a]) for a in list(read)[:place])]
+    layouts = [layout for layout in layouts if not _has_more_years(read[layout])] or layouts
+    unread = _count_unread(draft, layouts)
+    values = pd.DataFrame({layout: read[layout].to_numpy(zero_copy_only=False) for layout in layouts}).head(2000)
+    differing = values[values.notna().all(axis=1) & (values.nunique(axis=1) == len(layouts))]
+    row = (differing if len(differing) else values.dropna(how="all")).index[0]
     shown = [
         TimeLayout(
-            time_format=layout, label=_order(layout), unread=unread[layout], first=_example(readings, layout, column)
+            time_format=layout,
+            label={"d": "day first", "y": "year first", "Y": "year first"}.get(_first_letter(layout), "month first"),
+            unread=unread[layout],
+            first=f"{column.text[row]} is {values.loc[row, layout]:%d %b %Y %H:%M}",
         )
-        for layout in sorted(different, key=lambda layout: unread[layout])
+        for layout in sorted(layouts, key=lambda layout: unread[layout])
     ]
-    close = [item for item in shown if item.unread <= 10 * shown[0].unread]
+    first, *others = shown
+    close = [item for item in shown if item.unread <= 10 * first.unread]
     if len(close) > 1:
         answers = {f"{item.label}, {item.first}": {"time_format": item.time_format} for item in close}
         draft.ask("time_format", f"{column.name} can be read in {len(close)} ways", answers)
     else:
-        draft.options = draft.options.model_copy(update={"time_format": shown[0].time_format})
-        others = [f"{item.label} fails on {item.unread:,} rows" for item in shown[1:]]
+        draft.options = draft.options.model_copy(update={"time_format": first.time_format})
         days = draft.taken.get("date", column.name)
-        draft.reasons[days] = "; ".join(filter(None, [draft.reasons.get(days), shown[0].label, *others]))
+        fails = [f"{item.label} fails on {item.unread:,} rows" for item in others]
+        draft.reasons[days] = "; ".join(filter(None, [draft.reasons.get(days), first.label, *fails]))
     return shown
+
+
+def _first_letter(layout: str) -> str:
+    return min("dmbByY", key=lambda letter: layout.find(f"%{letter}") % 1000)
 
 
 def _has_more_years(times: pa.Array) -> bool:
     """Whether times lie in more years than days of the month: 13/04/12 was read year first, and should not be."""
-    return pc.count_distinct(pc.year(times)).as_py() > pc.count_distinct(pc.day(times)).as_py()
+    return bool(pc.count_distinct(pc.year(times)).as_py() > pc.count_distinct(pc.day(times)).as_py())
 
 
 def _count_unread(draft: Draft, layouts: list[str]) -> dict[str, int]:
     """For each layout the rows of the file that it does not read and another does."""
     time, date = draft.taken["time"], draft.taken.get("date")
     unread = dict.fromkeys(layouts, 0)
-    if len(layouts) < 2:
-        return unread
-    with closing(draft.source.rows([time, *([date] if date else [])], RowReport(skip_bad_rows=True))) as source:
-        for rows in source:
-            values = join_clock(rows, time, date) if date else rows.text(time)
-            counts = pc.value_counts(values)
-            texts, times = counts.field("values"), counts.field("counts").to_numpy()
-            read = {layout: strptime_layout(layout).parse(texts).is_valid().to_numpy(False) for layout in layouts}
-            by_any = np.any(list(read.values()), axis=0)
-            for layout in layouts:
-                unread[layout] += int(times[by_any & ~read[layout]].sum())
+    if len(layouts) > 1:
+        with closing(draft.source.rows([time, date] if date else [time], RowReport(skip_bad_rows=True))) as source:
+            for rows in source:
+                counts = pc.value_counts(join_clock(rows, time, date) if date else rows.text(time))
+                texts, times = counts.field("values"), counts.field("counts").to_numpy()
+                read = np.array([np.asarray(strptime_layout(layout).parse(texts).is_valid()) for layout in layouts])
+                for layout, misses in zip(layouts, read.any(axis=0) & ~read, strict=True):
+                    unread[layout] += int(times[misses].sum())
     return unread
 
 
-def _order(layout: str) -> str:
-    letters = re.findall(r"%([dmbByY])", layout)
-    return f"{'day' if letters[0] == 'd' else 'year' if letters[0] in 'yY' else 'month'} first"
-
-
-def _example(readings: dict[str, pa.Array], layout: str, column: Column) -> str:
-    """A value that the layouts read differently, as this one reads it."""
-    known = [np.asarray(times.to_numpy(zero_copy_only=False)).astype("datetime64[s]") for times in readings.values()]
-    mine = known[list(readings).index(layout)]
-    differ = np.any([other != mine for other in known], axis=0) & ~np.any([np.isnat(other) for other in known], axis=0)
-    rows = np.flatnonzero(differ) if differ.any() else np.flatnonzero(~np.isnat(mine))
-    time = pd.Timestamp(mine[rows[0]])
-    return f"{column.text[int(rows[0])]} is {time.day} {time:%b %Y %H:%M}"
-
-
 def propose(draft: Draft, column: Column) -> ZoneProposal | None:
-    """The zone of the coordinates and whether times are local, where neither the file nor an option names a zone."""
-    if draft.options.zone is not None or "tz" in draft.taken:
-        return None
-    form = draft.options.time_format
-    layout = strptime_layout(form) if form else detect_layout(column.values)
-    values = decoded(column.values)
-    by_name = is_local(column.name)
-    carries = pa.types.is_string(values.type) and layout.is_utc and form is None and iso_offsets(values) is not None
-    if layout.zone is not None or carries:
+    """Ask for the zone, and whether times are local, where neither the file nor an option names one."""
+    form, values = draft.options.time_format, column.values
+    layout = strptime_layout(form) if form else detect_layout(values)
+    carries = layout.is_utc and form is None and pa.types.is_string(values.type) and iso_offsets(values) is not None
+    if draft.options.zone is not None or "tz" in draft.taken or layout.zone is not None or carries:
         return None
     zone = propose_zone(draft.latitude, draft.longitude)
-    where = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins lie in several zones"
-    if draft.options.local_times or layout.is_utc or by_name:
-        return ZoneProposal(timezone=zone, is_local=not layout.is_utc or by_name, is_written=True, reason=where)
-    if {"utc", "gmt"} & set(words_of(column.name)):
-        return ZoneProposal(timezone=zone, is_local=False, is_written=True, reason=where)
-    seconds = layout.parse(values).to_numpy(zero_copy_only=False).astype("datetime64[s]")
-    as_local, as_utc = _night(seconds), _night(_local(seconds, zone, draft.longitude))
-    reason = f"{where}; {as_local:.0%} at night if local, {as_utc:.0%} if UTC"
-    low, high = sorted((as_local, as_utc))
-    return ZoneProposal(timezone=zone, is_local=as_local < as_utc if low <= _QUIETER * high else None, reason=reason)
+    reason = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins lie in several zones"
+    named: dict[str, Any] = {"timezone": zone}
+    is_local: bool | None = not layout.is_utc and not says(column.name, "utc")
+    answers = {zone: named}
+    if is_local and not draft.options.local_times and not says(column.name, "local"):
+        seconds = layout.parse(values).to_numpy(zero_copy_only=False).astype("datetime64[s]")
+        as_local, as_utc = _night(seconds), _night(_local(seconds, zone, draft.longitude))
+        reason += f"; {as_local:.0%} at night if local, {as_utc:.0%} if UTC"
+        answers = {f"local times of {zone}": {**named, "local_times": True}, "times in UTC": named}
+        answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
+        is_local = as_local < as_utc if min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc) else None
+    draft.ask("timezone", f"it names no time zone; {zone} is likely ({reason})", answers)
+    return ZoneProposal(timezone=zone, is_local=is_local, reason=reason)
 
 
 def _local(seconds: np.ndarray, zone: str, longitude: np.ndarray) -> np.ndarray:
@@ -206,6 +186,5 @@ def _local(seconds: np.ndarray, zone: str, longitude: np.ndarray) -> np.ndarray:
 
 
 def _night(seconds: np.ndarray) -> float:
-    """Share of times from 2 to 6 o'clock; 0 where all are midnights, which are days of the local calendar."""
-    hours = pd.Series(seconds).dropna().dt.hour
-    return float(hours.isin(_NIGHT).mean()) if len(hours) else 0.0
+    """Share of times from 2 to 6 o'clock."""
+    return float(pd.Series(seconds).dropna().dt.hour.isin(_NIGHT).mean())

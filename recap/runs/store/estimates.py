@@ -50,7 +50,7 @@ def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     measured = _measurements(store, spec, config, device_kind)
     where = "this GPU" if device_kind == "cuda" else "this machine's CPU"
     if not measured:
-        return Estimate(None, None, None, f"No run on {where} was measured yet; the first epoch will tell.")
+        return Estimate(None, None, None, "Time estimate appears after the first epoch.")
     exact = [one for one in measured if one.same]
     used = exact or measured
     work = work_per_epoch(config, spec.cases, spec.pois)

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, TypedDict, cast
 from pydantic import Field, model_validator
 
 from recap.errors import ConfigError
-from recap.presets import training_preset
+from recap.presets import preset_title, training_preset
 from recap.runs.store.versioned import VersionedConfig
 from recap.training_config import AnyTraining
 
@@ -84,7 +84,7 @@ class RunSpec(VersionedConfig):
     @property
     def title(self) -> str:
         """A few words that tell this run from its neighbours."""
-        return ", ".join([self.preset, *self.overrides, f"seed {self.seed}"])
+        return ", ".join([preset_title(self.preset), *self.overrides, f"seed {self.seed}"])
 
 
 def check_run_id(run_id: str) -> str:

@@ -25,7 +25,10 @@ class RunProgress(TypedDict, total=False):
 
 
 class RunReference(TypedDict, total=False):
-    """`reference.json`: what counting reaches on the validation cases; empty before, and where there are none."""
+    """`reference.json`: what counting reaches on the validation cases; empty before, and where there are none.
+
+    ``all`` and so on are ``model``'s; ``visit_count`` holds the same of counting visits alone.
+    """
 
     model: str
     split: str
@@ -33,6 +36,7 @@ class RunReference(TypedDict, total=False):
     head: "Metrics"
     tail: "Metrics"
     unseen: "Metrics"
+    visit_count: "MetricsByGroup"
 
 
 class RunSummary(TypedDict, total=False):

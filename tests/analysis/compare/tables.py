@@ -38,9 +38,9 @@ def records(
     )
 
 
-def side(label: str, *tables: pd.DataFrame, trained: bool = False) -> Side:
-    """A side of these tables."""
-    return Side(label.lower(), label, tables, trained=trained)
+def side(label: str, table: pd.DataFrame, *replicates: pd.DataFrame, trained: bool = False) -> Side:
+    """A side of these records, with replicates of other seeds."""
+    return Side(label.lower(), label, table, replicates, trained=trained)
 
 
 def short_lists(table: pd.DataFrame, length: int, in_list: Sequence[bool]) -> pd.DataFrame:

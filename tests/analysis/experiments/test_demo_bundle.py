@@ -109,6 +109,6 @@ def test_seed_replicates_are_shipped_as_tables(name: str) -> None:
     seed = checkpoint.manifest.train.seed
     assert own is not None and list(seeds) == [seed + 1, seed + 2, seed + 3, seed + 4]
     for table in seeds.values():
-        assert list(table) == list(own) and table["case"].equals(own["case"])
+        assert set(table) <= set(own) and table["case"].equals(own["case"])
         assert not table["rank"].equals(own["rank"]), "another seed ranks otherwise"
         assert abs((table["rank"] <= 20).mean() - (own["rank"] <= 20).mean()) < 0.02

@@ -14,7 +14,6 @@ from analysis.explain.edits import (
     AddVisit,
     Edit,
     EditError,
-    EditSequence,
     MoveVisit,
     RemoveVisit,
     SetEdge,
@@ -24,6 +23,7 @@ from analysis.explain.edits import (
     SwitchOff,
     parse_edit,
     parse_edits,
+    with_edits,
     write_edits,
 )
 from analysis.explain.links import CaseLink
@@ -70,14 +70,13 @@ def test_refuses_what_cannot_be_read(text: str, part: str) -> None:
     assert part in str(caught.value) and "\n" not in str(caught.value)
 
 
-def test_undo_redo_reset() -> None:
-    """A sequence is data: what is undone can be redone until something new is done."""
-    one, two, three = parse_edits("remove:1;hour:5;off:past_visits")
-    sequence = EditSequence().add(one).add(two)
-    assert sequence.undo().done == (one,) and sequence.undo().redo() == sequence
-    assert sequence.undo().add(three).redo().done == (one, three)
-    assert sequence.reset().done == () and sequence.reset().redo().redo() == sequence
-    assert EditSequence().undo() == EditSequence().redo() == EditSequence()
+def test_edits_of_one_kind_are_exchanged() -> None:
+    """Those that stay keep their place, new ones come last, other kinds are not touched."""
+    one, hour, two, off = edits = parse_edits("remove:1;hour:5;remove:2;off:past_visits")
+    three = parse_edit("remove:3")
+    assert with_edits(edits, RemoveVisit, (two, three)) == (hour, two, off, three)
+    assert with_edits(edits, SetHour, ()) == (one, two, off)
+    assert with_edits((), SwitchOff, (off,)) == (off,)
 
 
 def test_refuses_edits_that_do_not_fit() -> None:

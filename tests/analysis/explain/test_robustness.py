@@ -79,7 +79,7 @@ def test_whose_trips() -> None:
 
 
 def test_what_fails_is_said() -> None:
-    """Seeds that disagree, a contribution like elsewhere, one user's trips."""
+    """Seeds that disagree, a contribution like elsewhere, one user's transitions."""
     seeds = [SeedRank(seed=0, rank=2, without=5), SeedRank(seed=1, rank=2, without=2)]
     weak = RowCheck(
         row="two-hop paths",
@@ -88,7 +88,7 @@ def test_what_fails_is_said() -> None:
         permutation=PermutationTest(reached=99, drawn=199, p_value=0.5),
         users=1,
     )
-    assert weak.problems == ["seeds disagree", "no more than in other cases", "one user's trips"]
+    assert weak.problems == ["seeds disagree", "no more than in other cases", "one user's transitions"]
     assert weak.cells["Other seeds"] == "same in 1 of 2" and weak.cells["Without it"] == "2nd → 5th"
     good = RowCheck(row="past visits", points=1.0, seeds=[seeds[0]] * 2, permutation=None, users=None)
     assert describe_checks([weak, good]) == "Stable in 2 seeds: past visits."

@@ -5,14 +5,24 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from analysis.explain.curves import learned_curves
+from analysis.explain.curves import describe_learned
 from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.model_words import lost, worth_label
 from analysis.figures.charts import FONT
-from analysis.figures.contributions import describe_contributions, plot_contributions, waterfall
-from analysis.figures.curves import plot_curve, ticks
+from analysis.figures.contributions import (
+    describe_contributions,
+    plot_contributions,
+    rows_of,
+    terms_of,
+    waterfall,
+)
+from analysis.figures.curves import Gates, plot_curves, ticks
 from analysis.figures.explain import plot_paths, plot_visits
+from analysis.figures.model_worth import plot_worth
 from analysis.figures.palette import DARK, LIGHT
 from analysis.formatting import points, signed_points
+from analysis.records.ablations import describe_ablations
+from analysis.records.causes import worth_by_kind
 from tests.analysis.planted import small_predictor
 from tests.worlds import CURVES
 
@@ -33,7 +43,7 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
         assert bars.base[-2] + bars.x[-2] == pytest.approx(entry.score) and bars.x[-1] == entry.score
     first, second, third = figure.layout.xaxis, figure.layout.xaxis2, figure.layout.xaxis3
     assert first.range == second.range
-    for axis, bars in zip((first, second, third), figure.data, strict=True):
+    for axis, bars in zip((first, second, third), figure.data[:3], strict=True):
         ends = [*bars.base, *(base + x for base, x in zip(bars.base, bars.x, strict=True))]
         assert axis.range[0] - 1e-9 <= min(ends) and max(ends) <= axis.range[1] + 1e-9
     texts = [note.text for note in figure.layout.annotations]
@@ -44,19 +54,54 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
     assert waterfall(told.a)[-1].value == told.a.score
 
 
-def test_curves_are_drawn_with_marks_seeds_and_density() -> None:
-    """Every curve of a model; labels in its unit; a feature with one value is a point."""
-    curves = learned_curves(small_predictor(**RECAP))
-    for curve in curves:
-        figure = plot_curve(curve, DARK, others=[curve], marks=[(curve.knots[-1], "truth")], span=(-3, 3))
-        seed, line, mark, density = figure.data
-        assert line.x == tuple(curve.knots) and line.y == tuple(curve.points) and seed.line.width == 1
-        assert mark.y == (pytest.approx(curve.points[-1]),)
-        assert len(density.x) == len(curve.density)
-        go.Figure(figure.to_dict())  # plotly checks all of it
+@pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
+def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
+    """Under a group its terms, which begin at its bar and end at its end; a click brings the group."""
+    told = explained(**changes)
+    group = next(group for group in told.groups if len(terms_of(told, group)) > 1)
+    closed, rows = rows_of(told, None), rows_of(told, group)
+    terms = [row for row in rows if row.is_term]
+    assert len(rows) == len(closed) + len(terms) and len(terms) == len(terms_of(told, group))
+    (head,) = (row for row in rows if row.group == group and not row.is_term)
+    for at, entry in enumerate((told.a, told.b)):
+        assert terms[0].bars[at].start == head.bars[at].start
+        assert terms[-1].bars[at].ends[1] == pytest.approx(head.bars[at].ends[1])
+        assert [row.bars[at].value for row in terms] == [entry.terms[name] for name in terms_of(told, group)]
+    figure = plot_contributions(told, LIGHT, opened=group)
+    assert group in figure.data[-1].customdata and figure.layout.height > plot_contributions(told, LIGHT).layout.height
+
+
+@pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
+def test_curves_are_drawn_with_marks_seeds_and_density(changes: dict[str, Any]) -> None:
+    """Every curve of a model on one scale, labelled in its unit; marks lie on their curve."""
+    learned = describe_learned(small_predictor(**changes))
+    marks = {curve.name: (curve.knots[-1], None) for curve in learned.curves}
+    gates = Gates(learned.gates, (0.5, None)) if learned.gates else None
+    options: dict[str, Any] = {"marks": marks, "roles": ("truth", "model"), "others": [learned.curves], "gates": gates}
+    figure = go.Figure(plot_curves(learned.curves, DARK, **options).to_dict())  # plotly checks all of it
+    lines = [trace for trace in figure.data if trace.type == "scatter" and trace.line.width == 2.5]
+    rings = [trace for trace in figure.data if trace.type == "scatter" and trace.marker.size == 13]
+    assert len(lines) == len(learned.curves) and len(rings) == len(learned.curves) + (gates is not None)
+    for curve, line, ring in zip(learned.curves, lines, rings, strict=False):
+        assert max(line.y) == pytest.approx(max(curve.points)) and line.x[-1] == ring.x[0]
+        assert ring.y == (pytest.approx(curve.points[-1]),)
         wanted = ticks(curve)
-        for value, text in zip(wanted.get("tickvals", ()), wanted.get("ticktext", ()), strict=True):
-            assert curve.knots[0] <= value <= curve.knots[-1] and text
+        for value, text in zip(wanted["tickvals"], wanted["ticktext"], strict=True):
+            assert 0 <= value <= max(1, line.x[-1]) and text
+    axes = ["yaxis", *(f"yaxis{at}" for at in range(2, len(lines) + 1))]
+    assert len({figure.layout[name].range for name in axes}) == 1
+
+
+def test_what_each_part_is_worth_is_drawn_once_a_part() -> None:
+    """A row for each part and metric, in three sets of places; ablations that repeat another one have no row."""
+    predictor = small_predictor(**RECAP)
+    table = describe_ablations(predictor, predictor.cases)
+    worth = worth_by_kind(table, predictor.cases["user"].to_numpy())
+    figure = go.Figure(plot_worth(worth, LIGHT).to_dict())
+    assert len(figure.data) == 6 and all(len(bars.x) == 8 for bars in figure.data)
+    notes = [note.text for note in figure.layout.annotations]
+    for row in worth[worth["ablation"] != "two_hops"].to_dict(orient="records"):
+        assert lost(row["hr"]) in notes and worth_label(row["ablation"]) in notes
 
 
 def test_plotly_accepts_every_figure() -> None:

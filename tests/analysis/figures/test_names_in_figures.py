@@ -29,7 +29,7 @@ SHOWN = "&lt;i&gt;&amp;lt;"
 def differences() -> go.Figure:
     bins = pd.DataFrame(
         {"bin": ["0", "1"], "low_count": [0, 1], "high_count": [0, 1], "n": [9, 9], "a": 0.1, "b": 0.3}
-        | {"difference": 0.2, "low": 0.1, "high": 0.3}
+        | {"difference": 0.2, "low": 0.1, "high": 0.3, "verdict": "b"}
     )
     return plot_differences(bins, a=HOSTILE, b=HOSTILE, metric="mrr", palette=LIGHT)
 

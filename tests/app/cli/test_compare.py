@@ -1,4 +1,4 @@
-"""`recap compare` as a shell sees it: kept seeds stand beside a checkpoint, counted once."""
+"""`recap compare` as a shell sees it; kept seeds are counted once."""
 
 from pathlib import Path
 
@@ -7,22 +7,22 @@ import pytest
 from analysis.compare.side import side_of
 from analysis.records.kept_seeds import seed_key
 from analysis.workspace import Workspace
+from recap import columns as c
 from recap.evaluation.records import write_records
 from tests.cli_runner import recap_json_here
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
 
-def test_kept_seeds_of_the_bundled_city(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The checkpoint stands with the four seeds that were shipped, the counter alone; without the option each alone."""
+def test_the_demo_city_against_visit_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checkpoint's own numbers, with the four seeds that came along as the spread."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    words = ("compare", "markov", BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
-    alone, several = recap_json_here(*words), recap_json_here(*words, "--kept-seeds")
-    assert [alone[side]["seeds"] for side in "ab"] == [1, 1]
-    assert [several[side]["seeds"] for side in "ab"] == [1, 5]
-    assert several["b"]["label"] == f"{alone['b']['label']} (5 seeds)"
-    assert several["b"]["key"] == f"{alone['b']['key']}-seeds"
-    assert several["finding"] != alone["finding"] or several["groups"] != alone["groups"]
+    told = recap_json_here("compare", "visit_count", BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
+    assert [told[side]["seeds"] for side in "ab"] == [1, 5]
+    assert told["headline"].startswith("RECAP beats visit count on rare transitions (+")
+    every = next(row for row in told["groups"] if row["group"] == "all")
+    value = Workspace.open(BUNDLE / "dataset", BUNDLE / "checkpoint").records()[c.RANK].le(20).mean()
+    assert every["b"] == pytest.approx(value, abs=1e-3) and every["verdict"] == "b"
 
 
 def test_a_seed_whose_checkpoint_is_given_counts_once(city_folder: Path, city_checkpoint: Path) -> None:
@@ -30,9 +30,9 @@ def test_a_seed_whose_checkpoint_is_given_counts_once(city_folder: Path, city_ch
     model = Workspace.open(city_folder, city_checkpoint)
     assert model.checkpoint is not None
     own = model.checkpoint.manifest.train.seed
-    for seeds, tables in (([own], 1), ([own, own + 1], 2)):
+    for seeds, others in (([own], 0), ([own, own + 1], 1)):
         for seed in seeds:
             key = seed_key(model.dataset.hash, model.key, seed)
             write_records(model.records(), key.cached(), key.metadata)
-        assert len(side_of(model, kept_seeds=True).tables) == tables
-    assert side_of(model, [model], kept_seeds=True).label.endswith(" (3 seeds)")
+        assert len(side_of(model).replicates) == others
+    assert len(side_of(model, [model]).replicates) == 2

@@ -44,19 +44,18 @@ def test_the_bundled_models_are_explained(name: str) -> None:
         assert part in text
 
 
-def test_curves_and_what_groups_are_worth(city_folder: Path, tmp_path: Path) -> None:
-    """Every curve with its knots, and each group; a model without curves is refused."""
+def test_curves_and_what_parts_are_worth(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """Every curve with its knots, of the paper's prior too; each part among all, known and new places."""
     checkpoint = write_untrained_checkpoint(Dataset.load(city_folder), tmp_path / "curves", config=recap_config())
     told = recap_json_here("curves", checkpoint, "--data", city_folder)
     assert [curve["name"] for curve in told["curves"]] == list(NAMES)
     assert all(len(curve["knots"]) == len(curve["points"]) == len(curve["amounts"]) for curve in told["curves"])
-    assert {"past_visits", "two_hop_paths", "graph_token"} <= {row["ablation"] for row in told["worth"]}
-    assert "Learned curves" in recap_here("curves", checkpoint, "--data", city_folder).stdout
-
-
-def test_the_papers_model_has_no_curves(city_checkpoint: Path, city_folder: Path) -> None:
-    """One line."""
-    assert_refused(recap_here("curves", city_checkpoint, "--data", city_folder, "--json"), "has no curves")
+    parts = {(row["among"], row["ablation"]) for row in told["worth"]}
+    assert {("known", "past_visits"), ("new", "two_hop_paths"), ("all", "graph_token")} <= parts
+    paper = recap_json_here("curves", city_checkpoint, "--data", city_folder)
+    assert [curve["name"] for curve in paper["curves"]] == ["count", "recency", "window"]
+    assert paper["numbers"]["tau_rec"] > 0 and sum(paper["gates"]) > 0
+    assert "Learned curves" in recap_here("curves", city_checkpoint, "--data", city_folder).stdout
 
 
 def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:

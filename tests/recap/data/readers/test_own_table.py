@@ -234,7 +234,7 @@ def test_compressed(tmp_path: Path) -> None:
     [
         (
             "user,poi,time,lat\n1,2,3,4\n",
-            r"latitude and longitude in degrees; name it with --map lat=COLUMN; its columns: user, poi",
+            r"latitude and longitude in degrees; name it with --map lat=COLUMN,lon=COLUMN; its columns: user, poi",
         ),
         ("a,b\n1,2\n", "--map lat=COLUMN"),
         ("user,user,poi,time,lat,lon\n", "'user' stands there twice"),
@@ -287,12 +287,11 @@ def test_parquet_columns_of_every_fitting_type(tmp_path: Path) -> None:
 
 
 def test_refuses_parquet(tmp_path: Path) -> None:
-    """Not Parquet, cut off, lists instead of values."""
-    table = pa.table({"user": [[1]], "poi": [1], "time": [1], "lat": [1.0], "lon": [1.0]})
-    pq.write_table(table, tmp_path / "lists.parquet")
+    """Not Parquet, cut off."""
+    pq.write_table(pa.table({"user": [1]}), tmp_path / "whole.parquet")
     (tmp_path / "noise.parquet").write_bytes(b"PAR1 noise PAR1")
-    (tmp_path / "cut.parquet").write_bytes((tmp_path / "lists.parquet").read_bytes()[:-20])
-    for name, part in (("lists", "'user' holds list"), ("noise", "cannot be read"), ("cut", "cannot be read")):
+    (tmp_path / "cut.parquet").write_bytes((tmp_path / "whole.parquet").read_bytes()[:-20])
+    for name, part in (("noise", "cannot be read"), ("cut", "cannot be read")):
         with pytest.raises(DataError, match=part):
             read_checkins(tmp_path / f"{name}.parquet", "parquet", ZONE)
 

@@ -54,11 +54,11 @@ def test_day_or_month_first_is_asked_where_both_read_it(tmp_path: Path) -> None:
     """Both readings of one value, each with its option."""
     path = own(tmp_path / "own.csv", time=["03/04/2012 18:00", "04/04/2012 19:00"])
     with pytest.raises(
-        DataError, match=r"day first, 03/04/2012 18:00 is 3 Apr 2012 18:00: .*--time-format '%d/%m/%Y"
+        DataError, match=r"day first, 03/04/2012 18:00 is 03 Apr 2012 18:00: .*--time-format '%d/%m/%Y"
     ) as asked:
         read_checkins(path, "csv", ReadOptions(timezone="UTC"))
     assert re.search(
-        r"month first, 03/04/2012 18:00 is 4 Mar 2012 18:00: .*--time-format '%m/%d/%Y %H:%M'", str(asked.value)
+        r"month first, 03/04/2012 18:00 is 04 Mar 2012 18:00: .*--time-format '%m/%d/%Y %H:%M'", str(asked.value)
     )
     (question,) = understand(path).questions
     read = read_checkins(path, "csv", question.choices[1].options.model_copy(update={"timezone": "UTC"}))

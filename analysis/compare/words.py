@@ -1,0 +1,117 @@
+"""What Compare says of a comparison; every claim follows the verdicts of its rows."""
+
+import pandas as pd
+
+from analysis.compare.comparison import Comparison
+from analysis.formatting import MINUS
+from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.evaluation_records import label_in_sentence
+
+_KINDS: dict[str, str] = {"tail": "rare", "head": "frequent"}
+
+
+def comparison_headline(found: Comparison) -> str:
+    """Who is better on rare and on frequent transitions, by how much, or that they tie."""
+    rows = {group: found.row(group) for group in _KINDS if found.row(group)["n"] > 0}
+    if not rows:
+        return "There is no test case to compare on."
+    verdicts = [str(row["verdict"]) for row in rows.values()]
+    winner = next((verdict for verdict in (*verdicts, str(found.row("all")["verdict"])) if verdict != "close"), None)
+    if winner is None:
+        kinds = " and on ".join(
+            f"{_KINDS[group]} ones" if at else f"{_KINDS[group]} transitions" for at, group in enumerate(rows)
+        )
+        return f"{found.b} and {label_in_sentence(found.a)} tie on {kinds}."
+    better, worse = (found.b, found.a) if winner == "b" else (found.a, found.b)
+    beats = f"{better} beats {label_in_sentence(worse)}"
+    won = [group for group, row in rows.items() if row["verdict"] == winner]
+    if not won:
+        return f"{beats} over all cases ({_gain(found.row('all'))} points), but ties on rare and frequent ones alone."
+    first, *others = won
+    said = f"{beats} on {_KINDS[first]} transitions ({_gain(rows[first])} points)"
+    if others:
+        return f"{said} and on {_KINDS[others[0]]} ones ({_gain(rows[others[0]])})."
+    rest = [group for group in rows if group != first]
+    if not rest:
+        return f"{said}."
+    row = rows[rest[0]]
+    if row["verdict"] == "close":
+        return f"{said} and ties on {_KINDS[rest[0]]} ones."
+    return f"{said} but loses on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
+
+
+def _gain(row: pd.Series) -> str:
+    return points(abs(float(row["difference"])))
+
+
+def points(difference: float) -> str:
+    """A difference in points, hundredths of the metric: one decimal below ten.
+
+    >>> points(0.1), points(0.0149), points(-0.0149), points(0.0004)
+    ('+10', '+1.5', '−1.5', '0.0')
+    """
+    value = 100 * difference
+    size = round(abs(value), 1)
+    return ("0.0" if size == 0 else f"{value:+.{0 if size >= 10 else 1}f}").replace("-", MINUS)
+
+
+def finds_sentence(found: Comparison) -> str:
+    """How many cases each finds that the other misses, and the p-value."""
+    row, a, b = found.row("all"), label_in_sentence(found.a), found.b
+    p = f"p {_relation(row['p'])}"
+    if not found.metric.startswith("hr"):
+        return (
+            f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
+        )
+    return (
+        f"{b} finds {int(row['only_b']):,} cases that {a} misses and misses {int(row['only_a']):,} that it finds "
+        f"({p}). We report the more cautious p-value."
+    )
+
+
+def cases_sentence(found: Comparison) -> str:
+    """Over which cases; what short lists do to MRR."""
+    cases = f"Both on the same {found.n:,} cases of the {found.users:,} users with test cases."
+    return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
+
+
+def seeds_sentence(found: Comparison) -> str:
+    """How far two seeds of one model differ; where that is not measured, why."""
+    if found.seeds is None:
+        if not found.unmeasured_seeds:
+            return "Neither model was trained, so there are no seeds to compare with."
+        names = " and ".join(found.unmeasured_seeds)
+        return f"Only one seed of {names}: train others with `recap train --seed` to see how far seeds differ."
+    band = float(found.row("all")["band"])
+    return f"Grey: two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."
+
+
+def sentences(found: Comparison) -> list[str]:
+    """What the command prints under the headline."""
+    return [finds_sentence(found), cases_sentence(found), seeds_sentence(found)] if found.n else []
+
+
+def p_value(p: float) -> str:
+    """A p-value: two significant digits, small ones bounded.
+
+    >>> p_value(0.3919), p_value(0.0123), p_value(0.0004), p_value(0.00001), p_value(1.0), p_value(float("nan"))
+    ('.39', '.012', '.0004', '< .0001', '1', '–')
+    """
+    if p != p:
+        return "–"
+    if p < 0.0001:
+        return "< .0001"
+    text = f"{p:.2f}" if p >= 0.1 else f"{p:.3f}" if p >= 0.001 else f"{p:.4f}"
+    return "1" if text == "1.00" else text.removeprefix("0")
+
+
+def _relation(p: float) -> str:
+    text = p_value(p)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def verdict_words(row: dict, found: Comparison) -> str:
+    """Who is better in a group."""
+    if row["n"] == 0:
+        return "no case"
+    return {"b": found.b, "a": found.a, "close": "tie"}[str(row["verdict"])]

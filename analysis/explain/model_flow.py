@@ -1,0 +1,228 @@
+"""The model drawn once: what each of its parts reads in one case, and what it adds to the scores of two places."""
+
+from typing import Final
+
+import numpy as np
+from pydantic import Field
+
+from analysis.explain import model_words as words
+from analysis.explain.curves import learned_numbers, values_at
+from analysis.explain.edited_case import EditedCase
+from analysis.explain.explanation import choose_runner_up, decompose_scores
+from analysis.explain.past_visits import past_visits
+from analysis.explain.paths import transitions_from, two_hop_paths
+from analysis.explain.types import Candidate, Role
+from recap import columns as c
+from recap.config import Config
+from recap.counterfactuals import GRAPH_TOKEN
+from recap.device import one_thread
+from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
+from recap.features.catalogue import FEATURES, PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
+
+_NAMED_CHECKINS: Final = 3
+
+
+class FlowPart(Config):
+    """One part of the model in one case; pairs hold the place explained and its runner-up."""
+
+    name: str = Field(description="A group of terms, a term of the paper's prior, or the graph token.")
+    title: str = Field(description="What it reads.")
+    reads: tuple[str, str] = Field(description="What that is in this case, of each place.")
+    reader: tuple[str, str] = Field(description="What turns it into points.")
+    adds: tuple[float, float] | None = Field(description="To each score; None for the graph token, which adds none.")
+    without: tuple[float, float] | None = Field(description="Each place's rank without it; None where it is inactive.")
+
+
+class ModelFlow(Config):
+    """All parts in the order they are drawn; what they add to a place sums to its score."""
+
+    case: int
+    terms: tuple[str, ...] = Field(description="Groups that the score is the sum of.")
+    parts: list[FlowPart]
+    places: tuple[Candidate, Candidate]
+    roles: tuple[Role, Role]
+    num_places: int
+    source_name: str
+    hops: int = Field(description="Of the graph token; 0 without one.")
+    numbers: dict[str, float] = Field(description="Single learned numbers of prior and correction, by symbol.")
+    core_reads_all: bool = Field(description="Whether the core scores every place, not only new ones.")
+
+    @property
+    def pois(self) -> tuple[int, int]:
+        return self.places[0].poi, self.places[1].poi
+
+    @property
+    def gates(self) -> tuple[float | None, float | None]:
+        """Of both places, None where no correction acts."""
+        return self.places[0].gate, self.places[1].gate
+
+    def part(self, name: str) -> FlowPart | None:
+        """One part by name."""
+        return next((part for part in self.parts if part.name == name), None)
+
+
+@one_thread()
+def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelFlow:
+    """How the model scores the place explained and its runner-up.
+
+    Args:
+        against: the runner-up; the best other place by default.
+
+    Raises:
+        CaseError: an unknown runner-up, or the place explained itself.
+    """
+    target = edited_case.target
+    runner_up = choose_runner_up(edited_case) if against is None else against
+    edited_case.check_poi(runner_up)
+    if runner_up == target:
+        raise CaseError(f"two different places are needed to compare, got {target} twice")
+    pois = [target, runner_up]
+    places = decompose_scores(edited_case, pois)
+    names = [name for name in _part_names(edited_case) if name != CLIP or any(place.terms[CLIP] for place in places)]
+    without = _ranks_without(edited_case, names, pois)
+    model = edited_case.predictor.model
+    numbers = learned_numbers(edited_case.predictor)
+    facts = _Facts(edited_case, pois, numbers)
+    terms = edited_case.groups
+    parts = []
+    for name in names:
+        adds = None
+        if name != GRAPH_TOKEN:
+            adds = tuple(place.groups[name] if name in terms else place.terms[name] for place in places)
+        reads, reader = facts.of(name)
+        parts.append(
+            FlowPart(
+                name=name,
+                title=words.input_title(name),
+                reads=reads,
+                reader=reader,
+                adds=adds,
+                without=without.get(name),
+            )
+        )
+    first: Role = "truth" if target == edited_case.truth else "model"
+    second: Role = "truth" if runner_up == edited_case.truth else "model" if first == "truth" else "other"
+    return ModelFlow(
+        case=edited_case.case.number,
+        terms=tuple(name for name in (CORE, *terms) if name in terms),
+        parts=parts,
+        places=(places[0], places[1]),
+        roles=(first, second),
+        num_places=len(edited_case.total_P),
+        source_name=edited_case.ranker.dataset.poi_labels[edited_case.source],
+        hops=0 if model.graph_token is None else model.graph_token.num_hops,
+        numbers=numbers,
+        core_reads_all=model.config.core_scope == "everywhere",
+    )
+
+
+def _part_names(edited_case: EditedCase) -> list[str]:
+    """Groups of terms, the paper's prior term by term; then the correction, the core and its graph token."""
+    groups = list(edited_case.groups)
+    if edited_case.predictor.model.prior is not None:
+        at = groups.index(PAST)
+        groups[at : at + 1] = [*PRIOR_TERMS, CLIP]
+    ordered = [name for name in groups if name not in (CORE, CORRECTION)]
+    ordered += [name for name in (CORRECTION, CORE) if name in groups]
+    return [*ordered, *([GRAPH_TOKEN] if edited_case.predictor.model.graph_token is not None else [])]
+
+
+def _ranks_without(edited_case: EditedCase, names: list[str], pois: list[int]) -> dict[str, tuple[float, float]]:
+    """Ranks of both places without each part that acts, all places scored again."""
+    inactive = set(edited_case.inactive)
+    prior_parts = {*PRIOR_TERMS, PAST, TIME, TRANSITIONS, PATHS, PLACES} if "prior" in inactive else set()
+    acting = [name for name in names if name not in inactive | prior_parts | {CLIP}]
+    totals = edited_case.ranker.score_counterfactuals([edited_case.without(name) for name in acting])
+    return {
+        name: (rank_of(total_P, pois[0]), rank_of(total_P, pois[1]))
+        for name, total_P in zip(acting, totals, strict=True)
+    }
+
+
+class _Facts:
+    """What each part reads in a case, in a few words, of two places."""
+
+    def __init__(self, edited_case: EditedCase, pois: list[int], numbers: dict[str, float]) -> None:
+        self._case, self._pois, self._numbers = edited_case, pois, numbers
+        self._model = edited_case.predictor.model
+        self._visits = [past_visits(edited_case, poi) for poi in pois]
+        history = edited_case.variant.history
+        self._moment = words.moment(int(history.local_seconds_H[-2]))
+
+    def of(self, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
+        """What a part reads of each place, and what reads it."""
+        pair = [self._reads(name, at) for at in range(2)]
+        readers = [self._reader(name, at) for at in range(2)]
+        return (pair[0], pair[1]), (readers[0], readers[1])
+
+    def _reads(self, name: str, at: int) -> str:
+        last, count = self._visits[at].last, len(self._visits[at].visits)
+        match name:
+            case "past visits":
+                return words.visits_read(count, None if last is None else last.days_ago)
+            case "count":
+                return words.visits_read(count, None)
+            case "recency":
+                return words.recency_read(None if last is None else last.checkins_ago)
+            case "window":
+                length = self._model.config.recent_window
+                return words.window_read(last is not None and last.checkins_ago <= length, length)
+            case "clip":
+                return words.CLIP_READ
+            case "time of day and week" | "correction":
+                return self._moment
+            case "transitions from here":
+                return self._transitions(at)
+            case "two-hop paths":
+                return words.paths_read(len(two_hop_paths(self._case, self._pois[at])))
+            case "popularity and distance":
+                return self._place(at)
+            case "core":
+                return words.checkins_read(self._checkins(), self._model.config.suffix_length)
+            case _:
+                return words.token_read(self._neighbourhood(), self._hops)
+
+    def _reader(self, name: str, at: int) -> str:
+        if name in PRIOR_TERMS:
+            return words.prior_reader(name, self._numbers)
+        if name == CORRECTION:
+            return words.gate_reader(self._case.gates.get(self._pois[at]))
+        return words.reader(name, sum(feature.group == name for feature in FEATURES))
+
+    def _transitions(self, at: int) -> str:
+        source, poi = self._case.source, self._pois[at]
+        poi_H = self._case.variant.history.poi_H[:-1]
+        own = int(np.sum((poi_H[:-1] == source) & (poi_H[1:] == poi)))
+        others = transitions_from(self._case, source, others_only=True)
+        return words.transitions_read(own, others.get(poi, 0), sum(others.values()))
+
+    def _place(self, at: int) -> str:
+        values = values_at(self._case, [self._pois[at]])
+        amounts = {
+            feature.name.rsplit("_", 1)[0]: feature.in_unit(value)
+            for feature in FEATURES
+            if feature.group == PLACES and (value := values[feature.name][0]) is not None
+        }
+        return words.place_read(round(amounts["popularity"]), amounts["distance"])
+
+    def _checkins(self) -> list[str]:
+        """Categories of the latest check-ins, or names where there are none, the latest first."""
+        dataset = self._case.ranker.dataset
+        categories = dataset.pois[c.CATEGORY]
+        latest = self._case.variant.history.poi_H[:-1][::-1][:_NAMED_CHECKINS]
+        return [str(categories.iloc[poi]) or dataset.poi_labels[poi] for poi in latest.tolist()]
+
+    @property
+    def _hops(self) -> int:
+        token = self._model.graph_token
+        return 0 if token is None else token.num_hops
+
+    def _neighbourhood(self) -> int:
+        """Places that the token averages: those that some path of N transitions reaches."""
+        graph = self._case.ranker.graph
+        reached = graph.adjacency[[self._case.source]]
+        for _ in range(self._hops - 1):
+            reached = reached @ graph.adjacency
+        return int(reached.nnz)

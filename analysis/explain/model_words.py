@@ -1,0 +1,415 @@
+"""Every sentence, label and equation of the page "The model"."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Final, NamedTuple, Protocol
+
+from analysis.explain.types import Role
+from analysis.formatting import days, ordinal, percent, points, signed, signed_points
+from analysis.records.ablations import ABLATION_LABELS, HISTORY, TWO_HOPS, slug
+from recap.counterfactuals import GRAPH_TOKEN
+from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.model.recap import CLIP, CORE, CORRECTION
+from recap.printable import shortened
+
+SCORE: Final = "score"
+WORTH_TAB: Final = "What each part is worth"
+INTRO: Final = "Select a box to see what it does. Bands are as wide as what they add; hatched ones take points off."
+GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
+NEW_ONLY: Final = "new places only"
+CLIP_READ: Final = "0 to 10 points"
+
+
+class Part(NamedTuple):
+    """What the page says of a part: its title, at most two sentences, its equation in LaTeX."""
+
+    title: str
+    does: str
+    equation: str
+
+
+_CURVES_EQUATION: Final = r"\sum_{j} f_j(x_j(d))"
+_PARTS: Final = {
+    SCORE: Part(
+        "Score",
+        "All contributions add up to a place's score. Every place gets one, and the highest ranks first.",
+        "",
+    ),
+    PAST: Part(
+        "Past visits",
+        "Each curve turns one number about the user's visits to a place into points: how many, how long ago, in what "
+        "rhythm. New places get 0.",
+        _CURVES_EQUATION,
+    ),
+    TIME: Part(
+        "Time of day and week",
+        "These curves read the visits near this time of day or on this weekday. Recent visits count more.",
+        r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
+    ),
+    TRANSITIONS: Part(
+        "Transitions from here",
+        "These curves count transitions from the current place: the user's own, and other users' in training.",
+        r"f(\log(1 + m_{sd})) + \ldots",
+    ),
+    PATHS: Part(
+        "Two-hop paths",
+        "A path leads over one place in between, along other users' transitions. One curve reads the sum of all paths.",
+        r"f\Big(\sum_m A_{sm} A_{md}\Big)",
+    ),
+    PLACES: Part(
+        "Popularity and distance",
+        "These curves read how popular a place is, how far away, and how many similar users went there. "
+        "Known and new places have curves of their own.",
+        _CURVES_EQUATION,
+    ),
+    "count": Part(
+        "Visits before",
+        "The more often the user has been to a place, the more points it gets.",
+        r"\lambda_{\mathrm{prior}}\, w_{\mathrm{cnt}} \log(1 + n_t(d))",
+    ),
+    "recency": Part(
+        "Last visit",
+        "The points fade with the check-ins since the last visit.",
+        r"\lambda_{\mathrm{prior}}\, w_{\mathrm{rec}}\, e^{-r_t(d) / \tau_{\mathrm{rec}}}",
+    ),
+    "window": Part(
+        "Recent window",
+        "A place among the latest check-ins gets a fixed number of points.",
+        r"\lambda_{\mathrm{prior}}\, w_{\mathrm{win}}\, \mathbf{1}[d \in \mathcal{W}_t]",
+    ),
+    CLIP: Part(
+        "Limit",
+        "The prior stays between 0 and 10 points.",
+        r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)",
+    ),
+    CORRECTION: Part(
+        "Correction",
+        "A small network compares the current moment with the last visit to the place. It raises or lowers the prior.",
+        r"\begin{aligned}\Delta_t(d) &= \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d) \\ "
+        r"\gamma_t(d) &= \tanh(\mathrm{MLP}_g[\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}])\end{aligned}",
+    ),
+    CORE: Part(
+        "Sequence model",
+        "A Transformer reads the user, the latest check-ins as tokens, and the graph token. "
+        "Its output is compared with each place.",
+        r"\ell_t^{\mathrm{core}}(d) = \mathbf{w}_d^{\top} \mathbf{h}_t + b_d",
+    ),
+    GRAPH_TOKEN: Part(
+        "Graph token",
+        "One token averages the places within {hops} hops of the current place. It adds no points of its own: the "
+        "sequence model reads it.",
+        r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
+    ),
+}
+_HOPS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
+_LEADS: Final = {
+    HISTORY: "habit decides",
+    CORRECTION: "habit decides",
+    slug(TRANSITIONS): "earlier transitions decide",
+    TWO_HOPS: "two-hop paths decide",
+    slug(PLACES): "distance and other users decide",
+    CORE: "recent check-ins decide",
+}
+"""The headline's subject and verb, by the ablation that costs most."""
+
+
+def title(name: str) -> str:
+    """What a part is called."""
+    return _PARTS[name].title
+
+
+class Drawn(Protocol):
+    """What the sentences need to know of a model."""
+
+    @property
+    def hops(self) -> int: ...
+
+    @property
+    def core_reads_all(self) -> bool: ...
+
+    @property
+    def terms(self) -> tuple[str, ...]: ...
+
+
+def input_title(name: str) -> str:
+    """What a part reads."""
+    return {CORE: "Recent check-ins", CORRECTION: "This moment"}.get(name, title(name))
+
+
+def explain_part(name: str, model: Drawn) -> Part:
+    """What a part does, and its equation."""
+    part = _PARTS[name]
+    if name == SCORE:
+        symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
+        terms = [symbols.get(term, "R_t(d)") for term in model.terms]
+        return part._replace(equation=r"\ell_t(d) = " + " + ".join(dict.fromkeys(terms)))
+    if name == GRAPH_TOKEN:
+        does = part.does.format(hops=_HOPS.get(model.hops, model.hops))
+        return part._replace(does=does, equation=part.equation.format(n=model.hops))
+    if name == CORE and not model.core_reads_all:
+        return part._replace(does=part.does + " Only new places get its points.")
+    return part
+
+
+def headline(known: str | None, new: str | None) -> str:
+    """What decides between places a user knows and among new ones; ablations by name, None where none is beyond chance.
+
+    >>> headline("history", "popularity_and_distance")
+    'Habit decides between places a user knows; distance and other users decide among new ones.'
+    >>> headline("history", None)
+    'Habit decides between places a user knows; no part alone decides among new ones.'
+    """
+    first, second = ("no part alone decides" if name is None else _LEADS[name] for name in (known, new))
+    if first == second:
+        return f"{_capital(first)} between places a user knows, and among new ones."
+    return f"{_capital(first)} between places a user knows; {second} among new ones."
+
+
+def count_inputs(count: int) -> str:
+    """The headline while ablations have not been run.
+
+    >>> count_inputs(6)
+    'Six inputs add up to one score.'
+    """
+    return f"{_capital(_NUMBERS.get(count, str(count)))} inputs add up to one score."
+
+
+_NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+
+
+def moment(local_seconds: int) -> str:
+    """The current check-in's time on its own clock.
+
+    >>> moment(0)
+    'Thursday 00:00'
+    """
+    return datetime.fromtimestamp(local_seconds, UTC).strftime("%A %H:%M")
+
+
+def visits_read(count: int, days_ago: float | None) -> str:
+    """Past visits to a place.
+
+    >>> visits_read(6, 3.1), visits_read(0, None), visits_read(1, None)
+    ('6 visits, last 3 days ago', 'never visited', '1 visit')
+    """
+    if not count:
+        return "never visited"
+    what = "1 visit" if count == 1 else f"{count:,} visits"
+    return what if days_ago is None else f"{what}, last {days(days_ago)} ago"
+
+
+def recency_read(checkins_ago: int | None) -> str:
+    """Check-ins since the last visit."""
+    if checkins_ago is None:
+        return "never visited"
+    return "1 check-in ago" if checkins_ago == 1 else f"{checkins_ago:,} check-ins ago"
+
+
+def window_read(is_in: bool, length: int) -> str:
+    """Whether the place is in the recent window."""
+    return f"last {length} check-ins: {'yes' if is_in else 'no'}"
+
+
+def transitions_read(own: int, others: int, total: int) -> str:
+    """Transitions from the current place.
+
+    >>> transitions_read(2, 4, 61), transitions_read(0, 0, 1)
+    ('own: 2, others: 4 of 61', 'own: 0, others: 0 of 1')
+    """
+    return f"own: {own:,}, others: {others:,} of {total:,}"
+
+
+def paths_read(count: int) -> str:
+    """Two-hop paths to a place."""
+    return "no path" if not count else "1 path" if count == 1 else f"{count:,} paths"
+
+
+def place_read(checkins: int, kilometres: float) -> str:
+    """Other users' check-ins at a place, and how far it is.
+
+    >>> place_read(48, 1.234)
+    '48 check-ins, 1.2 km away'
+    """
+    far = f"{kilometres:.1f}" if kilometres < 100 else f"{kilometres:,.0f}"
+    return f"{checkins:,} check-in{'' if checkins == 1 else 's'}, {far} km away"
+
+
+def checkins_read(latest: Sequence[str], length: int) -> str:
+    """The latest check-ins by category, the latest first."""
+    return shortened(f"{length}: {', '.join(latest)}", 28)
+
+
+def token_read(count: int, hops: int) -> str:
+    """How many places the graph token averages."""
+    return f"{count:,} place{'' if count == 1 else 's'} {_HOPS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
+
+
+def reader(name: str, curves: int) -> str:
+    """What turns an input into points."""
+    if name == CORE:
+        return "Sequence model"
+    return {CLIP: "limit", GRAPH_TOKEN: ""}.get(name, "1 curve" if curves == 1 else f"{curves} curves")
+
+
+def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
+    """A term of the paper's prior with the numbers it learned.
+
+    >>> learned = {"lambda_prior": 2.0, "w_cnt": 1.5, "tau_rec": 87.0, "w_rec": 1.0}
+    >>> prior_reader("count", learned), prior_reader("recency", learned)
+    ('3.00 log(1 + n)', '2.00 exp(−r / 87)')
+    """
+    symbol = {"count": "w_cnt", "recency": "w_rec", "window": "w_win"}[name]
+    factor = points(numbers["lambda_prior"] * numbers.get(symbol, 0.0))
+    tail = {"count": " log(1 + n)", "recency": f" exp(−r / {numbers['tau_rec']:.0f})", "window": " if in it"}
+    return factor + tail[name]
+
+
+def gate_reader(gate: float | None) -> str:
+    """The gate of a place."""
+    return "gate" if gate is None else f"gate {signed_points(gate)}"
+
+
+def prior_tab(numbers: Mapping[str, float]) -> str:
+    """The tab of what the revisit prior learned."""
+    return "Prior and gate" if "lambda_prior" in numbers else "Curves"
+
+
+def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> str:
+    """The line under the curves.
+
+    >>> curves_note("past visits", {}, 0)
+    'The curves of past visits. One scale for all; bars: how candidates’ values are spread.'
+    """
+    whose = "The widest curves" if group is None else f"The curves of {group}"
+    if "lambda_prior" in numbers:
+        learned = ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
+        return f"Learned: {learned}. Bars: how candidates’ values are spread."
+    thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
+    return f"{whose}. One scale for all; bars: how candidates’ values are spread.{thin}"
+
+
+_SYMBOLS: Final = {
+    "lambda_prior": "λ",
+    "w_cnt": "w count",
+    "w_rec": "w recency",
+    "w_win": "w window",
+    "tau_rec": "τ",
+    "lambda_corr": "λ correction",
+}
+
+
+def worth_note(known: int, new: int) -> str:
+    """The line under what each part is worth."""
+    return (
+        f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places, {new:,} to new ones. "
+        "Lines: 95 % intervals over users."
+    )
+
+
+def standing(num_places: int) -> str:
+    """Under a rank: among how many places."""
+    return f"of {num_places:,} places"
+
+
+def score_line(rank: float, score: float) -> str:
+    """The other place in one line."""
+    return f"{ordinal(rank)}, score {points(score)}"
+
+
+def probability_line(probability: float) -> str:
+    """A place's probability."""
+    return f"{percent(probability)} probability" if probability >= 0.01 else "below 1 % probability"
+
+
+def without_line(rank: float, without: float | None) -> str:
+    """What leaving a part out does to a place's rank: an ablation that was run.
+
+    >>> without_line(1, 63), without_line(2, 2)
+    ('Without it, the place ranks 63rd.', 'Without it, the place stays 2nd.')
+    """
+    if without is None:
+        return "Inactive at this checkpoint's epoch."
+    return f"Without it, the place {'stays' if without == rank else 'ranks'} {ordinal(without)}."
+
+
+def curve_label(name: str) -> str:
+    """A feature's name over its curve.
+
+    >>> curve_label("time_since_visit"), curve_label("own_transitions")
+    ('Time since the last visit', 'Own transitions')
+    """
+    return _CURVE_LABELS.get(name, _capital(name.replace("_", " ")))
+
+
+_CURVE_LABELS: Final = {
+    "visits_30_days": "Visits, last 30 days",
+    "visits_50_checkins": "Visits, last 50 check-ins",
+    "time_since_visit": "Time since the last visit",
+    "is_source": "Current place",
+    "overdue": "Later than usual",
+    "early": "Sooner than usual",
+    "visits_in_burst": "Visits in this burst",
+    "visits_in_trajectory": "Visits in this trajectory",
+    "was_before_source": "Place before this one",
+    "visits_first_of_day": "First visits of a day",
+    "visits_within_half_hour": "Visits, same half hour",
+    "visits_within_hour": "Visits, same hour",
+    "visits_within_3_hours": "Visits, within 3 hours",
+    "visits_0_to_2_hours_later": "Visits 0–2 hours later",
+    "visits_2_to_5_hours_later": "Visits 2–5 hours later",
+    "visits_5_to_9_hours_later": "Visits 5–9 hours later",
+    "visits_on_such_days": "Visits on such days",
+    "visits_on_weekday": "Visits on this weekday",
+    "visits_in_week_hour": "Visits, hour of the week",
+    "next_at_hour": "Next at this hour",
+    "next_at_hour_on_such_days": "Next at this hour, such days",
+    "own_transition_pairs": "Own transitions, two in a row",
+    "own_transitions_at_hour": "Own transitions, this hour",
+    "own_slow_transitions": "Own transitions after a pause",
+    "others_transitions": "Others' transitions",
+    "two_hop_paths": "Two-hop paths, summed weight",
+    "similar_users": "Similar users, new places",
+    "count": "Visits before",
+    "recency": "Last visit",
+    "window": "In the recent window",
+} | {
+    f"{name}_{kind}": f"{label}, {kind} places"
+    for name, label in (("popularity", "Popularity"), ("distance", "Distance in km"), ("category", "Category"))
+    for kind in ("known", "new")
+}
+GATE_TITLE: Final = "Gate γ"
+WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
+
+
+def among_title(among: str) -> str:
+    """Which places the truth is ranked among."""
+    return {"all": "among all places", "known": "between known places", "new": "among new places"}[among]
+
+
+def lost(value: float) -> str:
+    """Accuracy lost; a gain is negative.
+
+    >>> lost(0.65), lost(-0.04), lost(0.0)
+    ('0.650', '−0.040', '0.000')
+    """
+    return signed(value).removeprefix("+")
+
+
+def worth_label(ablation: str) -> str:
+    """A row of what each part is worth.
+
+    >>> worth_label("history"), worth_label("core")
+    ('Habit: past visits and times', 'Sequence model')
+    """
+    if ablation == HISTORY:
+        return "Habit: past visits and times"
+    return _capital(ABLATION_LABELS[ablation].removeprefix("the "))
+
+
+def token_note(rank: float, without: float | None) -> str:
+    """Next to the graph token's line."""
+    return f"The sequence model reads it. {without_line(rank, without)}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,41 @@
+"""What a case is called, and which case somebody means who types a few words."""
+
+import re
+
+import numpy as np
+
+from analysis.formatting import day, user_name
+from analysis.workspace import Workspace
+from recap import columns as c
+
+
+def case_name(opened: Workspace, number: int) -> str:
+    """``Case 214 · User 041 · Thu 3 Oct, 18:20``, on the clock of the place.
+
+    Raises:
+        CaseError: no such case.
+    """
+    case = opened.case(number)
+    time = opened.dataset.local_time.iloc[int(case[c.ROW])]
+    return f"Case {number:,} · {user_name(int(case[c.USER]))} · {day(time)}, {time:%H:%M}"
+
+
+def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
+    """The cases of a case's user in order; of many, those around it."""
+    user_N = opened.cases[c.USER].to_numpy()
+    (mine,) = np.nonzero(user_N == user_N[number])
+    at = int(np.searchsorted(mine, number))
+    start = max(0, min(at - most // 2, len(mine) - most))
+    return [int(case) for case in mine[start : start + most]]
+
+
+def find_case(opened: Workspace, text: str) -> int | None:
+    """The case of a number that was typed, or a user's first case (``user 41``); None where there is none."""
+    number = re.search(r"\d+", text.replace(",", ""))
+    user = re.match(r"\s*user\s*0*(\d{1,9})\b", text, re.IGNORECASE)
+    if user is not None:
+        (mine,) = np.nonzero(opened.cases[c.USER].to_numpy() == int(user[1]))
+        return int(mine[0]) if len(mine) else None
+    if number is None or len(number[0]) > 12 or int(number[0]) >= len(opened.cases):
+        return None
+    return int(number[0])

@@ -1,0 +1,173 @@
+"""The cases that exactly one side finds; a click on a row shows what both sides predict."""
+
+from typing import Final
+
+import pandas as pd
+import streamlit as st
+
+from analysis.compare.cells import HitSelection, cell_label
+from analysis.compare.comparison import Comparison
+from analysis.formatting import ordinal, rank_number, rank_word
+from app import state
+from app.cached import comparisons
+from app.cached.comparisons import Option
+from app.cached.workspace import open_workspace
+from app.components.text import quiet, section
+from app.pages import EXPLAIN, WALK
+from app.sources import Source
+from recap import columns as c
+from recap.printable import markdown_text
+
+_CELLS: Final = ("only_b", "only_a")
+_FIELDS: Final = ("a", "b", "cell")
+"""The fields of the address that say which cases are listed."""
+_LISTED: Final = 7
+_CLICKED: Final = "_flipped_row"
+_HEIGHT: Final = 317
+
+
+def current_cell() -> str:
+    """Which cases are listed: those that B alone finds, or A alone."""
+    asked = state.incoming("cell")
+    if asked in _CELLS:
+        st.session_state["cell"] = asked
+    cell = str(st.session_state.get("cell") or _CELLS[0])
+    state.write_param("cell", cell if cell != _CELLS[0] else None)
+    return cell
+
+
+def show_flipped_cases(source: Source, a: Option, b: Option, found: Comparison, cell: str, num_cases: int) -> None:
+    """The list, and next to it the case of the clicked row, else the first one."""
+    listed = comparisons.cell_cases(source, a, b, found.k, cell)
+    halves = st.grid(2, min_column_width=380, gap="medium")
+    with halves.cell():
+        section("Cases that flipped")
+        with st.container(horizontal=True, vertical_alignment="center"):
+            _cell_control(found, cell)
+            st.space("stretch")
+            _open_all(source, a, b, found, cell, listed)
+        if listed.empty:
+            quiet(f"{markdown_text(cell_label(cell, found.a, found.b))}: no case.")
+        else:
+            _show_list(source, listed, f"flipped-{a.token[:12]}-{b.token[:12]}-{found.k}-{cell}")
+    case = _current_open(num_cases)
+    if case is None and not listed.empty:
+        case = int(listed[c.CASE].iloc[0])
+    if case is not None:
+        with halves.cell():
+            _show_case(source, a, b, case)
+
+
+def _cell_control(found: Comparison, cell: str) -> None:
+    row, names = found.row("all"), {"only_b": found.b, "only_a": found.a}
+    st.session_state["cell_control"] = cell
+
+    def choose() -> None:
+        st.session_state.update(cell=st.session_state["cell_control"], open=None)
+
+    st.segmented_control(
+        "Found by",
+        _CELLS,
+        required=True,
+        key="cell_control",
+        format_func=lambda name: f"Only {names[name]} {int(row[name]):,}",
+        label_visibility="collapsed",
+        on_change=state.unless_late(choose, *_FIELDS),
+    )
+
+
+def _open_all(source: Source, a: Option, b: Option, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
+    if len(listed) and st.button(
+        "All in Walk", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key="cell-walk"
+    ):
+        chosen = HitSelection(a.token, b.token, found.k, cell)
+        case = str(listed[c.CASE].iloc[0])
+        st.switch_page(
+            WALK.path, query_params=state.link_to(b.shown or a.shown or source, cases=chosen.text, case=case)
+        )
+
+
+def _show_list(source: Source, listed: pd.DataFrame, key: str) -> None:
+    """Largest change of rank first."""
+    labels, cases = open_workspace(source).labels, listed[c.CASE].to_numpy()
+    ways, ranks = (zip(listed[x], listed[y], strict=True) for x, y in ((c.SOURCE, c.TARGET), ("rank_a", "rank_b")))
+    rows = pd.DataFrame(
+        {
+            "Transition": [f"{labels[start]} → {labels[end]}" for start, end in ways],
+            "Seen": listed[c.TRANSITION_COUNT].to_numpy(),
+            "Rank, A → B": [f"{rank_number(first)} → {rank_number(second)}" for first, second in ranks],
+        }
+    )
+
+    event = st.dataframe(
+        rows,
+        hide_index=True,
+        height=_HEIGHT,
+        key=key,
+        on_select="rerun",
+        selection_mode="single-cell",
+        column_config={
+            "Seen": st.column_config.NumberColumn(width=60, help="How often the transition occurred in training."),
+            "Rank, A → B": st.column_config.TextColumn(width=120, help="Of the true place."),
+        },
+        alt="Cases that exactly one side finds, the largest change of rank first; a click shows what both predict",
+    )
+    cells = event["selection"]["cells"]
+    clicked = int(cells[0][0]) if cells else None
+    if clicked != st.session_state.get(_CLICKED):
+        st.session_state[_CLICKED] = clicked
+        if clicked is not None and clicked < len(cases) and not state.is_late(*_FIELDS):
+            st.session_state["open"] = int(cases[clicked])
+
+
+def _current_open(num_cases: int) -> int | None:
+    """The case that a link or a row opened; None for none."""
+    asked = state.incoming("open")
+    if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_cases:
+        st.session_state["open"] = int(asked)
+    elif asked is not None:
+        st.warning("The link's case is not in this dataset, so another one is shown.")
+        st.session_state["open"] = None
+    case = st.session_state.get("open")
+    case = case if case is not None and case < num_cases else None
+    state.write_param("open", None if case is None else str(case))
+    return case
+
+
+def _show_case(source: Source, a: Option, b: Option, case: int) -> None:
+    """The best places of both sides, the true one marked, and the ways to Walk and Explain."""
+    opened = open_workspace(source)
+    row = opened.case(case)
+    places = [markdown_text(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET)]
+    section(f"{places[0]} → :orange[{places[1]}]")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        quiet(f"Case {case:,}, seen {int(row[c.TRANSITION_COUNT]):,} × in training", width="content")
+        st.space("stretch")
+        shown = b.shown or a.shown or source
+        for page in (WALK, EXPLAIN):
+            if (page is WALK or b.shown or a.shown) and st.button(
+                page.title,
+                icon=":material/arrow_forward:",
+                icon_position="right",
+                type="tertiary",
+                key=f"flipped-{page.name}",
+            ):
+                st.switch_page(page.path, query_params=state.link_to(shown, case=str(case)))
+    columns = {option.label: _best_places(source, option, case) for option in (a, b)}
+    st.dataframe(
+        pd.DataFrame({"Rank": [*map(ordinal, range(1, _LISTED + 1)), "True place"], **columns}),
+        hide_index=True,
+        key="flipped-both",
+        height="content",
+        column_config={"Rank": st.column_config.TextColumn(width=90)},
+        alt=f"The best places of {a.label} and {b.label}; ◎ is the true next place",
+    )
+
+
+def _best_places(source: Source, option: Option, case: int) -> list[str]:
+    """The first places of a side, then the rank of the true one."""
+    opened, record = open_workspace(source), comparisons.listed_records(source, option).iloc[case]
+    best = [int(poi) for poi in record[c.TOP_POIS][:_LISTED]]
+    names = [f"{'◎ ' if poi == record[c.TARGET] else ''}{opened.labels[poi]}" for poi in best]
+    rank = rank_word(float(comparisons.read_side(source, option).ranks()[case]))
+    return [*(names + [""] * _LISTED)[:_LISTED], rank]

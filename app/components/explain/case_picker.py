@@ -1,0 +1,59 @@
+"""The case of Explain: the one before, a list of the user's cases that also takes a number, and the next."""
+
+import streamlit as st
+
+from analysis.trajectories.case_names import case_name, cases_of_user, find_case
+from app import state
+from app.cached.workspace import open_workspace
+from app.sources import Source
+from recap.printable import markdown_text
+
+_LISTED = 60
+
+
+def case_picker(source: Source, case: int) -> None:
+    """Three controls into the row at hand."""
+    opened = open_workspace(source)
+    last = len(opened.cases) - 1
+    st.button(
+        ":material/chevron_left:",
+        key="case-before",
+        shortcut="Left",
+        disabled=case == 0,
+        on_click=state.set_case,
+        args=(max(case - 1, 0),),
+        help="The case before",
+    )
+    st.session_state["explained_case"] = case
+    st.selectbox(
+        "Case",
+        cases_of_user(opened, case, _LISTED),
+        key="explained_case",
+        format_func=lambda number: case_name(opened, number) if isinstance(number, int) else str(number),
+        accept_new_options=True,
+        label_visibility="collapsed",
+        width=310,
+        on_change=state.unless_late(lambda: _picked(source), "case"),
+        help=f"Cases of this user. Type a number up to {last:,}, or a user such as “user 41”, and press Enter.",
+    )
+    st.button(
+        ":material/chevron_right:",
+        key="case-after",
+        shortcut="Right",
+        disabled=case == last,
+        on_click=state.set_case,
+        args=(min(case + 1, last),),
+        help="The next case",
+    )
+    missing = st.session_state.pop("case_unknown", None)
+    if missing:
+        st.toast(f"No case or user “{markdown_text(missing[:40])}” here.")
+
+
+def _picked(source: Source) -> None:
+    chosen = st.session_state["explained_case"]
+    found = find_case(open_workspace(source), chosen) if isinstance(chosen, str) else chosen
+    if found is None:
+        st.session_state["case_unknown"] = str(chosen)
+    else:
+        state.set_case(int(found))

@@ -1,0 +1,92 @@
+"""Every sentence of Runs; data in them are escaped for Markdown."""
+
+from typing import Final
+
+from recap.presets import preset_title
+from recap.printable import markdown_text
+from recap.runs.store.types import RunDescription, RunSummary
+
+NO_RUN: Final = "Train a model of your own"
+FIRST_RUN: Final = "Choose data and a model and press *Start*. Training goes on when you close this page."
+NO_DATA: Final = "There is no dataset yet. Make one with `recap prepare`."
+BEFORE_FIRST_EPOCH: Final = "Time estimate appears after the first epoch."
+NO_GPU: Final = "This machine has no GPU, so it trains on the CPU."
+FIELDS: Final = "One `field=value` on each line, as for `--set`."
+HOPS: Final = "Longest path in the transition graph that the graph token reads."
+SEEDS: Final = "Each seed is a run of its own."
+RESULT: Final = "Share of test cases with the true place among the first 20 (HR@20)."
+UNKNOWN_RUN: Final = "The run of this link is not among your runs."
+
+
+def other_data(run: str) -> str:
+    """Of a link to a run whose number belongs to another run here."""
+    return f"This link means another run {run}: it was trained on other data."
+
+
+def model_of(described: RunDescription) -> str:
+    """What a run trains, as people call it."""
+    spec = described["spec"]
+    return markdown_text(preset_title(spec["preset"])) if spec is not None else "a model"
+
+
+def run_headline(described: RunDescription, summary: RunSummary, seconds_left: float | None) -> str:
+    """What there is to say of a run in one sentence.
+
+    Args:
+        summary: of a finished run.
+        seconds_left: of a running one; None before its first epoch.
+    """
+    spec, state = described["spec"], described["state"]
+    what = model_of(described) + (f" on {markdown_text(spec['dataset_name'])}" if spec is not None else "")
+    epoch, epochs = described["epoch"], described["epochs"] or 0
+    if state == "queued":
+        return f"{what[:1].upper()}{what[1:]} waits for its turn."
+    if state == "stopping":
+        return f"Stopping {what}."
+    if state == "running" and epoch and epoch == epochs:
+        return f"Training {what} is done; now it is tested."
+    if state == "running":
+        left = "" if seconds_left is None else f", about {spoken(seconds_left)} left"
+        return f"Training {what}: epoch {epoch + 1} of {epochs}{left}."
+    if state == "finished":
+        return _result(described, summary)
+    ended = {"stopped": "stopped", "failed": "failed", "lost": "ended without a word"}[state]
+    return f"Training {what} {ended} after {epoch} of {epochs or '?'} epochs."
+
+
+def _result(described: RunDescription, summary: RunSummary) -> str:
+    """How often the model is right, and counting; whichever is ahead comes first."""
+    model, spec = model_of(described), described["spec"]
+    where = f" on {markdown_text(spec['dataset_name'])}" if spec is not None else ""
+    own = (summary.get("test", {}).get("all") or {}).get("hr20")
+    counted = (summary.get("baselines", {}).get("visit_count", {}).get("all") or {}).get("hr20")
+    if own is None:
+        return f"{model}{where} is trained."
+    mine = round(100 * own)
+    if counted is None:
+        return f"{model} finds {mine} of 100 next places{where}."
+    theirs = round(100 * counted)
+    if theirs == mine:
+        return f"{model} and counting past visits both find {mine} of 100 next places{where}."
+    if theirs > mine:
+        return f"Counting past visits finds {theirs} of 100 next places{where}, {model} {mine}."
+    return f"{model} finds {mine} of 100 next places{where}; counting past visits finds {theirs}."
+
+
+def estimate(time: str, spread: str, memory: str, basis: str) -> str:
+    """What a run will take; empty words are left out."""
+    if not time:
+        return BEFORE_FIRST_EPOCH
+    return f"About {time} (± {spread})" + (f" and {memory} of memory. " if memory else ". ") + basis
+
+
+def spoken(seconds: float) -> str:
+    """A time as people say it.
+
+    >>> [spoken(seconds) for seconds in (20, 61, 125, 5400, 200_000)]
+    ['a minute', 'a minute', '2 minutes', '90 minutes', '56 hours']
+    """
+    minutes = round(seconds / 60)
+    if minutes <= 1:
+        return "a minute"
+    return f"{minutes} minutes" if minutes <= 100 else f"{round(minutes / 60)} hours"

@@ -1,0 +1,107 @@
+"""The model drawn once: parts that add up, ranks without each, curves that say what terms add, and the headline."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from analysis.explain.curves import describe_learned, learned_curves, values_at
+from analysis.explain.edited_case import build_edited_case
+from analysis.explain.model_flow import describe_flow
+from analysis.explain.model_words import explain_part, headline
+from analysis.figures.model_flow import plot_flow
+from analysis.figures.palette import DARK
+from analysis.records.causes import deciding_part, worth_by_kind
+from recap.counterfactuals import GRAPH_TOKEN
+from recap.errors import CaseError
+from recap.evaluation.ranks import rank_of
+from tests.analysis.planted import small_predictor
+from tests.analysis.records.test_causes import KINDS
+from tests.worlds import CURVES
+
+RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
+MODELS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "recap": RECAP,
+    "gated curves": CURVES,
+    "curves alone": RECAP | {"core_scope": "nowhere", "use_graph": False},
+}
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_parts_add_up_and_each_is_left_out_for_real(model: str) -> None:
+    """What parts add is the score; ranks without a part are those of the scorer's own ablation."""
+    predictor = small_predictor(**MODELS[model])
+    for number in range(0, 24, 5):
+        flow = describe_flow(build_edited_case(predictor, number))
+        for at, place in enumerate(flow.places):
+            added = sum(part.adds[at] for part in flow.parts if part.adds is not None)
+            assert added == pytest.approx(place.score, abs=1e-9)
+        batch = predictor.batch([predictor.case(number).row])
+        for part in flow.parts:
+            assert part.title and all(part.reads) and explain_part(part.name, flow).does
+            if part.name == GRAPH_TOKEN or part.without is None:
+                continue
+            terms = [term.name for term in predictor.scorer.terms if part.name in (term.name, term.group)]
+            total_P = predictor.scorer.scores_without(batch, terms)[0]
+            assert part.without == tuple(rank_of(total_P, place.poi) for place in flow.places), part.name
+
+
+@pytest.mark.parametrize("model", ["paper", "recap"])
+def test_curves_say_what_terms_add(model: str) -> None:
+    """At a place's own values the curves give its contributions, but for the clip; a new place has none of the past."""
+    predictor = small_predictor(**MODELS[model])
+    curves = learned_curves(predictor)
+    for number in range(0, 24, 5):
+        edited_case = build_edited_case(predictor, number)
+        pois = list(range(predictor.dataset.num_pois))
+        values, added_NT = values_at(edited_case, pois), edited_case.contributions(pois)
+        names = [term.name for term in predictor.scorer.terms]
+        for curve in curves:
+            column = added_NT[:, names.index(curve.name)].tolist()
+            said = [0.0 if value is None else curve.at(value) for value in values[curve.name]]
+            assert said == pytest.approx(column, abs=1e-6 if model == "recap" else 0.02), curve.name
+    assert (model == "paper") == bool(describe_learned(predictor).gates)
+
+
+def test_two_different_places_are_compared() -> None:
+    """A place against itself is refused."""
+    edited_case = build_edited_case(small_predictor(), 3)
+    with pytest.raises(CaseError, match="two different places"):
+        describe_flow(edited_case, edited_case.target)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_picture_ends_at_the_score(model: str) -> None:
+    """Blocks of the bar, negative ones taken off, are as long as the score, on one scale for both places."""
+    flow = describe_flow(build_edited_case(small_predictor(**MODELS[model]), 3))
+    scales = []
+    for place in range(2):
+        figure = plot_flow(flow, DARK, place=place, opened=flow.parts[0].name).to_dict()
+        blocks = [trace for trace in figure["data"] if trace.get("fill") == "toself" and len(trace["x"]) == 4]
+        length = sum((max(block["y"]) - min(block["y"])) * (-1 if "fillpattern" in block else 1) for block in blocks)
+        thin = sum(part.adds[place] for part in flow.parts if part.adds and abs(part.adds[place]) < 0.05)
+        scales.append(length / (flow.places[place].score - thin))
+    assert scales[0] == pytest.approx(scales[1], rel=0.1) and scales[0] > 0
+
+
+def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:
+    """Known places are ranked among known ones alone: nothing said of new places can move them."""
+    predictor = small_predictor(**KINDS["curves"][0])
+    from analysis.records.ablations import describe_ablations
+
+    table = describe_ablations(predictor, predictor.cases)
+    for number in range(0, len(table), 9):
+        row, target = int(predictor.cases["row"][number]), int(predictor.cases["target"][number])
+        batch = predictor.batch([row])
+        past = batch.checkins.poi_T[int(batch.checkins.first_T[row]) : row + 1]
+        kind_P = torch.isin(torch.arange(predictor.dataset.num_pois), past)
+        assert table["is_known"][number] == bool(kind_P[target])
+        total_P = predictor.score(batch).total[0].masked_fill(kind_P != kind_P[target], -torch.inf)
+        assert table["kind_rank"][number] == rank_of(total_P, target)
+    assert (table["kind_without_core"] == table["kind_rank"])[table["is_known"]].all()
+    assert (table["kind_without_past_visits"] == table["kind_rank"])[~table["is_known"]].all()
+    worth = worth_by_kind(table, np.arange(len(table)))
+    assert set(worth["among"]) == {"all", "known", "new"}
+    assert headline(deciding_part(worth, "known"), deciding_part(worth, "new")).endswith("new ones.")

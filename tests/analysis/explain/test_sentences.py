@@ -1,0 +1,126 @@
+"""The sentences of Explain, from numbers that a reader can check by hand."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from analysis.explain.paths import Trips
+from analysis.explain.sentences import SentenceInput, describe_listed, headline, render_sentences
+from analysis.explain.types import Candidate, PastVisits, Visit, Without
+from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
+
+
+def place(name: str, rank: float, *points: float) -> Candidate:
+    """A place with points of past visits, time, transitions and paths."""
+    groups = dict(zip((PAST, TIME, TRANSITIONS, PATHS), points, strict=True))
+    return Candidate(
+        poi=hash(name) % 99,
+        name=name,
+        category="",
+        rank=rank,
+        probability=0.1,
+        score=sum(points),
+        groups=groups,
+        terms=groups,
+        gate=None,
+    )
+
+
+def visits(*days_ago: float) -> PastVisits:
+    found = [
+        Visit(visit=at, local_time="2013-10-03T18:20:00", checkins_ago=9, days_ago=days)
+        for at, days in enumerate(days_ago)
+    ]
+    return PastVisits(poi=1, name="Denholme Arms", visits=found)
+
+
+def ranks(**without: float) -> list[Without]:
+    return [
+        Without(name=name.replace("_", " ").replace("two hop", "two-hop"), rank=rank) for name, rank in without.items()
+    ]
+
+
+CASE = SentenceInput(
+    model="RECAP",
+    target=place("Denholme Arms", 1, 2.41, 0.86, 0.0, 0.22),
+    runner_up=place("Curlew Lido", 2, 2.10, 0.41, 0.83, 0.05),
+    truth_name="Denholme Arms",
+    is_truth=True,
+    stays=False,
+    source_name="Mole Steps Flats",
+    num_places=2102,
+    trips=Trips(own=0, others=0, users=0),
+    visits=visits(40, 33, 20, 12, 9, 3),
+    without=ranks(past_visits=214, time_of_day_and_week=3, two_hop_paths=2),
+    has_paths=True,
+)
+
+
+def said(case: SentenceInput) -> list[str]:
+    return [sentence.text for sentence in render_sentences(case)]
+
+
+def test_a_found_case() -> None:
+    """Six visits carry it, for the rank falls without them; so does the time; 214th and 2nd are the ablations."""
+    assert headline(CASE).text == "RECAP ranks Denholme Arms 1st of 2,102, and that is where the user went."
+    assert said(CASE) == [
+        "Nobody made the transition Mole Steps Flats → Denholme Arms in training.",
+        "Six past visits, the last one 3 days ago, and the time of day carry it.",
+        "Without past visits it would rank 214th; without two-hop paths it would rank 2nd.",
+    ]
+
+
+def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
+    """Transitions: 0.00 - 0.83 is the largest difference against it; nothing carries where no rank falls."""
+    missed = replace(
+        CASE,
+        target=CASE.target.model_copy(update={"rank": 14.0}),
+        runner_up=CASE.runner_up.model_copy(update={"rank": 1.0}),
+        trips=Trips(own=2, others=5, users=3),
+        visits=visits(144),
+        without=ranks(past_visits=14, two_hop_paths=14),
+    )
+    assert headline(missed).text == (
+        "RECAP ranks Denholme Arms 14th of 2,102. The user went there; RECAP's first choice was Curlew Lido."
+    )
+    assert said(missed) == [
+        "In training, 3 other users (5 times) and this user (twice) made the transition "
+        "Mole Steps Flats → Denholme Arms.",
+        "The user had been there once, 144 days ago.",
+        "Transitions from here favour Curlew Lido most.",
+        "Without two-hop paths it stays 14th.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"visits": visits()}, "The user had never been there."),
+        ({"visits": visits(3), "without": ranks(past_visits=9)}, "One past visit, 3 days ago, carries it."),
+        ({"stays": True}, "Nobody checked in twice in a row at Denholme Arms in training."),
+        ({"trips": Trips(1, 0, 0)}, "In training, only this user (once) made the transition "),
+        (
+            {"has_paths": False, "without": ranks(past_visits=9, two_hop_paths=1)},
+            "Without past visits it would rank 9th.",
+        ),
+    ],
+)
+def test_other_cases(changes: dict[str, Any], sentence: str) -> None:
+    """No visit, one visit, no move, the user's own transition, and no two-hop path to speak of."""
+    assert any(text.startswith(sentence) for text in said(replace(CASE, **changes)))
+
+
+def test_headlines_after_edits_without_a_truth_and_of_lists() -> None:
+    """The rank before; nothing of the truth where it is hidden; a list that does not hold it."""
+    edited = replace(CASE, edits=2, rank_before=3.0)
+    assert headline(edited).text == "After 2 changes, RECAP ranks Denholme Arms 1st of 2,102. It was 3rd."
+    same = replace(CASE, edits=1, rank_before=1.0)
+    assert headline(same).text == "After 1 change, RECAP still ranks Denholme Arms 1st of 2,102."
+    assert headline(replace(CASE, truth_name=None, is_truth=False)).text == "RECAP ranks Denholme Arms 1st of 2,102."
+    other = replace(CASE, truth_name="Ropewalk Market", is_truth=False)
+    assert headline(other).text == "RECAP ranks Denholme Arms 1st of 2,102. The user went to Ropewalk Market."
+    assert describe_listed("LoTNext", "Pier 9", None, ["Ropewalk"]).text == "Pier 9 is not in the list of LoTNext."
+    assert describe_listed("LoTNext", "Pier 9", 2.0, ["Ropewalk"]).text == (
+        "LoTNext ranks Pier 9 2nd. The user went there; LoTNext's first choice was Ropewalk."
+    )

@@ -1,0 +1,374 @@
+"""One small set of invented check-ins as many tables: other names, orders, languages, layouts and files."""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from recap import columns as c
+from recap.data.synthetic import build_demo_city
+
+ROWS: Final = 2500
+ZONE: Final = "Europe/Berlin"
+Frame = pd.DataFrame
+
+
+@dataclass(frozen=True)
+class Example:
+    """A table and what is expected of it.
+
+    Attributes:
+        name: of the file.
+        mapping: as `--map` takes it; other columns are expected to be left alone.
+        write: writes the check-ins to a path.
+        is_local: whether its times are local ones without a zone; None where the file names one.
+        unit: what the times are rounded down to.
+    """
+
+    name: str
+    mapping: str
+    write: Callable[[Path], Any]
+    is_local: bool | None = True
+    unit: str = "s"
+
+
+@cache
+def checkins() -> Frame:
+    """2,500 check-ins of 40 invented people in Berlin; un and pn are numbers of user and place."""
+    city = build_demo_city(people=40).head(ROWS)
+    local = city[c.TIME].dt.tz_localize(None)
+    utc = local.dt.tz_localize(ZONE, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
+    return pd.DataFrame(
+        {
+            "u": city[c.USER_ID],
+            "p": city[c.POI_ID],
+            "kind": city[c.CATEGORY],
+            "name": city[c.POI_NAME],
+            "lat": (city[c.LATITUDE] + 6.47).round(5),
+            "lon": (city[c.LONGITUDE] + 29.4).round(5),
+            "utc": utc,
+            "local": utc.dt.tz_convert(ZONE).dt.tz_localize(None),
+            "un": city[c.USER_ID].str[1:].astype(int),
+            "pn": city[c.POI_ID].str[1:].astype(int) + 7000,
+        }
+    )
+
+
+def noise(seed: int, low: int, high: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(low, high, ROWS)
+
+
+def text(separator: str = ",", header: bool = True, **options: Any) -> Callable[..., Callable[[Path], Any]]:
+    """Columns, in their order, as text."""
+
+    def columns(**named: Callable[[Frame], Any]) -> Callable[[Path], Any]:
+        def write(path: Path) -> None:
+            frame = pd.DataFrame({name.replace("__", " "): make(checkins()) for name, make in named.items()})
+            frame.to_csv(path, sep=separator, header=header, index=False, **options)
+
+        return write
+
+    return columns
+
+
+def like(layout: str, column: str = "local") -> Callable[[Frame], Any]:
+    return lambda frame: frame[column].dt.strftime(layout)
+
+
+def just(column: str) -> Callable[[Frame], Any]:
+    return lambda frame: frame[column]
+
+
+U, P, KIND, NAME, LAT, LON = map(just, ("u", "p", "kind", "name", "lat", "lon"))
+
+
+def records(make: Callable[[Any], dict[str, Any]], lines: bool = True) -> Callable[[Path], Any]:
+    def write(path: Path) -> None:
+        found = [make(row) for row in checkins().itertuples()]
+        path.write_text("\n".join(map(json.dumps, found)) if lines else json.dumps({"total": ROWS, "rows": found}))
+
+    return write
+
+
+def parquet(make: Callable[[Frame], dict[str, Any]]) -> Callable[[Path], Any]:
+    return lambda path: pq.write_table(pa.table(make(checkins())), path)
+
+
+def _later(frame: Frame) -> pd.Series:
+    return frame["local"] + pd.to_timedelta(noise(3, 5, 200), unit="m")
+
+
+def _zones(frame: Frame) -> pd.Series:
+    return (frame["local"] - frame["utc"].dt.tz_localize(None)).dt.total_seconds() // 3600
+
+
+EXAMPLES: Final = [
+    Example(
+        "portuguese.csv",
+        "user=Cliente,poi=Loja,time=Hora,date=Data,lat=Latitude,lon=Longitude,category=Categoria",
+        text(";", decimal=",")(
+            Data=like("%d/%m/%Y"), Hora=like("%H:%M"), Loja=P, Categoria=KIND, Cliente=U, Latitude=LAT, Longitude=LON
+        ),
+        unit="min",
+    ),
+    Example(
+        "dutch.csv",
+        "user=klantnr,poi=winkel,time=tijdstip,lat=breedtegraad,lon=lengtegraad",
+        text("|")(winkel=P, klantnr=just("un"), tijdstip=like("%d-%m-%y %H:%M:%S"), breedtegraad=LAT, lengtegraad=LON),
+    ),
+    Example(
+        "italian.csv",
+        "user=utente,poi=luogo,time=quando,lat=latitudine,lon=longitudine,name=nome luogo",
+        text()(
+            utente=U, luogo=just("pn"), nome__luogo=NAME, quando=like("%d %b %Y %H:%M"), latitudine=LAT, longitudine=LON
+        ),
+        unit="min",
+    ),
+    Example(
+        "spanish.txt",
+        "user=persona,poi=tienda,time=entrada,lat=lat,lon=lng",
+        text("\t")(
+            salida=lambda f: _later(f).dt.strftime("%Y/%m/%d %H:%M"),
+            entrada=like("%Y/%m/%d %H:%M"),
+            persona=U,
+            tienda=P,
+            lng=LON,
+            lat=LAT,
+            importe=lambda f: noise(1, 100, 9000) / 100,
+        ),
+        unit="min",
+    ),
+    Example(
+        "japanese.csv",
+        "user=会員番号,poi=店舗コード,time=来店日時,lat=緯度,lon=経度,category=カテゴリ",
+        text()(
+            来店日時=like("%Y年%m月%d日 %H:%M"), 店舗コード=P, カテゴリ=KIND, 会員番号=just("un"), 緯度=LAT, 経度=LON
+        ),
+        unit="min",
+    ),
+    Example(
+        "russian.csv",
+        "user=клиент,poi=магазин,time=дата,lat=широта,lon=долгота",
+        text(";")(
+            дата=like("%d.%m.%Y %H:%M:%S"),
+            клиент=U,
+            магазин=P,
+            цена=lambda f: noise(2, 50, 900),
+            широта=LAT,
+            долгота=LON,
+        ),
+    ),
+    Example(
+        "turkish.csv",
+        "user=müşteri,poi=mekân,time=saat,date=tarih,lat=enlem,lon=boylam",
+        text()(müşteri=U, mekân=P, tarih=like("%d.%m.%Y"), saat=like("%H:%M:%S"), enlem=LAT, boylam=LON),
+    ),
+    Example(
+        "polish.csv",
+        "user=użytkownik,poi=sklep,time=czas,lat=szerokość,lon=długość,category=rodzaj",
+        text()(sklep=P, rodzaj=KIND, użytkownik=U, czas=like("%Y-%m-%d %H:%M:%S"), szerokość=LAT, długość=LON),
+    ),
+    Example(
+        "chinese.jsonl",
+        "user=用户,poi=店铺,time=时间,lat=位置.纬度,lon=位置.经度",
+        records(
+            lambda r: {
+                "时间": f"{r.local:%Y-%m-%d %H:%M}",
+                "用户": r.u,
+                "店铺": r.p,
+                "位置": {"经度": r.lon, "纬度": r.lat},
+            }
+        ),
+        unit="min",
+    ),
+    Example(
+        "registry.csv",
+        "user=member_no,poi=outlet_id,time=opened,lat=geo.1,lon=geo.2",
+        text()(
+            row__id=lambda f: range(len(f)),
+            opened=like("%m/%d/%Y %I:%M:%S %p"),
+            geo=lambda f: f["lat"].astype(str) + ", " + f["lon"].astype(str),
+            outlet_id=P,
+            postcode=lambda f: (f["lat"] * 50).astype(int) * 13 + 10115,
+            member_no=U,
+            member_age=lambda f: f["un"] % 60 + 18,
+            stars=lambda f: noise(4, 1, 6),
+        ),
+    ),
+    Example(
+        "wkt.tsv",
+        "user=guest,poi=spot,time=t,lat=the_geom.2,lon=the_geom.1",
+        text("\t")(
+            the_geom=lambda f: "SRID=4326;POINT (" + f["lon"].astype(str) + " " + f["lat"].astype(str) + ")",
+            t=like("%Y%m%d%H%M%S"),
+            guest=just("un"),
+            spot=just("pn"),
+        ),
+    ),
+    Example(
+        "bare.txt",
+        "user=column3,poi=column5,time=column4,lat=column2,lon=column1,category=column6",
+        text("\t", header=False)(a=LON, b=LAT, c=just("un"), d=like("%Y-%m-%dT%H:%M:%S"), e=just("pn"), f=KIND),
+    ),
+    Example(
+        "blanks.txt",
+        "user=column1,poi=column6,time=column3,date=column2,lat=column4,lon=column5",
+        text(" ", header=False)(a=U, b=like("%Y-%m-%d"), c=like("%H:%M:%S"), d=LAT, e=LON, f=P),
+    ),
+    Example(
+        "nothing.csv",
+        "user=e,poi=c,time=g,lat=f,lon=b",
+        text()(
+            a=lambda f: noise(5, 1, 6),
+            b=LON,
+            c=just("pn"),
+            d=lambda f: (f["lat"] * 60).astype(int),
+            e=just("un"),
+            f=LAT,
+            g=like("%a %d %b %Y %H:%M:%S"),
+            h=lambda f: noise(6, 100, 999) / 10,
+        ),
+    ),
+    Example(
+        "people.csv",
+        "user=traveller,poi=venue_ref,time=logged,lat=venue_lat,lon=venue_lon,name=venue_name",
+        text()(
+            traveller=U,
+            traveller_home_lat=lambda f: 52.4 + f["un"] / 997,
+            traveller_home_lon=lambda f: 13.2 + f["un"] / 991,
+            session_id=lambda f: f["u"] + f["local"].dt.strftime("%j"),
+            gender=lambda f: f["un"] % 2,
+            born=lambda f: pd.Timestamp("1991-02-03") + pd.to_timedelta(f["un"] * 50, unit="D"),
+            venue_ref=P,
+            venue_name=NAME,
+            venue_city=lambda f: np.where(f["lat"] > 52.5, "North", "South"),
+            venue_lat=LAT,
+            venue_lon=LON,
+            logged=like("%d.%m.%Y %H:%M"),
+            temperature=lambda f: noise(7, -50, 300) / 10,
+        ),
+        unit="min",
+    ),
+    Example(
+        "clocks.csv",
+        "user=uid,poi=pid,time=time_utc,lat=Y,lon=X,tz=tz_hours",
+        text()(
+            uid=U,
+            pid=P,
+            time_utc=like("%Y-%m-%d %H:%M:%S", "utc"),
+            time_local=like("%Y-%m-%d %H:%M:%S"),
+            tz_hours=lambda f: _zones(f).astype(int),
+            X=LON,
+            Y=LAT,
+        ),
+        is_local=None,
+    ),
+    Example(
+        "offsets.csv",
+        "user=subscriber,poi=cell,time=seen,lat=lat,lon=lon",
+        text()(
+            subscriber=just("un"),
+            cell=just("pn"),
+            lon=LON,
+            lat=LAT,
+            seen=lambda f: f["utc"].dt.tz_convert(ZONE).map(lambda time: time.isoformat()),
+        ),
+        is_local=None,
+    ),
+    Example(
+        "millis.jsonl",
+        "user=actor.ref,poi=target.key,time=at,lat=target.pos.lat,lon=target.pos.lng,category=target.kind",
+        records(
+            lambda r: {
+                "_id": r.Index * 7919,
+                "actor": {"ref": r.un, "device_version": r.un % 5},
+                "target": {"key": r.p, "kind": r.kind, "pos": {"lng": r.lon, "lat": r.lat}},
+                "at": int(r.utc.timestamp() * 1000),
+            }
+        ),
+        is_local=False,
+    ),
+    Example(
+        "list.json",
+        "user=driver,poi=stop,time=when,lat=location.latitude,lon=location.longitude",
+        records(
+            lambda r: {
+                "driver": r.u,
+                "stop": r.p,
+                "when": f"{r.utc:%a, %d %b %Y %H:%M:%S} GMT",
+                "location": {"longitude": r.lon, "latitude": r.lat},
+            },
+            lines=False,
+        ),
+        is_local=False,
+    ),
+    Example(
+        "typed.parquet",
+        "user=passenger,poi=station,time=hour,date=day,lat=where.lat,lon=where.lon",
+        parquet(
+            lambda f: {
+                "day": pa.array(f["local"].dt.date),
+                "hour": pa.array(f["local"].dt.time, pa.time64("us")),
+                "where": pa.array(f[["lat", "lon"]].to_dict("records")),
+                "passenger": pa.array(f["un"]),
+                "station": pa.array(f["p"]).dictionary_encode(),
+            }
+        ),
+    ),
+    Example(
+        "zoned.parquet",
+        "user=account,poi=branch,time=moment,lat=phi,lon=lambda",
+        parquet(
+            lambda f: {
+                "account": pa.array(f["un"]),
+                "branch": pa.array(f["pn"]),
+                "moment": pa.array(f["utc"].dt.tz_convert(ZONE)),
+                "phi": pa.array(f["lat"]),
+                "lambda": pa.array(f["lon"]),
+                "amount": pa.array(noise(8, 1, 500) / 4),
+            }
+        ),
+        is_local=None,
+    ),
+    Example(
+        "french.csv",
+        "user=N° client,poi=Code magasin,time=Heure,date=Jour,lat=Lat.,lon=Long.,name=Nom du magasin",
+        lambda path: pd.DataFrame(
+            {
+                "N° client": checkins()["un"],
+                "Jour": checkins()["local"].dt.strftime("%d/%m/%Y"),
+                "Heure": checkins()["local"].dt.strftime("%Hh%M"),
+                "Code magasin": checkins()["p"],
+                "Nom du magasin": checkins()["name"],
+                "Code postal": (checkins()["lat"] * 40).astype(int) * 17,
+                "Long.": checkins()["lon"],
+                "Lat.": checkins()["lat"],
+            }
+        ).to_csv(path, sep=";", decimal=",", encoding="utf-8-sig"),
+        unit="min",
+    ),
+    Example(
+        "german.csv",
+        "user=Besucher,poi=Standort-ID,time=Ankunft,lat=Geo-Breite,lon=Geo-Länge,category=Branche",
+        lambda path: pd.DataFrame(
+            {
+                "Abfahrt": _later(checkins()).dt.strftime("%d.%m.%Y um %H:%M Uhr"),
+                "Ankunft": checkins()["local"].dt.strftime("%d.%m.%Y um %H:%M Uhr"),
+                "Aufenthaltsdauer": noise(9, 5, 200),
+                "Standort-ID": checkins()["p"],
+                "Branche": checkins()["kind"],
+                "Besucher": checkins()["u"],
+                "Geo-Breite": checkins()["lat"],
+                "Geo-Länge": checkins()["lon"],
+            }
+        ).to_csv(path, index=False, encoding="utf-16"),
+        unit="min",
+    ),
+]
