@@ -49,7 +49,8 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
         )
         if mine[group]["n"]
     )
-    return f"{subject} {finds(mine[group]['value'], metric)} {what}."
+    said = f"{subject} {finds(mine[group]['value'], metric)} {what}."
+    return f"{said} {_who_is_ahead(mine[group], groups, metric)}".strip()
 
 
 def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> str:
