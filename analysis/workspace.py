@@ -63,9 +63,9 @@ class Workspace:
     bundle: Path | None = None
     keep: bool = True
     _without_model: "Workspace | None" = None
-    _made: dict[str, pd.DataFrame] = field(default_factory=dict)
-    _baselines: "dict[str, Workspace]" = field(default_factory=dict)
-    _making: threading.RLock = field(default_factory=threading.RLock)
+    _made: dict[str, pd.DataFrame] = field(default_factory=dict, init=False)
+    _baselines: "dict[str, Workspace]" = field(default_factory=dict, init=False)
+    _making: threading.RLock = field(default_factory=threading.RLock, init=False)
 
     @classmethod
     def open(cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True) -> "Workspace":
@@ -91,34 +91,30 @@ class Workspace:
         Raises:
             ConfigError: nothing of that name; the line says what there is.
         """
-        if isinstance(model, Path):
-            return self._with(model)
-        if model in BASELINES:
-            alone = self.without_model
-            return alone._baselines.setdefault(model, self._with(model))
+        alone = self.without_model
+        if isinstance(model, str) and model in alone._baselines:
+            return alone._baselines[model]
+        found = self._named(model)
+        opened = replace(self, model=found, _without_model=alone)
+        return alone._baselines.setdefault(found, opened) if isinstance(found, str) else opened
+
+    def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
+        if isinstance(model, Path) or model in BASELINES:
+            return model
         imported = find_predictions(self.dataset.hash)
         named = [item for item in imported if model in (item.name, item.key)]
         if len(named) > 1:
             keys = ", ".join(item.key for item in named)
             raise ConfigError(f"several imported predictions are called {model!r}; name one by its key: {keys}")
-        if named:
-            return self._with(named[0])
-        if not Path(model).is_dir():
+        if not named and not Path(model).is_dir():
             there = ", ".join([*BASELINES, *(item.name for item in imported)])
             raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
-        return self._with(Path(model))
+        return named[0] if named else Path(model)
 
     @property
     def without_model(self) -> "Workspace":
         """The dataset alone."""
         return self._without_model or self
-
-    def _with(self, model: Path | str | ImportedPredictions) -> "Workspace":
-        return replace(
-            self, model=model, _without_model=self.without_model, _made={}, _baselines={}, _making=threading.RLock()
-        )
-
-    # The dataset
 
     @property
     def name(self) -> str:
@@ -185,8 +181,6 @@ class Workspace:
             made[kind] = kept_table(key, make, rows=rows, keep=self.keep)
         return made[kind]
 
-    # The model
-
     @cached_property
     def key(self) -> str:
         """What names the model's records: a checkpoint's hash, a baseline's name or the key of imported predictions.
@@ -195,21 +189,15 @@ class Workspace:
             ConfigError: no model is open.
         """
         if isinstance(self.model, Path):
-            try:
-                return hashlib.sha256((self.model / SUMS).read_bytes()).hexdigest()
-            except OSError:
-                return self._load_checkpoint(self.model).hash  # refuses in its own words
+            sums = self.model / SUMS
+            return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
         if self.model is None:
             raise ConfigError(_NO_MODEL)
         return self.model if isinstance(self.model, str) else self.model.key
 
     @cached_property
     def label(self) -> str:
-        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones.
-
-        Raises:
-            ConfigError: no model is open.
-        """
+        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones."""
         if isinstance(self.model, Path):
             return MODEL_LABELS[RECAP] if self.has_parts else published_label(self._manifest.get("train"))
         if self.model is None:
@@ -218,10 +206,9 @@ class Workspace:
 
     @property
     def label_of_folder(self) -> str:
-        """The same with the checkpoint's folder, where that has a name of its own: for several models side by side."""
-        if isinstance(self.model, Path) and self.model.name != "checkpoint":
-            return f"{self.label} {self.model.name}"
-        return self.label
+        """The same with the checkpoint's folder, where that has a name of its own."""
+        folder = self.model.name if isinstance(self.model, Path) else "checkpoint"
+        return self.label if folder == "checkpoint" else f"{self.label} {folder}"
 
     @property
     def has_parts(self) -> bool:
@@ -247,16 +234,17 @@ class Workspace:
         """
         if not isinstance(self.model, Path):
             return None
-        checkpoint = self._load_checkpoint(self.model)
-        if checkpoint.hash != self.key:
+        if self._verified.hash != self.key:
             raise CheckpointError(f"{self.model} changed while it was open; open it again")
-        checkpoint.check_dataset(self.dataset)
-        return checkpoint
+        self._verified.check_dataset(self.dataset)
+        return self._verified
 
-    def _load_checkpoint(self, folder: Path) -> "Checkpoint":
+    @cached_property
+    def _verified(self) -> "Checkpoint":
         from recap.checkpoint import Checkpoint
 
-        return Checkpoint.load(folder)
+        assert isinstance(self.model, Path)
+        return Checkpoint.load(self.model)
 
     @cached_property
     def scorer(self) -> "Scorer":
@@ -310,13 +298,9 @@ class Workspace:
         """
         from recap.predictor import Predictor
 
-        ranker = self.ranker
-        if not isinstance(ranker, Predictor):
-            ranker.checkpoint.recap_training  # noqa: B018 # refuses in its own words
-        assert isinstance(ranker, Predictor)
-        return ranker
-
-    # What the model makes of the test cases
+        self.ranker.checkpoint.recap_training  # noqa: B018 # refuses a published model in its own words
+        assert isinstance(self.ranker, Predictor)
+        return self.ranker
 
     def score(self, progress: Progress | None = None) -> pd.DataFrame:
         """The records of all test cases, computed now.
@@ -372,10 +356,6 @@ class Workspace:
             bundle=self.bundle,
             without=without,
         )
-
-    def records_of(self, model: Path | str) -> pd.DataFrame:
-        """The records of another model on the same cases, see `with_model`."""
-        return self.with_model(model).records()
 
     @property
     def has_ablations(self) -> bool:

@@ -45,8 +45,9 @@ CASES: Final = View("cases", "Cases")
 RUNS: Final = View("runs", "Runs")
 LEARN: Final = View("learn", "Learn")
 PRESENT: Final = View("present", "Present", hidden=True)
+OPEN_DATA: Final = View("open_data", "Open your data", hidden=True)
 
-PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, LEARN, PRESENT)
+PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, LEARN, PRESENT, OPEN_DATA)
 _PRESENTS: Final = "_presents"
 
 

@@ -5,11 +5,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from app.door import OWN_NAMES
 from recap.storage.installed import bundles_folder
 
 DATA_VARIABLE: Final = "RECAP_APP_DATA"
 CHECKPOINT_VARIABLE: Final = "RECAP_APP_CHECKPOINT"
 READ_ONLY_VARIABLE: Final = "RECAP_APP_READ_ONLY"
+ADDRESS_VARIABLE: Final = "RECAP_APP_ADDRESS"
+UPLOAD_VARIABLE: Final = "RECAP_APP_ALLOW_UPLOAD"
 BUNDLES_VARIABLE: Final = "RECAP_APP_BUNDLES"
 
 
@@ -21,13 +24,27 @@ class AppSettings:
         data: a dataset folder given on the command line.
         checkpoint: a checkpoint folder given on the command line.
         read_only: whether the app must leave the disk as it is.
+        address: what the app listens on.
+        allow_upload: whether files are taken although others can reach the app.
         bundles: the folder whose subfolders are bundles (dataset, checkpoint, basemap).
     """
 
     data: Path | None = None
     checkpoint: Path | None = None
     read_only: bool = False
+    address: str = "127.0.0.1"
+    allow_upload: bool = False
     bundles: Path = field(default_factory=bundles_folder)
+
+    @property
+    def is_local(self) -> bool:
+        """Whether only this computer reaches the app."""
+        return self.address in OWN_NAMES
+
+    @property
+    def takes_files(self) -> bool:
+        """Whether files can be opened: on this computer, or where that is allowed."""
+        return self.is_local or self.allow_upload
 
     @classmethod
     def from_environment(cls) -> "AppSettings":
@@ -36,6 +53,8 @@ class AppSettings:
         return cls(
             data=Path(folders[DATA_VARIABLE]) if folders[DATA_VARIABLE] else None,
             checkpoint=Path(folders[CHECKPOINT_VARIABLE]) if folders[CHECKPOINT_VARIABLE] else None,
+            address=os.environ.get(ADDRESS_VARIABLE, "").strip() or "127.0.0.1",
+            allow_upload=os.environ.get(UPLOAD_VARIABLE, "") == "1",
             read_only=os.environ.get(READ_ONLY_VARIABLE, "") == "1",
             bundles=Path(os.environ.get(BUNDLES_VARIABLE, "").strip() or bundles_folder()),
         )
@@ -46,5 +65,7 @@ class AppSettings:
             DATA_VARIABLE: str(self.data.absolute()) if self.data else "",
             CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else "",
             READ_ONLY_VARIABLE: "1" if self.read_only else "",
+            ADDRESS_VARIABLE: self.address,
+            UPLOAD_VARIABLE: "1" if self.allow_upload else "",
             BUNDLES_VARIABLE: str(self.bundles.absolute()),
         }

@@ -207,12 +207,6 @@ class Predictor(CaseRanker):
         embedding_PE = self.model.poi_embedding.weight.detach().double().numpy()
         return EditedPropagation(self.graph, embedding_PE, self.model.graph_token.num_hops)
 
-    def core_scores(self, batch: CaseBatch, changes: Interventions | None = None) -> tuple[Tensor, Tensor]:
-        """Prediction state h_BD and core scores (B, P), computed apart from `score`."""
-        with torch.inference_mode():
-            state_BD = self._encode(batch, changes)
-            return state_BD, self.model.score_core(batch, state_BD, changes)
-
     def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
         """Prediction state h_BD alone."""
         with torch.inference_mode():

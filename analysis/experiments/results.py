@@ -15,10 +15,10 @@ from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
+from recap.dataset_statistics import unseen_reach
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, metrics_by_group
-from recap.fingerprint import unseen_reach
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.scores import Scorer
 from recap.storage.json_text import read_json

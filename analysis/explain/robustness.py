@@ -17,7 +17,7 @@ from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import training_rows, two_hop_paths
 from analysis.explain.sentences import part_label
 from analysis.formatting import ordinal, signed_points
-from analysis.records.ablations import describe_ablations, slug
+from analysis.records.ablations import slug
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
@@ -132,14 +132,6 @@ def check_rows(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame] | None
         )
         for name, rank in zip(shown, ranks[1:], strict=True)
     ]
-
-
-def ablations_of_case(edited_case: EditedCase) -> pd.Series | None:
-    """The case in the table of ablations; None of an edited case and of another place than the truth."""
-    if edited_case.edits or edited_case.target != edited_case.truth:
-        return None
-    cases = edited_case.predictor.cases_of(edited_case.split).iloc[[edited_case.case.number]]
-    return describe_ablations(edited_case.predictor, cases).iloc[0]
 
 
 def describe_checks(checks: list[RowCheck]) -> str:

@@ -112,11 +112,6 @@ def add_notes(figure: go.Figure, notes: Iterable[Mapping[str, Any]]) -> None:
     figure.layout.annotations = [*figure.layout.annotations, *map(_note, notes)]
 
 
-def vertical_line(x: float, **line: Any) -> dict[str, Any]:
-    """A shape of a layout: a line over the whole height."""
-    return {"type": "line", "x0": x, "x1": x, "xref": "x", "y0": 0, "y1": 1, "yref": "y domain", "line": line}
-
-
 def _own_standoff(axis: Mapping[str, Any]) -> dict[str, Any]:
     """The room that a figure keeps between an axis and its title, where it asks for some."""
     standoff = axis.get("title", {}).get("standoff")

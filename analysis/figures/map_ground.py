@@ -43,9 +43,8 @@ def draw_ground(
     opened, basemap = ground.opened, ground.basemap
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
     draw = ImageDraw.Draw(image)
-    layers = {} if basemap is None else {name: basemap["layers"][name] for name in basemap["order"]}
-    for name, layer in layers.items():
-        _draw_layer(image, name, layer, camera, palette)
+    if basemap is not None:
+        draw_layers(image, basemap, camera, palette)
     for x, y in pixels(camera, opened.latitude, opened.longitude):
         draw.ellipse([x - 1.5, y - 1.5, x + 1.5, y + 1.5], fill=mix(palette.quiet, palette.land, 0.35))
     _draw_scale(draw, camera, palette, height)
@@ -54,6 +53,12 @@ def draw_ground(
         corner = SCALE * SIZE[0] - 12, SCALE * (SIZE[1] + height) / 2 - 10
         _plate(draw, corner, credit, palette.quiet, ImageFont.load_default(20), palette, anchor="rb")
     return image, draw
+
+
+def draw_layers(image: Image.Image, basemap: Mapping[str, Any], camera: Camera, palette: Palette) -> None:
+    """A basemap's layers, from the lowest to the uppermost."""
+    for name in basemap["order"]:
+        _draw_layer(image, name, basemap["layers"][name], camera, palette)
 
 
 def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, height: int) -> None:

@@ -51,7 +51,7 @@ def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableC
     Args:
         may_ablate: whether ablations of a few cases may be run where those of all are not kept.
     """
-    tables, kept = (opened.records(), opened.records_of("visit_count")), opened.kept_ablations()
+    tables, kept = (opened.records(), opened.with_model("visit_count").records()), opened.kept_ablations()
     if kept is not None:
         return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])
     if not opened.has_parts or not may_ablate:

@@ -29,6 +29,9 @@ def run_app(
         list[str] | None,
         typer.Option("--allow-host", metavar="NAME", help="A further name by which browsers call it; repeatable."),
     ] = None,
+    allow_upload: Annotated[
+        bool, typer.Option("--allow-upload", help="Take files also where others can reach the app.")
+    ] = False,
     large_text: Annotated[bool, typer.Option("--large-text", help="Text of 24 px, to present in a room.")] = False,
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
 ) -> None:
@@ -47,6 +50,7 @@ def run_app(
         raise CheckpointError(f"{checkpoint} holds no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
     _require_free(address, port)
     settings = replace(AppSettings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
+    settings = replace(settings, address=address, allow_upload=allow_upload)
     os.environ.update(settings.to_environment())
 
     from streamlit.web import bootstrap

@@ -56,7 +56,7 @@ def overview(
     over_pairs, over_cases = tail_share(distribution, 1), tail_share(distribution, 1, "case_share")
     curves = {"headline": "", "line": ""}
     if opened.has_parts and FEATURE_CURVES in names:
-        both = opened.records(), opened.records_of(FEATURE_CURVES)
+        both = opened.records(), opened.with_model(FEATURE_CURVES).records()
         curves["headline"] = words.curves_headline(opened.label, *both)
         curves["line"] = words.curves_line(opened.label, paired_difference(*both, metric))
     cards = find_notable(opened)

@@ -169,10 +169,9 @@ def resume(run_ids: RunIds, as_json: JsonFlag = False) -> None:
 @runs.command()
 def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     """Delete runs that are over, with their checkpoints."""
-    from recap.runs.execution import control
 
     def remove(store: Any, run: Any) -> str:
-        control.remove(store, run)
+        store.remove(run)
         return "removed"
 
     _for_each(run_ids, remove, as_json)

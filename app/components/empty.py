@@ -5,6 +5,8 @@ import streamlit as st
 from analysis.workspace import Workspace
 from app import state
 from app.cached.workspace import open_workspace
+from app.pages import OPEN_DATA
+from app.settings import AppSettings
 from app.sources import Source
 
 
@@ -26,10 +28,17 @@ def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, W
     return source, opened
 
 
+def open_data_button() -> None:
+    """The way to one's own data."""
+    if not AppSettings.from_environment().read_only and st.button("Open your data", icon=":material/upload_file:"):
+        st.switch_page(OPEN_DATA.path)
+
+
 def no_source() -> None:
     """The helpful empty state of an app without any dataset."""
     st.title("Nothing to open yet")
-    st.markdown("This app opens datasets and checkpoints made on this machine. Three commands make both:")
+    st.markdown("Open a table of check-ins, or make a dataset and a model with three commands:")
+    open_data_button()
     st.code(
         "recap prepare check-ins.txt --format foursquare --out data\n"
         "recap train data --out checkpoint\n"

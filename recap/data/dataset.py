@@ -20,7 +20,7 @@ from recap.data.cleaning import CleaningReport, DataConfig
 from recap.data.parsing.read_report import ReadReport
 from recap.data.place_labels import label_places
 from recap.data.schema import check_tables, read_table
-from recap.errors import ConfigError, DatasetError, RecapError
+from recap.errors import ConfigError, DatasetError
 from recap.storage.artifacts import DATASET_MANIFEST, new_folder, verify_sums, write_sums
 from recap.storage.json_text import read_json
 
@@ -199,19 +199,6 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
         yield np.ascontiguousarray(values).tobytes()
     if is_text:
         yield b"]"
-
-
-def check_same_dataset(expected: str, dataset: Dataset, what: str) -> None:
-    """Refuse to mix results of different datasets.
-
-    Raises:
-        RecapError: the hashes differ.
-    """
-    if expected != dataset.hash:
-        raise RecapError(
-            f"{what} belongs to dataset {expected[:12]}…, the given dataset is {dataset.hash[:12]}…; "
-            "use the dataset it was made with"
-        )
 
 
 def recorded_hash(folder: Path) -> str:

@@ -13,7 +13,7 @@ from recap.data.card import HISTORY_ONLY_LABEL, dropped_reasons
 from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_checkins
 from recap.data.parsing.read_report import HARMLESS, REASONS, ReadReport
-from recap.data.reading import read_checkins
+from recap.data.reading import RawRead, read_checkins
 from recap.data.understanding import Understanding
 from recap.errors import DataError
 
@@ -39,9 +39,8 @@ class Inspection(Config):
     preview: Preview = Field(description="What the default protocol would keep.")
 
 
-def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
-    """Read a file as far as it goes and report; nothing is written and no bad row refuses it. A zone that is not named
-    is taken from the coordinates.
+def read_for_inspection(found: Understanding) -> RawRead:
+    """Read a file as far as it goes; no bad row refuses it, and a zone that is not named is taken from the coordinates.
 
     Raises:
         DataError: the file cannot be read at all, or not one row of it, or something else than its zone is unsure.
@@ -52,7 +51,11 @@ def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
             raise DataError(found.refusal())
         options = question.choices[0].options
     options = options.model_copy(update={"skip_bad_rows": True, "take_proposed_zone": True})
-    read = read_checkins(Path(found.path), found.source_format, options)
+    return read_checkins(Path(found.path), found.source_format, options)
+
+
+def describe_read(read: RawRead, config: DataConfig) -> Inspection:
+    """What was read, its problems, and what would be kept under a protocol."""
     table = read.table
     return Inspection(
         account=read.account,
@@ -61,6 +64,11 @@ def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
         problems=[*_reading_problems(read.account), *check_checkins(table)],
         preview=_preview(table, config),
     )
+
+
+def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
+    """`describe_read` of `read_for_inspection`; nothing is written."""
+    return describe_read(read_for_inspection(found), config)
 
 
 def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:

@@ -36,11 +36,6 @@ class Standings:
     log_sum_M: Tensor
     rank_M: Tensor
 
-    @property
-    def probability_M(self) -> Tensor:
-        """Its softmax probability."""
-        return torch.exp(self.logit_M - self.log_sum_M)
-
     @classmethod
     def of_totals(cls, total_MP: Tensor, poi: int) -> "Standings":
         """Read off totals at hand."""

@@ -1,7 +1,7 @@
 """Every published model's configuration with its published values, and their typed union; no torch is loaded."""
 
 import math
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field
 
@@ -288,21 +288,7 @@ _OnePublished = Annotated[
     Field(discriminator="network"),
 ]
 AnyPublished = Annotated[_OnePublished, BeforeValidator(with_network)]
-_KINDS: Final[tuple[type[PublishedConfig], ...]] = (
-    FlashbackConfig,
-    ReplayConfig,
-    LotnextConfig,
-    SasrecConfig,
-    MeltConfig,
-    GetnextConfig,
-    DchlConfig,
-    DeepmoveConfig,
-    DprlConfig,
-    RotanConfig,
-    DepoiConfig,
-    MsahgConfig,
-    SthgcnConfig,
-)
+_KINDS: Final[tuple[type[PublishedConfig], ...]] = get_args(get_args(_OnePublished)[0])
 PUBLISHED: Final[dict[str, type[PublishedConfig]]] = {kind.model_fields["network"].default: kind for kind in _KINDS}
 """Name -> class of configuration, in the order of docs/published-models.md."""
 

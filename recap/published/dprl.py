@@ -22,10 +22,8 @@ from recap.history import CheckinTensors
 from recap.published.city import City
 from recap.published.configs import DprlConfig
 from recap.published.decay import average_past, degrees_apart, time_weights
-from recap.published.lengths import by_length
-from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, slot_of_week
-from recap.published.rotation import rotate
-from recap.published.windows import Windows
+from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week
+from recap.published.windows import Windows, by_length
 
 _FOCAL_ALPHA: Final = 0.25
 _FOCAL_GAMMA: Final = 2

@@ -21,9 +21,8 @@ from recap.history import CheckinTensors, local_hour_fraction
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import GetnextConfig
-from recap.published.packed import PackedNetwork, Packing, encode, encoder_of
-from recap.published.positions import sinusoids
-from recap.published.time2vec import Time2Vec
+from recap.published.network import Time2Vec
+from recap.published.packed import PackedNetwork, Packing, encode, encoder_of, sinusoids
 from recap.ragged import expand_ranges
 from recap.random_masks import WordDropout
 

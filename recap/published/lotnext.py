@@ -25,8 +25,7 @@ from recap.history import CheckinTensors
 from recap.published.city import City
 from recap.published.configs import LotnextConfig
 from recap.published.decay import average_past, kilometres_apart
-from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, causal_mask, slot_of_week
-from recap.published.time2vec import Time2Vec
+from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, Time2Vec, causal_mask, slot_of_week
 from recap.published.translation import NEXT, VISITS, closest_pois, fit_translations
 from recap.published.windows import Windows
 

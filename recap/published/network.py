@@ -3,6 +3,7 @@
 Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D features.
 """
 
+import math
 from abc import ABC, abstractmethod
 from typing import Final, Protocol
 
@@ -117,3 +118,32 @@ def slot_of_week(local_seconds: Tensor) -> Tensor:
 def causal_mask(length: int, device: torch.device) -> Tensor:
     """Bool (K, K): position i may look at positions j <= i."""
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+class Time2Vec(nn.Module):
+    """A number of any shape (...) to (..., dim): sin(w x + b) but for the last feature, w x + b (Kazemi 2019)."""
+
+    def __init__(self, dim: int) -> None:
+        super().__init__()
+        self.line = nn.Linear(1, dim)
+
+    def forward(self, value: Tensor) -> Tensor:
+        line = self.line(value.to(self.line.weight.dtype)[..., None])
+        return torch.cat([torch.sin(line[..., :-1]), line[..., -1:]], dim=-1)
+
+
+_RANGE: Final = 26.0
+"""RotatE's range of embeddings, 24 + 2."""
+
+
+def rotate(value: Tensor, phase: Tensor, scale: int) -> Tensor:
+    """(a + ib) exp(i phase pi scale / 26), with a and b the halves of ``value`` (..., 2 D); phases (..., D).
+
+    >>> quarter = torch.tensor([26.0 / 4])  # a quarter of a turn at scale 2 takes 1 to i
+    >>> rotate(torch.tensor([1.0, 0.0]), quarter, 2).round(decimals=4).abs().tolist()
+    [0.0, 1.0]
+    """
+    angle = phase * (math.pi * scale / _RANGE)
+    real, imaginary = value.chunk(2, dim=-1)
+    cosine, sine = torch.cos(angle), torch.sin(angle)
+    return torch.cat([real * cosine - imaginary * sine, real * sine + imaginary * cosine], dim=-1)

@@ -6,6 +6,7 @@ at once; attention takes windows of one length together.
 Shape suffixes: B windows, K positions, N check-ins of all windows, D features, G windows of one length.
 """
 
+import math
 from abc import abstractmethod
 from dataclasses import dataclass
 
@@ -18,6 +19,15 @@ from recap.published.network import SequenceNetwork
 from recap.published.windows import Windows
 from recap.ragged import expand_ranges
 from recap.random_masks import WordDropout
+
+
+def sinusoids(length: int, like: Tensor) -> Tensor:
+    """Sines and cosines of positions 0, 1, ..., (length, D), as ``like`` (..., D) is kept (Vaswani et al., 2017)."""
+    width = like.shape[-1]
+    position_K1 = torch.arange(length, device=like.device, dtype=like.dtype)[:, None]
+    steps = torch.arange(0, width, 2, device=like.device, dtype=like.dtype)
+    angle_KH = position_K1 * torch.exp(steps * (-math.log(10_000.0) / width))
+    return torch.stack([torch.sin(angle_KH), torch.cos(angle_KH)], dim=-1).reshape(length, -1)[:, :width]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,11 +5,14 @@ A window is filled from the left and padded on the right, so that a causal netwo
 Shape suffixes: T check-ins, W windows of a training, B windows of a batch, K positions, N learned steps.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.cases import history_only
@@ -140,3 +143,28 @@ class TrainingWindows:
         position_K = torch.arange(windows.row_BK.shape[1], device=index_B.device)
         new_BK = windows.present_BK & (position_K >= self.skip_W[index_B][:, None])
         return windows, new_BK & self.learned_T[windows.row_BK]
+
+
+LENGTHS: Final = (2, 4, 8, 16, 32)
+"""Windows of at most so many check-ins make a group, but for those of the group before."""
+
+
+def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
+    """What ``states`` says of a causal network's windows, (B, K, D), asked group by group; 0 behind a window's end.
+
+    Most trajectories are far shorter than the longest, and padding would be computed too.
+
+    Args:
+        states: windows to (N, their own K, D); each window's states must not depend on the others.
+    """
+    whole, done, found, index = windows.row_BK.shape[1], 0, [], []
+    for longest in (*(length for length in LENGTHS if length < whole), whole):
+        index_N = ((windows.length_B > done) & (windows.length_B <= longest)).nonzero()[:, 0]
+        done = longest
+        if len(index_N):
+            length_N = windows.length_B[index_N]
+            size = int(length_N.max())
+            group = Windows(windows.checkins, windows.row_BK[index_N, :size], length_N)
+            found.append(F.pad(states(group), (0, 0, 0, whole - size)))
+            index.append(index_N)
+    return torch.cat(found)[torch.argsort(torch.cat(index))]

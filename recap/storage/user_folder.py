@@ -7,7 +7,7 @@ from typing import Final
 from recap.errors import ConfigError, RecapError
 
 HOME_VARIABLE: Final = "RECAP_HOME"
-SUBFOLDERS: Final = ("datasets", "checkpoints", "runs", "cases", "predictions", "cache", "basemaps")
+SUBFOLDERS: Final = ("datasets", "checkpoints", "runs", "cases", "predictions", "cache", "basemaps", "uploads")
 
 
 def user_folder() -> Path:

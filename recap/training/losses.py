@@ -13,6 +13,51 @@ from torch.nn import functional as F
 
 from recap.model.sampled import SampledScores
 from recap.scores import Scores
+from recap.training_config import SampledSoftmax
+
+_POWER = 0.75
+"""Popular places are drawn by their check-ins to this power."""
+
+
+@dataclass(frozen=True, eq=False)
+class Negatives:
+    """Places of one batch.
+
+    Attributes:
+        poi_U: int64, ascending, each once.
+        log_weight_U: log of how many places each stands for; the sum over all places of any f has the mean
+            sum_u exp(log_weight_u) f(u) over draws.
+    """
+
+    poi_U: Tensor
+    log_weight_U: Tensor
+
+
+class NegativeSampler:
+    """Draws places with replacement: some by their training check-ins, some uniformly.
+
+    A place that is drawn c times weighs c / (n_popular q(d) + n_uniform / P), one over how often it is expected
+    (Bengio & Senécal 2008; both draws pooled: Veach & Guibas 1995). Its logarithm is added to the score.
+
+    Args:
+        popularity_P: training check-ins of every place.
+    """
+
+    def __init__(self, popularity_P: Tensor, config: SampledSoftmax) -> None:
+        self.config = config
+        share_P = popularity_P.double() ** _POWER
+        share_P = share_P / share_P.sum()
+        self._cumulative_P = torch.cumsum(share_P, 0)
+        self._expected_P = config.popular * share_P + config.uniform / len(share_P)
+
+    def draw(self) -> Negatives:
+        """Places for one batch, by torch's random numbers."""
+        num_pois, device = len(self._expected_P), self._expected_P.device
+        level = torch.rand(self.config.popular, dtype=torch.float64, device=device) * self._cumulative_P[-1]
+        popular = torch.searchsorted(self._cumulative_P, level, right=True).clamp_max_(num_pois - 1)
+        uniform = torch.randint(num_pois, (self.config.uniform,), device=device)
+        poi_U, count_U = torch.unique(torch.cat([popular, uniform]), return_counts=True)
+        return Negatives(poi_U, (count_U / self._expected_P[poi_U]).log())
 
 
 class _ScaleGradient(torch.autograd.Function):
@@ -81,7 +126,7 @@ def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, 
     this is `training_losses` (shown by a test).
 
     Args:
-        log_weight_U: log of how many places each place drawn stands for, see `recap.training.negatives`.
+        log_weight_U: log of how many places each place drawn stands for, see `recap.training.losses`.
     """
     rest_I, factor_B = scores.rest_I, _outside_the_core(warm_B, warm_weight, scores.rest_I.dtype)
     if factor_B is not None:

@@ -27,8 +27,7 @@ from recap.scores import CaseBatch
 from recap.storage.tensors import load_weights
 from recap.training.group import Group
 from recap.training.loop import TrainingLoop
-from recap.training.losses import Losses, sampled_losses, training_losses
-from recap.training.negatives import NegativeSampler
+from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training_config import TrainConfig
 

@@ -20,7 +20,7 @@ from recap.graph import TransitionGraph
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
-from recap.runs.execution.reference import write_reference
+from recap.runs.execution.training import write_reference
 from recap.runs.store import files
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.process import ProcessIdentity
@@ -110,11 +110,11 @@ def test_a_disk_that_refuses_a_stop_is_told(store: RunStore, data: Path, monkeyp
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
 
-    def read_only(*_: object) -> None:
+    def read_only(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "_write", read_only)
+        patch.setattr(files, "replacing", read_only)
         app.button(key="run_stop").click().run()
     assert not app.exception and "Read\\-only file system" in app.warning[0].value
     assert run.read_state().state == "running"

@@ -4,7 +4,7 @@ import pytest
 
 from recap import columns as c
 from recap.data.preparation import prepare_dataset
-from recap.fingerprint import fingerprint, unseen_reach
+from recap.dataset_statistics import fingerprint, unseen_reach
 from recap.graph import TransitionGraph
 from recap.presets import data_preset
 from tests.checkins import split_dataset

@@ -50,7 +50,8 @@ def test_a_case_alone_scores_as_in_the_evaluation(predictor: Predictor, records:
 def test_parts_are_recomputed_apart(predictor: Predictor) -> None:
     """Core, prior and correction asked for one by one add up to the total."""
     batch = predictor.batch(predictor.cases["row"].tolist())
-    state, core = predictor.core_scores(batch)
+    state = predictor.state(batch)
+    core = predictor.model.score_core(batch, state)
     parts = predictor.revisit_parts(batch, state)
     assert parts is not None and parts.correction_C is not None
     total = core.clone()

@@ -54,7 +54,7 @@ def build(world: Workspace, say: Say) -> Lesson:
         LessonUnavailableError: no popular place is reached by a new step, no other one by a known step, or none is
             missed.
     """
-    records = world.records_of("markov")
+    records = world.with_model("markov").records()
     known = records[c.TRANSITION_COUNT].to_numpy() > TAIL_MAX_COUNT
     new = records[c.TRANSITION_COUNT].to_numpy() == 0
     k = places_named(world)

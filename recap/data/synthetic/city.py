@@ -23,10 +23,9 @@ from recap.data.synthetic.basemap import to_degrees
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.people import build_people
-from recap.data.synthetic.record import check_in
 from recap.data.synthetic.routes import Routes
 from recap.data.synthetic.venues import build_venues
-from recap.data.synthetic.walk import City, Walker
+from recap.data.synthetic.walk import City, Walker, check_in
 from recap.errors import ConfigError
 
 PINNED_SEED: Final = 23

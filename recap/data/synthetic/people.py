@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from recap.data.synthetic import places
-from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS
+from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES, Errand
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.gravity import Gravity, pick_weighted
 from recap.data.synthetic.shapes import Point
-from recap.data.synthetic.timetables import TIMETABLES, Errand
 from recap.data.synthetic.venues import Venue
 
 _T = TypeVar("_T")

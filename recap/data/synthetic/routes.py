@@ -8,11 +8,18 @@ popularity and distance would give; without shared routes the city's did not.
 
 from collections import defaultdict
 from itertools import pairwise
-from typing import Final
+from typing import Final, NamedTuple
 
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
-from recap.data.synthetic.stops import Stop
+
+
+class Stop(NamedTuple):
+    """One visit: minutes of local time since the first midnight, and the venue."""
+
+    minute: int
+    venue: int
+
 
 _ONE_WALK: Final = 1_440  # minutes between two check-ins beyond which the second does not follow from the first
 

@@ -59,16 +59,6 @@ def resume(store: RunStore, run: RunFolder) -> RunState:
     return queued
 
 
-def remove(store: RunStore, run: RunFolder) -> None:
-    """Delete a run that is over, with its checkpoint.
-
-    Raises:
-        ReadOnlyError: the store only shows runs.
-        RecapError: the run is not over.
-    """
-    store.remove(run)
-
-
 def write_notes(store: RunStore, run: RunFolder, notes: str) -> None:
     """Replace a run's notes.
 

@@ -14,8 +14,7 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from recap.errors import RecapError
-from recap.runs.execution.gpus import GpuList, read_gpus
-from recap.runs.execution.scheduling import allocate_device
+from recap.runs.execution.gpus import GpuList, allocate_device, read_gpus
 from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor

@@ -6,23 +6,51 @@ from pathlib import Path
 
 import torch
 
+from recap import columns as c
+from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.device import choose_device
 from recap.errors import DatasetError
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import Evaluation
-from recap.evaluation.metrics import Metrics
+from recap.evaluation.metrics import Metrics, metrics_by_group
 from recap.evaluation.records import records_file, records_metadata, write_records
+from recap.evaluation.scoring import rank_cases
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
 from recap.printable import one_line
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
-from recap.runs.execution.reference import write_reference
 from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import SUMMARY, RunFolder
+from recap.runs.store.run_folder import REFERENCE, SUMMARY, RunFolder
 from recap.runs.store.spec import RunSpec
 from recap.training.group import Group
 from recap.training.loop import TrainingLoop
 from recap.training.run import train
+
+
+def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -> None:
+    """Rank the run's validation cases by both counters and keep their metrics by group, once for a run.
+
+    They are the lines that the run's curves are read against.
+
+    Args:
+        most: how many of them are drawn (`draw_cases`); None takes all.
+
+    Raises:
+        OSError: the disk refused.
+    """
+    if run.read_reference():
+        return
+    graph = TransitionGraph.from_dataset(dataset)
+    cases = describe_cases(dataset, graph, c.VAL, most=most)
+    if cases.empty:
+        return
+    checkins = CheckinTensors.from_dataset(dataset)
+    counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
+    visits, both = (metrics_by_group(rank_cases(counter, cases, checkins)) for counter in counters)
+    write_json(run.path / REFERENCE, {"model": CountPlusMarkov.name, "split": "val", **both, VisitCount.name: visits})
 
 
 def train_run(

@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 from filelock import FileLock, Timeout
 
 from recap.errors import ConfigError, FormatVersionError, RecapError
-from recap.runs.store.files import make_reserve, read_json, write_json
+from recap.runs.store.files import read_json, write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE, RunState, StateName, now
@@ -150,10 +150,7 @@ class RunFolder:
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
         """Enter how a run ended; None when it is over already, or ``conditions`` of `change` do not hold."""
         active: set[StateName] = {"running", "stopping", "queued"}
-        ended = self.change(active, to, error=error, ended=now(), process=None, **conditions)
-        if ended is not None:
-            make_reserve(self.path)
-        return ended
+        return self.change(active, to, error=error, ended=now(), process=None, **conditions)
 
     def read_progress(self) -> RunProgress:
         """The worker's last words about its step; empty before the first."""
@@ -203,7 +200,7 @@ class RunFolder:
 
     def _write_state(self, state: RunState, values: dict[str, Any]) -> RunState:
         changed = RunState.parse(state.model_dump() | values)
-        write_json(self.path / STATE, changed.model_dump(mode="json"), use_reserve=True)
+        write_json(self.path / STATE, changed.model_dump(mode="json"))
         return changed
 
     @contextmanager

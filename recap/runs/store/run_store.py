@@ -8,7 +8,7 @@ from uuid import uuid4
 from filelock import FileLock
 
 from recap.errors import RecapError
-from recap.runs.store.files import make_reserve, write_json
+from recap.runs.store.files import write_json
 from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
 from recap.runs.store.settings import RunSettings, read_settings
 from recap.runs.store.spec import RunSpec, check_run_id
@@ -62,7 +62,7 @@ class RunStore:
         return read_settings(self.folder)
 
     def add(self, specs: list[RunSpec]) -> list[RunFolder]:
-        """Queue runs; each appears whole or not at all, and several form a sweep under the first one's number.
+        """Queue runs; each appears whole or not at all.
 
         Raises:
             ReadOnlyError: the store only shows runs.
@@ -76,8 +76,6 @@ class RunStore:
             first = self._take_numbers(len(specs))
             for number, spec in enumerate(specs, start=first):
                 run = RunFolder(self.folder / str(number))
-                if len(specs) > 1:
-                    spec = spec.model_copy(update={"sweep": (added[0] if added else run).id})
                 self._make(run, spec)
                 added.append(run)
         return added
@@ -119,7 +117,6 @@ class RunStore:
         draft = self.folder / f".draft-{run.id}-{uuid4().hex}"
         try:
             (draft / CHECKPOINTS).mkdir(parents=True)
-            make_reserve(draft)
             write_json(draft / SPEC, spec.model_dump(mode="json"))
             write_json(draft / STATE, RunState(state="queued", created=now()).model_dump(mode="json"))
             draft.rename(run.path)

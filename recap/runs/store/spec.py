@@ -36,7 +36,6 @@ class RunSpecValues(TypedDict):
     backend: Backend
     notes: str
     parent: str | None
-    sweep: str | None
 
 
 class RunSpec(VersionedConfig):
@@ -58,13 +57,12 @@ class RunSpec(VersionedConfig):
     backend: Backend = Field("local", description="Who runs it: this machine's runner, or Slurm.")
     notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown beside the run.")
     parent: str | None = Field(None, pattern=RUN_ID_PATTERN, description="The run this one varies.")
-    sweep: str | None = Field(None, pattern=RUN_ID_PATTERN, description="First run of the grid this one belongs to.")
 
     @model_validator(mode="before")
     @classmethod
-    def _without_snapshots(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Older specs say whether to keep each epoch's ranks, which no run does any more."""
-        return {key: value for key, value in values.items() if key != "snapshots"}
+    def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
+        """Older specs also say whether to keep each epoch's ranks, and which grid a run is of."""
+        return {key: value for key, value in values.items() if key not in ("snapshots", "sweep")}
 
     def as_json(self) -> RunSpecValues:
         """Every field by name."""

@@ -24,8 +24,8 @@ from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.dataset_statistics import unseen_reach
 from recap.errors import ConfigError, DataError, FormatVersionError
-from recap.fingerprint import unseen_reach
 from recap.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from recap.training_config import TrainConfig

@@ -16,7 +16,7 @@ from recap import columns as c
 from recap.data.card import dataset_card
 from recap.data.cases import history_only
 from recap.data.cleaning import DataConfig
-from recap.data.dataset import Dataset, check_same_dataset, hash_tables
+from recap.data.dataset import Dataset, hash_tables
 from recap.data.preparation import prepare_dataset
 from recap.errors import ChecksumError, ConfigError, DataError, DatasetError, FolderInUseError, RecapError
 from recap.storage.artifacts import write_sums
@@ -316,14 +316,6 @@ def test_a_newly_listed_table_with_other_content_is_refused(tmp_path: Path) -> N
     write_sums(tmp_path / "city", [path.name for path in (tmp_path / "city").iterdir() if path.name != "SHA256SUMS"])
     with pytest.raises(DatasetError, match="content"):
         Dataset.load(tmp_path / "city")
-
-
-def test_mixing_datasets_is_refused() -> None:
-    """Results of one dataset are never shown beside another's."""
-    dataset = small_dataset(ROWS)
-    check_same_dataset(dataset.hash, dataset, "the checkpoint")
-    with pytest.raises(RecapError, match="the checkpoint belongs to dataset 000000000000"):
-        check_same_dataset("0" * 64, dataset, "the checkpoint")
 
 
 def test_prepare_says_that_it_replaced_another_dataset(tmp_path: Path) -> None:

@@ -14,21 +14,17 @@ from recap.published.city import City
 from recap.published.dchl import Dchl, comes_later
 from recap.published.decay import average_past, degrees_apart, time_weights
 from recap.published.deepmove import Deepmove
-from recap.published.depoi import AnchorConvolution, Depoi, smallest_gaps
+from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
 from recap.published.dprl import Dprl, regions_of
 from recap.published.flashback import Flashback
 from recap.published.getnext import Getnext, flow_map, place_features
 from recap.published.lotnext import Lotnext
 from recap.published.melt import Melt
-from recap.published.negatives import UnvisitedSampler
-from recap.published.network import SLOTS_OF_WEEK
-from recap.published.quadkey import quadkey_runs
+from recap.published.network import SLOTS_OF_WEEK, rotate
 from recap.published.registry import build_published
-from recap.published.relations import RelationAttention
 from recap.published.replay import Replay
-from recap.published.rotan import Rotan, TimeTurn
-from recap.published.rotation import rotate
-from recap.published.sasrec import Sasrec
+from recap.published.rotan import Rotan, TimeTurn, quadkey_runs
+from recap.published.sasrec import Sasrec, UnvisitedSampler
 from recap.published.translation import closest_pois
 from recap.published.windows import Windows
 from recap.scores import CaseBatch

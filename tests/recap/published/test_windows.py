@@ -2,9 +2,8 @@
 
 import torch
 
-from recap.published.lengths import by_length
 from recap.published.packed import Packing, encode, encoder_of
-from recap.published.windows import Windows
+from recap.published.windows import Windows, by_length
 from tests.recap.published.test_arithmetic import city_of
 
 

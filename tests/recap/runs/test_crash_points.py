@@ -13,7 +13,7 @@ from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.runner import Runner
 from recap.runs.execution.supervision import Supervisor
 from recap.runs.store import files
-from recap.runs.store.files import RESERVE, make_reserve, read_json, write_json
+from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
 from recap.runs.store.run_store import RunStore
@@ -109,31 +109,6 @@ def test_heartbeats_are_rare(store: RunStore, dataset_folder: Path) -> None:
     assert run.read_progress()["step"] == 0
 
 
-def test_a_full_disk_still_takes_the_last_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without room for a new file the reserve becomes the state; other files do not get it."""
-    path = tmp_path / "state.json"
-    write_json(path, {"state": "running"})
-    make_reserve(tmp_path)
-    write = files._write
-
-    def no_new_files(target: Path, payload: bytes, mode: str) -> None:
-        if mode == "wb":
-            raise OSError(errno.ENOSPC, "No space left on device")
-        write(target, payload, mode)
-
-    monkeypatch.setattr(files, "_write", no_new_files)
-    with pytest.raises(OSError, match="No space left"):
-        write_json(tmp_path / "progress.json", {})
-    assert (tmp_path / RESERVE).is_file()
-    write_json(path, {"state": "failed"}, use_reserve=True)
-    assert read_json(path) == {"state": "failed"} and not (tmp_path / RESERVE).exists()
-    with pytest.raises(OSError, match="No space left"):
-        write_json(path, {"state": "lost"}, use_reserve=True)
-    assert read_json(path) == {"state": "failed"}
-    make_reserve(tmp_path)
-    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["state.json"], "nothing half written is left"
-
-
 def test_a_disk_that_takes_nothing_is_a_refusal(
     store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,10 +119,10 @@ def test_a_disk_that_takes_nothing_is_a_refusal(
     write_json(damaged.path / PROGRESS, {"process": ProcessIdentity.current().model_dump()})
     (damaged.path / STATE).write_text("")
 
-    def read_only(*_: object) -> None:
+    def read_only(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(files, "_write", read_only)
+    monkeypatch.setattr(files, "replacing", read_only)
     for change in (lambda: waiting.change({"queued"}, "stopped"), lambda: waiting.write_notes("x")):
         with pytest.raises(RecapError, match=f"writing .*/{waiting.id} failed: Read-only file system; run .* stays"):
             change()

@@ -7,8 +7,7 @@ import pynvml
 import pytest
 
 from recap.errors import RecapError
-from recap.runs.execution.gpus import Gpu, choose_gpus, read_gpus
-from recap.runs.execution.scheduling import allocate_device
+from recap.runs.execution.gpus import Gpu, allocate_device, choose_gpus, read_gpus
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.settings import RunSettings
 from recap.runs.store.spec import RunSpec

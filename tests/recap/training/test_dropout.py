@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from recap.random_masks import WordDropout, draw_mask
-from recap.training.dropout import SharedMaskDropout
+from recap.training.group import SharedMaskDropout
 
 CASES = 11
 DROPPED = 0.3

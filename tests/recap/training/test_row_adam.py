@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from recap.training.row_adam import RowAdam
+from recap.training.optimiser import RowAdam
 
 
 @pytest.mark.filterwarnings("ignore:Sparse invariant checks")

@@ -1,0 +1,185 @@
+"""Files that a user opens in the app: a private copy, or a path on this computer, until a dataset is made of it."""
+
+import json
+import re
+import secrets
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from recap.data.dataset import Dataset
+from recap.data.parsing.options import ReadOptions
+from recap.errors import ConfigError, DataError, RecapError
+from recap.storage.artifacts import DATASET_MANIFEST
+from recap.storage.atomic import replace_json
+from recap.storage.json_text import read_json
+from recap.storage.user_folder import user_subfolder
+
+LARGEST_MB: Final = 200
+"""Of an uploaded file; a path on this computer has no such limit."""
+_KEPT_SECONDS: Final = 24 * 3600
+_CHOICES: Final = "choices.json"
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file on its way to a dataset; its folder holds the copy and the answers, so that a reload loses nothing.
+
+    Attributes:
+        folder: the upload's own folder, below the user's.
+        path: the copy, or the file elsewhere on this computer.
+        options: answers so far.
+        least: check-ins that a place and a user need to be kept.
+    """
+
+    folder: Path
+    path: Path
+    options: ReadOptions
+    least: int
+
+    @property
+    def token(self) -> str:
+        """What a link carries."""
+        return self.folder.name
+
+    def answer(self, options: ReadOptions, least: int) -> None:
+        """Keep the answers."""
+        _write(self.folder, self.path, options, least)
+
+    def discard(self) -> None:
+        """Remove the copy and the answers; a file elsewhere on this computer stays."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def keep_copy(name: str, file: IO[bytes]) -> Upload:
+    """Copy an uploaded file into a folder of its own.
+
+    Args:
+        name: what the user's file is called; only its letters, digits, dots, - and _ are used.
+
+    Raises:
+        DataError: it is empty.
+        OSError: the disk is full; nothing is left then.
+    """
+    _discard_old()
+    folder = _new_folder()
+    path = folder / ("table-" + re.sub(r"[^\w.-]+", "_", Path(name).name, flags=re.ASCII)[-60:])
+    try:
+        with path.open("wb") as copy:
+            shutil.copyfileobj(file, copy)
+        if not path.stat().st_size:
+            raise DataError("the file is empty; drop one with a row for each check-in")
+        return _write(folder, path, ReadOptions(), 10)
+    except (OSError, DataError):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def open_path(text: str) -> Upload:
+    """A file on this computer, read where it is.
+
+    Raises:
+        DataError: there is none.
+    """
+    path = Path(text.strip()).expanduser()
+    if not path.is_absolute() or not path.exists():
+        raise DataError(f"there is no file {text.strip()!r}; give its whole path, such as /home/me/visits.csv")
+    return _write(_new_folder(), path, ReadOptions(), 10)
+
+
+def find_upload(token: str) -> Upload | None:
+    """The upload that a link means; None where it is over or was never here."""
+    if re.fullmatch(r"[0-9a-f]{16}", token) is None:
+        return None
+    folder = user_subfolder("uploads") / token
+    try:
+        kept: dict[str, Any] = read_json(folder / _CHOICES)
+        return Upload(folder, Path(kept["path"]), ReadOptions.parse(kept["options"]), int(kept["least"]))
+    except (OSError, ValueError, KeyError, TypeError, ConfigError):
+        return None
+
+
+def new_dataset_folder(name: str) -> Path:
+    """A free folder of the user's for a dataset of that name."""
+    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "data"
+    home = user_subfolder("datasets", make=True)
+    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in range(1, 10_000))
+    return next(folder for folder in numbered if not folder.exists())
+
+
+def own_datasets() -> dict[Path, str]:
+    """Datasets in the user's folder and their names; half-made ones are not among them."""
+    found = {}
+    for folder in sorted(user_subfolder("datasets").glob("*")):
+        try:
+            found[folder] = str(read_json(folder / DATASET_MANIFEST)["name"])
+        except (OSError, ValueError, KeyError, TypeError):
+            continue
+    return found
+
+
+def delete_dataset(folder: Path) -> None:
+    """Remove one of `own_datasets`.
+
+    Raises:
+        ConfigError: it is none of them.
+    """
+    if folder not in own_datasets():
+        raise ConfigError(f"{folder.name} is not a dataset of yours")
+    doomed = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
+    folder.rename(doomed)  # gone from every list at once
+    shutil.rmtree(doomed, ignore_errors=True)
+
+
+def add_checkpoint(text: str) -> Path:
+    """Copy a checkpoint folder of this computer to the user's checkpoints, verified before and after.
+
+    Raises:
+        RecapError: there is none, it is damaged, or it was trained on a dataset that is not here.
+    """
+    from recap.checkpoint import Checkpoint  # torch is loaded only for whoever adds a checkpoint
+
+    folder = Path(text.strip()).expanduser()
+    if not folder.is_absolute() or not folder.is_dir():
+        raise DataError(f"there is no folder {text.strip()!r}; give the whole path of a checkpoint")
+    checkpoint = Checkpoint.load(folder)
+    home = user_subfolder("checkpoints", make=True)
+    target = home / f"{re.sub(r'[^a-z0-9]+', '-', folder.name.lower()).strip('-')[:40]}-{checkpoint.hash[:6]}"
+    if target.exists():
+        raise ConfigError(f"{folder.name} is here already")
+    half = home / f".{target.name}"
+    try:
+        shutil.copytree(folder, half)
+        Checkpoint.load(half)
+        half.rename(target)
+    except (OSError, RecapError):
+        shutil.rmtree(half, ignore_errors=True)
+        raise
+    return target
+
+
+def save_dataset(dataset: Dataset, card: str) -> Path:
+    """Write a dataset into a free folder of the user's, whole or not at all."""
+    folder = new_dataset_folder(dataset.manifest.name)
+    dataset.save(folder, card=card)
+    return folder
+
+
+def _write(folder: Path, path: Path, options: ReadOptions, least: int) -> Upload:
+    said = {"path": str(path), "options": json.loads(options.model_dump_json()), "least": least}
+    replace_json(folder / _CHOICES, said)
+    return Upload(folder, path, options, least)
+
+
+def _new_folder() -> Path:
+    folder = user_subfolder("uploads", make=True) / secrets.token_hex(8)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def _discard_old() -> None:
+    for folder in user_subfolder("uploads", make=True).iterdir():
+        if time.time() - folder.stat().st_mtime > _KEPT_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)

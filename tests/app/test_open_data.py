@@ -1,0 +1,149 @@
+"""Opening one's own data: nothing is lost, nothing half-made is listed, and a bad file leaves nothing on the disk."""
+
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from app import uploads
+from app.settings import ADDRESS_VARIABLE, UPLOAD_VARIABLE
+from app.sources import dataset_source
+from recap.errors import ConfigError, RecapError
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+CITY = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+
+
+def visits(users: int = 12, days: int = 14) -> bytes:
+    """A table in no published format: every user goes to two places of its own and two that all share, in London."""
+    lines = ["kunde;filiale;wann;breite;länge"]
+    for user in range(users):
+        for day in range(days):
+            for hour, place in ((8, f"home {user % 4}"), (12, "market"), (19, "harbour")):
+                lat, lon = 51.5 + 0.001 * (len(place) + user % 4), -0.12 - 0.002 * len(place)
+                lines.append(f"k{user};{place};2024-03-{day + 1:02}T{hour:02}:{user:02};{lat:.4f};{lon:.4f}")
+    return "\n".join(lines).encode()
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """An empty user's folder, an app without datasets."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    point_app_at(monkeypatch, None, None, read_only=False)
+    yield tmp_path / "home"
+    assert not any((tmp_path / "home" / "datasets").glob(".*")), "a half-made dataset"
+
+
+def left_on_disk(home: Path) -> list[str]:
+    return [path.name for path in (home / "uploads").glob("*")]
+
+
+def drop(content: bytes, name: str = "visits.csv") -> AppTest:
+    """The page after a file was dropped."""
+    app = open_view("open_data")
+    return app.file_uploader[0].upload(name, content, "text/csv").run()
+
+
+def test_from_a_file_to_a_dataset(home: Path) -> None:
+    """Columns are proposed, the copy outlives a reload, preparing makes one dataset and removes the copy."""
+    app = drop(visits())
+    check_calm(app)
+    assert app.title[0].value == "504 check-ins of 12 users at 6 places. Is this right?"
+    chosen = {box.label: box.value for box in app.selectbox}
+    assert chosen["kunde"] == "user" and chosen["filiale"] == "poi" and chosen["breite"] == "lat"
+    assert chosen["Time zone"] == "Europe/London"
+    (token,) = left_on_disk(home)
+    again = open_view("open_data", upload=token)
+    assert again.title[0].value == app.title[0].value, "a reload loses nothing"
+    app.button(key="prepare").click().run()
+    check_calm(app)
+    assert "is ready" in app.title[0].value and "Train RECAP" in [button.label for button in app.button]
+    assert left_on_disk(home) == []
+    (folder,) = uploads.own_datasets()
+    walk = open_view("walk", source=dataset_source(folder).token)
+    check_calm(walk)
+    uploads.delete_dataset(folder)
+    assert uploads.own_datasets() == {} and not folder.exists()
+
+
+def test_another_column_is_read_again() -> None:
+    """A choice among the columns is kept with the file and changes what is read."""
+    app = drop(visits())
+    (box,) = (box for box in app.selectbox if box.label == "filiale")
+    box.select("category").run()
+    assert app.title[0].value == "One thing is unclear", "no other column keeps its spot"
+    (box,) = (box for box in app.selectbox if box.label == "filiale")
+    box.select("poi").run()
+    assert "504 check-ins" in app.title[0].value
+
+
+HOSTILE = {
+    "empty": b"",
+    "binary": bytes(range(256)) * 40,
+    "header only": b"user,place,time,lat,lon\n",
+    "one row": b"user,place,time,lat,lon\na,b,2024-01-01T00:00:00Z,51.5,-0.1\n",
+    "not a table": b"hello\nworld\n",
+    "broken text": b"user,place,time,lat,lon\n" + b"\xff\xfe\xfa,b,2024-01-01T00:00:00Z,51.5,-0.1\n" * 30,
+    "far future": visits().replace(b"2024-", b"9999-"),
+    "axes beyond the globe": visits().replace(b"51.5", b"951.5"),
+    "three hundred columns": b",".join(b"c%d" % n for n in range(301)) + b"\n" + b",".join([b"1"] * 301),
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_bad_file_is_one_line(kind: str, home: Path) -> None:
+    """The page says what is wrong; nothing crashes, and a file that cannot be read is not kept."""
+    app = drop(HOSTILE[kind])
+    assert not app.exception, app.exception[0].message
+    assert uploads.own_datasets() == {}
+    if app.error:
+        assert "\n" not in app.error[0].value.strip() and left_on_disk(home) == []
+    else:  # it can be read, and no dataset can be made of it, or something is asked
+        assert not any(button.key == "prepare" and not button.disabled for button in app.button)
+
+
+def test_markup_in_a_file_stays_text() -> None:
+    """Names of columns and values are data on the page."""
+    content = visits().replace(b"kunde", b"<img src=x>![y](https://evil.example/z.png)")
+    said = texts(drop(content))
+    assert "![y](" not in said.replace("\\", "￿"), "brackets are escaped"
+
+
+def test_uploads_are_for_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where others reach the app no file is taken, unless that is allowed; then still no path of the computer."""
+    monkeypatch.setenv(ADDRESS_VARIABLE, "0.0.0.0")  # noqa: S104 - that is the case
+    assert "--allow-upload" in texts(open_view("open_data")) and not open_view("open_data").file_uploader
+    monkeypatch.setenv(UPLOAD_VARIABLE, "1")
+    app = open_view("open_data")
+    assert app.file_uploader and not app.text_input
+
+
+@pytest.mark.parametrize("token", ["../../datasets", "0123456789abcdeg", "", "a" * 16])
+def test_a_link_names_no_other_folder(token: str) -> None:
+    """Only folders that this app made for an upload are read."""
+    assert uploads.find_upload(token) is None
+
+
+def test_names_stay_in_their_folder(home: Path) -> None:
+    """A file's or dataset's name is no path."""
+    upload = uploads.keep_copy("../../../etc/pass wd\x00.csv", io.BytesIO(b"x"))
+    assert upload.path.parent == upload.folder and upload.folder.parent == home / "uploads"
+    assert uploads.new_dataset_folder("../..").parent == home / "datasets"
+    with pytest.raises(ConfigError):
+        uploads.delete_dataset(home / "datasets" / ".." / "runs")
+
+
+def test_a_checkpoint_is_added_whole_or_not_at_all(home: Path, tmp_path: Path) -> None:
+    """A good folder is copied and verified; a damaged one is refused and leaves nothing."""
+    added = uploads.add_checkpoint(str(CITY / "checkpoint"))
+    assert added.parent == home / "checkpoints"
+    with pytest.raises(ConfigError, match="already"):
+        uploads.add_checkpoint(str(CITY / "checkpoint"))
+    shutil.copytree(CITY / "paper", tmp_path / "bad")
+    (tmp_path / "bad" / "summary.json").write_text("{}")
+    with pytest.raises(RecapError):
+        uploads.add_checkpoint(str(tmp_path / "bad"))
+    assert [path.name for path in (home / "checkpoints").iterdir()] == [added.name]
