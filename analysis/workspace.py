@@ -45,6 +45,16 @@ _TABLES_FORMAT: Final = "1"
 _NO_MODEL: Final = "no model is open: name a checkpoint folder, a baseline or imported predictions"
 
 
+def label_with_folder(label: str, folder: Path) -> str:
+    """A model's label with its checkpoint's folder, where that says more.
+
+    >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
+    ('RECAP', 'RECAP paper')
+    """
+    says_more = folder.name != "checkpoint" and folder.name.casefold() != label.casefold()
+    return f"{label} {folder.name}" if says_more else label
+
+
 @dataclass(frozen=True, eq=False)
 class Workspace:
     """A dataset and, where one was named, a model: a checkpoint, a baseline or imported predictions.
@@ -206,9 +216,8 @@ class Workspace:
 
     @property
     def label_of_folder(self) -> str:
-        """The same with the checkpoint's folder, where that has a name of its own."""
-        folder = self.model.name if isinstance(self.model, Path) else "checkpoint"
-        return self.label if folder == "checkpoint" else f"{self.label} {folder}"
+        """The same with the checkpoint's folder, where that says more."""
+        return label_with_folder(self.label, self.model) if isinstance(self.model, Path) else self.label
 
     @property
     def has_parts(self) -> bool:

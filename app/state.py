@@ -53,9 +53,15 @@ def _went_back() -> bool:
 
 def arrive_at(page: str) -> None:
     """A page other than the one before: its address came with a click, whatever values it names."""
-    if st.session_state.get("_page") != page:
-        st.session_state["_page"] = page
+    before = st.session_state.get("_page")
+    if before != page:
+        st.session_state["_page"], st.session_state["_came_from"] = page, before
         st.session_state.pop(_LEFT, None)
+
+
+def came_from() -> str | None:
+    """The page before this one; None where a link led here."""
+    return st.session_state.get("_came_from")
 
 
 def write_param(name: str, value: str | None) -> None:
@@ -150,7 +156,7 @@ def _chosen_key(name: str) -> str:
     return f"_chosen_{name}"
 
 
-def current_source(*, lists: bool = False) -> Source | None:
+def current_source(*, lists: bool = False, notices: bool = True) -> Source | None:
     """The chosen source, or the first on offer; None where there is nothing to open.
 
     The address always names the source and the hashes of its files. A link made with other files gets a banner that
@@ -158,6 +164,7 @@ def current_source(*, lists: bool = False) -> Source | None:
 
     Args:
         lists: whether imported predictions can stand in the model's place, where they were chosen.
+        notices: whether to say here what a link was made with, where that is not what is open.
     """
     sources = find_sources(AppSettings.from_environment())
     if not sources:
@@ -176,7 +183,8 @@ def current_source(*, lists: bool = False) -> Source | None:
     for name, value in _source_params(source).items():
         write_param(name, value)
     st.session_state["to_say_invented"] = source.synthetic
-    _say_what_differs(source)
+    if notices:
+        _say_what_differs(source)
     return _ranked(source, lists)
 
 

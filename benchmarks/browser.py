@@ -25,7 +25,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 ROOT: Final = Path(__file__).parents[1]
 ARGUMENTS: Final = [
@@ -38,8 +38,8 @@ ARGUMENTS: Final = [
 ]
 STARTED: Final = "from app.cli.main import run; run()"
 VIEWS: Final = ("overview", "walk", "explain", "long_tail", "compare", "cases", "runs", "learn", "present")
-WINDOW: Final = {"width": 1440, "height": 900}
-NARROW: Final = {"width": 800, "height": 900}
+WINDOW: ViewportSize = {"width": 1440, "height": 900}
+NARROW: ViewportSize = {"width": 800, "height": 900}
 PATIENCE_S: Final = 120
 PICTURES: Final = (
     ".js-plotly-plot .main-svg, [data-testid=stDeckGlJsonChart] canvas, [data-testid=stMain] img, "

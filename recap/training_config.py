@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from recap.config import Config
 from recap.errors import ConfigError
 from recap.model.config import AnyValue, ModelConfig, Stage
-from recap.published.config import PublishedConfig
+from recap.published.config import PublishedConfig, with_network
 from recap.published.configs import AnyPublished
 
 
@@ -93,10 +93,10 @@ class OptimiserConfig(Config):
     )
 
     retired: ClassVar = {
-        "evidence_learning_rate": AnyValue(),
-        "weighing_learning_rate": AnyValue(),
-        "weighing_penalty": AnyValue(),
-        "weighing_decay": AnyValue(),
+        "evidence_learning_rate": AnyValue(),  # words: key of earlier files
+        "weighing_learning_rate": AnyValue(),  # words: key of earlier files
+        "weighing_penalty": AnyValue(),  # words: key of earlier files
+        "weighing_decay": AnyValue(),  # words: key of earlier files
     }
 
     def scale_at(self, passes: float, epochs: int) -> float:
@@ -154,7 +154,7 @@ class TrainConfig(Config):
     curriculum: Curriculum = Field(default_factory=lambda: Curriculum(), description="When parts switch on.")
     optimiser: OptimiserConfig = Field(default_factory=lambda: OptimiserConfig(), description="Adam and its groups.")
 
-    retired: ClassVar = {"fit_evidence": AnyValue(), "order": ("random",)}
+    retired: ClassVar = {"fit_evidence": AnyValue(), "order": ("random",)}  # words: keys of earlier files
 
     @model_validator(mode="after")
     def _every_part_gets_its_turn(self) -> Self:
@@ -209,10 +209,9 @@ AnyTraining = TrainConfig | PublishedConfig
 
 
 def _which(values: Any) -> str:
-    named = (
-        not {"network", "rival"}.isdisjoint(values) if isinstance(values, dict) else not isinstance(values, TrainConfig)
-    )
-    return "published" if named else "recap"
+    if isinstance(values, dict):
+        return "published" if "network" in with_network(values) else "recap"
+    return "recap" if isinstance(values, TrainConfig) else "published"
 
 
 StoredTraining = Annotated[

@@ -15,7 +15,6 @@ from filelock import FileLock, Timeout
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
-from recap.runs.store.files import read_json, write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
@@ -23,6 +22,8 @@ from recap.runs.store.settings import SETTINGS
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE
 from recap.runs.store.submission import build_specs
+from recap.runs.store.versioned import read_json
+from recap.storage.atomic import replace_json
 from tests.checkins import small_dataset
 from tests.cli_runner import strict_json
 from tests.tiny import CHANGES, EPOCHS, PRESET
@@ -49,7 +50,7 @@ def new_store(home: Path, **settings: Any) -> RunStore:
     """An empty runs folder whose runner is quick to look and quick to leave."""
     store = RunStore(home / "runs")
     store.folder.mkdir(parents=True)
-    write_json(store.folder / SETTINGS, FAST | settings)
+    replace_json(store.folder / SETTINGS, FAST | settings)
     return store
 
 

@@ -15,11 +15,10 @@ from analysis.workspace import Workspace
 from recap import columns as c
 
 THUMBNAIL_PX: Final = (760, 260)
-ROOM_PX: Final = (1520, 820)
+ROOM_PX: Final = (1520, 900)
 _ROOM_NAME_PX: Final = 46
 _PADDING_PX: Final = 36
 _ROOM_PADDING_PX: Final = 80
-_TRAIL_STOPS: Final = 4
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,6 @@ class Marks:
         predicted: the model's first places, best first.
         truth_rank: the truth's rank, written into its ring where it is drawn.
         middles: middle places of two-hop paths from the source to the truth.
-        trail: stops before the source, oldest first.
         visited: the user had been at the truth before.
         faded: the paths are drawn weakly, since they are taken away.
     """
@@ -42,7 +40,6 @@ class Marks:
     predicted: tuple[int, ...] = ()
     truth_rank: float | None = None
     middles: tuple[int, ...] = ()
-    trail: tuple[int, ...] = ()
     visited: bool = False
     faded: bool = False
 
@@ -50,7 +47,7 @@ class Marks:
     def places(self) -> list[int]:
         """Every place with a mark."""
         truth = [] if self.truth is None else [self.truth]
-        return list(dict.fromkeys([self.source, *truth, *self.predicted, *self.middles, *self.trail]))
+        return list(dict.fromkeys([self.source, *truth, *self.predicted, *self.middles]))
 
 
 def marks_of_record(opened: Workspace, record: Any, *, paths: bool) -> Marks:
@@ -94,10 +91,10 @@ def draw_for_room(
     palette: Palette,
     basemap: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """A large map with the names of what matters: a PNG of 1520 x 820 pixels.
+    """A large map with the names of what matters: a PNG of 1520 x 900 pixels.
 
     Args:
-        shown: every place that any screen of the case shows, so that the map stands still from screen to screen.
+        shown: every place that any slide of the case shows, so that the map stays still from slide to slide.
     """
     camera, image, draw, top = _ground(opened, shown, ROOM_PX, _ROOM_PADDING_PX, palette, basemap)
     _draw_marks(draw, opened, marks, camera, palette, size=1.5)
@@ -170,13 +167,8 @@ def _bounds(geometry: Mapping[str, Any]) -> tuple[float, float, float, float]:
 def _draw_marks(
     draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette, size: float
 ) -> None:
-    """Trail, paths, predictions, truth and source, from the bottom up."""
+    """Paths, predictions, truth and source, from the bottom up."""
     at = _positions(opened, marks, camera)
-    if marks.trail:
-        trail = [at[poi] for poi in (*marks.trail, marks.source)]
-        draw.line(trail, fill=palette.ink, width=round(5 * size), joint="curve")
-        for poi in marks.trail:
-            draw_disc(draw, at[poi], 8 * size, fill=palette.ink, outline=palette.land, width=3)
     if marks.truth is not None:
         for middle in marks.middles:
             line = palette.road_casing if marks.faded else palette.paths.fill
@@ -240,8 +232,3 @@ def _draw_names(draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, came
 def _positions(opened: Workspace, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:
     poi = np.array(marks.places, dtype=np.int64)
     return dict(zip(marks.places, pixels(camera, opened.latitude[poi], opened.longitude[poi]), strict=True))
-
-
-def latest_stops(stops: Sequence[int]) -> tuple[int, ...]:
-    """The last few stops of a walk before its current one, as a trail."""
-    return tuple(int(poi) for poi in stops[:-1][-_TRAIL_STOPS:])

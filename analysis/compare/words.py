@@ -79,9 +79,9 @@ def seeds_sentence(found: Comparison) -> str:
     """How far two seeds of one model differ; where that is not measured, why."""
     if found.seeds is None:
         if not found.unmeasured_seeds:
-            return "Neither model was trained, so there are no seeds to compare with."
+            return "Neither model was trained, so there are no seeds to compare."
         names = " and ".join(found.unmeasured_seeds)
-        return f"Only one seed of {names}: train others with `recap train --seed` to see how far seeds differ."
+        return f"Only one seed of {names} was trained, so how far seeds differ is not known."
     band = float(found.row("all")["band"])
     return f"Grey: two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."
 
@@ -115,3 +115,18 @@ def verdict_words(row: dict, found: Comparison) -> str:
     if row["n"] == 0:
         return "no case"
     return {"b": found.b, "a": found.a, "close": "tie"}[str(row["verdict"])]
+
+
+def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[str, list[tuple[str, str]], str]:
+    """How often each side finds the next place, for a room: a title, numbers with what they are of, and a note.
+
+    Args:
+        found: of a hit rate.
+        num_places: ranked for each case.
+        invented: whether the city is.
+    """
+    row, a, b = found.row("all"), label_in_sentence(found.a), found.b
+    title = f"{b} finds {100 * row['b']:.0f} of 100 next places; {a} finds {100 * row['a']:.0f}."
+    numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
+    note = f"Found: among the first {found.k} of {num_places:,} places."
+    return title, numbers, f"{note} The city is invented." if invented else note

@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
 from analysis.explain.edits import (
-    WEEKDAYS,
     AddVisit,
     CutPath,
     Edit,
@@ -28,6 +27,7 @@ from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.privacy import WEEKDAYS
 
 if TYPE_CHECKING:
     from analysis.explain.explanation import CaseExplanation
@@ -345,7 +345,7 @@ def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") 
         case SetHour():
             return f"at {edit.hour:02d}:{edit.minute:02d}"
         case SetWeekday():
-            return f"on a {WEEKDAYS[edit.weekday].capitalize()}"
+            return f"on a {WEEKDAYS[edit.weekday]}"
         case SetSource():
             return f"leaving from {labels[edit.poi]}"
         case SetEdge():

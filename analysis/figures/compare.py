@@ -122,6 +122,34 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
     return figure
 
 
+def plot_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> go.Figure:
+    """The share that each side finds of rare, frequent and all cases, for a room.
+
+    Args:
+        rows: `analysis.compare.comparison.Comparison.rows` of a hit rate.
+    """
+    figure, found = go.Figure(), rows.set_index("group")
+    shown = [(group, label) for group, label in reversed(_ROWS) if found["n"][group] > 0]
+    for column, name, fill in (("a", a, palette.baseline), ("b", b, palette.model.fill)):
+        shares = [100 * float(found[column][group]) for group, _ in shown]
+        figure.add_bar(
+            y=[label for _, label in shown],
+            x=shares,
+            orientation="h",
+            marker={"color": fill},
+            text=[f"{escape_tags(name)}  {value:.0f}" for value in shares],
+            textposition="outside",
+            textfont={"size": 19, "color": palette.ink},
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    styled(figure, palette, height=440, margin={"l": 130, "b": 50, "r": 140})
+    figure.update_layout(bargap=0.35, bargroupgap=0.12)
+    figure.update_xaxes(range=[0, 100], title_text="Found, of 100 cases", tickfont={"size": 16})
+    figure.update_yaxes(tickfont={"size": 19, "color": palette.ink}, showgrid=False, ticksuffix="  ")
+    return figure
+
+
 def _note(
     figure: go.Figure,
     x: float,

@@ -37,7 +37,7 @@ def records_key(dataset_hash: str, model_key: str) -> TableKey:
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
 
 
-def models_beside(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
+def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
     """The baselines next to a model: `feature_curves` where its records are kept or it was fitted, then counts.
 
     Fitting it takes longer than all others together; `recap train` and `recap evaluate` do it.

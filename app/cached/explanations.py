@@ -3,7 +3,6 @@
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.story import Story, tell_case
 from analysis.explain.curves import Learned, describe_learned, values_at
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
@@ -161,9 +160,3 @@ def feature_values(source: Source, case: int, edits: str, pois: tuple[int, ...])
     """The value of each feature at some places."""
     with TURNS:
         return values_at(build_edited_case(open_predictor(source), case, parse_edits(edits)), pois)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def story(source: Source, case: int, edits: str = "") -> Story:
-    """One case told in screens, see `analysis.cases.story`; the source has a checkpoint."""
-    return tell_case(open_predictor(source), open_workspace(source), case, edits)

@@ -14,7 +14,7 @@ from analysis.long_tail.lift import kept_hops, kept_lift
 from analysis.long_tail.miss_map import miss_cells
 from analysis.long_tail.misses import describe_misses, label_misses
 from analysis.long_tail.notable_cases import NotableCase, find_notable
-from analysis.records.accuracy import METRIC_LABELS, is_hit, is_known
+from analysis.records.accuracy import METRIC_LABELS, is_known
 from analysis.records.case_groups import By
 from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import LostHits, ablation_worth, count_lost_hits, deciding_part, worth_by_kind
@@ -376,8 +376,3 @@ def recipes(source: Source) -> dict[RecipeName, FoundCases]:
 @st.cache_resource(max_entries=8, show_spinner="Searching all cases", hash_funcs=BY_MODEL)
 def _recipes(source: Source, names: tuple[str, ...], has_causes: bool) -> dict[RecipeName, FoundCases]:
     return find_all(_tables(source, names, has_causes), first=FIRST_CARDS)
-
-
-def share_found(source: Source, k: int) -> float:
-    """Share of test cases whose truth ranks within K, see `is_hit`."""
-    return float(is_hit(read_records(source), k).mean())

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import MODEL_LABELS, models_beside
+from analysis.records.evaluation_records import MODEL_LABELS, models_shown
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.workspace import Progress, Workspace
+from analysis.workspace import Progress, Workspace, label_with_folder
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
@@ -100,8 +100,7 @@ def model_label(source: Source, model: str | None = None) -> str:
 def folder_label(source: Source) -> str:
     """The same with the checkpoint's folder, where that has a name of its own: several models stand side by side."""
     assert source.checkpoint_folder is not None
-    folder = source.checkpoint_folder.name
-    return model_label(source) if folder == "checkpoint" else f"{model_label(source)} {folder}"
+    return label_with_folder(model_label(source), source.checkpoint_folder)
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
@@ -121,7 +120,7 @@ def model_keys(source: Source) -> list[str]:
     `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
     """
     may_rank = not (AppSettings.from_environment().read_only or is_large(source))
-    beside = models_beside(source.dataset_hash, source.bundle, may_rank=may_rank)
+    beside = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
     return list(dict.fromkeys([model_key(source), *beside]))
 
 

@@ -55,11 +55,10 @@ def print_json(payload: Any) -> None:
     print(escape_json(json.dumps(finite_json(payload), ensure_ascii=False, allow_nan=False)))
 
 
-def print_next(*commands: str) -> None:
-    """The commands to go on with, each on a line to copy."""
-    console.print("Next:")
-    for command in commands:
-        console.print(f"  {command}", markup=False, highlight=False, soft_wrap=True)
+def print_next(commands: dict[str, str], on: Console) -> None:
+    """The commands to go on with, by what they are for, each on a line to copy."""
+    for purpose, command in commands.items():
+        on.print(f"{purpose}:\n  {command}", markup=False, highlight=False, soft_wrap=True)
 
 
 def pairs_table(title: str, rows: dict[str, Any]) -> Table:

@@ -136,10 +136,8 @@ def prepare(
         console.print(f"Read with {option_text(options)}", markup=False, highlight=False, soft_wrap=True)
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    model = out.parent / f"{out.name}-recap"
-    print_next(
-        f"recap app {shlex.quote(str(out))}", f"recap train {shlex.quote(str(out))} --out {shlex.quote(str(model))}"
-    )
+    data, model = (shlex.quote(str(path)) for path in (out, out.with_name(f"{out.name}-recap")))
+    print_next({"Explore it": f"recap app --data {data}", "Train RECAP": f"recap train {data} --out {model}"}, console)
 
 
 @with_option_groups
@@ -167,7 +165,7 @@ def inspect(
     print_understanding(found, console)
     if inspection is not None:
         print_inspection(inspection, config, console)
-    print_next(*next_commands(found))
+    print_next(next_commands(found, inspection), console)
 
 
 def stats(

@@ -15,6 +15,7 @@ from recap.data.reading import NAMED
 from recap.data.understanding import Understanding, option_text
 from recap.printable import shortened
 
+_NEEDED = ("user", "poi", "time", "lat", "lon")
 _HEADINGS = {c.USER_ID: "user", c.POI_ID: "place", c.TZ_OFFSET_MINUTES: "offset", c.TIME: "time (UTC)"}
 
 
@@ -33,23 +34,20 @@ def print_understanding(found: Understanding, console: Console) -> None:
         console.print(f"Question: {found.question.text}.", markup=False, highlight=False, soft_wrap=True)
 
 
-def next_commands(found: Understanding) -> list[str]:
-    """`recap prepare` with each answer to the first question, the likely one first."""
-    path = Path(found.path)
-    choices = (
-        [(choice.label, choice.options) for choice in found.question.choices]
-        if found.question
-        else [("", found.options)]
-    )
-    form = "" if found.why != NAMED else f" --format {found.source_format}"
-    command = (
-        f"recap prepare {shlex.quote(found.path)} --out {shlex.quote(f'data/{path.name.split(chr(46))[0]}')}{form}"
-    )
-    return [
-        f"{command} {option_text(options)}".rstrip() + (f"  # {label}" if label else "") for label, options in choices
-    ] or [
-        f"recap inspect {shlex.quote(found.path)}{form} --map user=COLUMN,poi=COLUMN,time=COLUMN,lat=COLUMN,lon=COLUMN"
-    ]
+def next_commands(found: Understanding, inspection: Inspection | None) -> dict[str, str]:
+    """`recap prepare` with each answer to the first question, the likely one first, by the answer."""
+    path, form = shlex.quote(found.path), f" --format {found.source_format}" * (found.why == NAMED)
+    if found.question is not None and not found.question.choices:
+        fields = ",".join(f"{field}={found.options.columns.get(field, 'COLUMN')}" for field in _NEEDED)
+        return {"Name the columns": f"recap inspect {path}{form} --map {shlex.quote(fields)}"}
+    answers = {choice.label: choice.options for choice in found.question.choices} if found.question else {}
+    zone = {"timezone": inspection.timezone} if inspection is not None and inspection.timezone else {}
+    answers = answers or {"Next": found.options.model_copy(update=zone)}
+    out = shlex.quote(f"data/{Path(found.path).name.partition('.')[0]}")
+    return {
+        label[0].upper() + label[1:]: f"recap prepare {path} --out {out}{form} {option_text(options)}".rstrip()
+        for label, options in answers.items()
+    }
 
 
 def print_inspection(inspection: Inspection, config: DataConfig, console: Console) -> None:

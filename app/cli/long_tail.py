@@ -42,14 +42,14 @@ def overview(
     from analysis.long_tail.notable_cases import find_notable
     from analysis.records.accuracy import is_known
     from analysis.records.case_groups import PANELS
-    from analysis.records.evaluation_records import models_beside
+    from analysis.records.evaluation_records import models_shown
     from analysis.records.imported import find_predictions
     from recap.baselines import FEATURE_CURVES
 
     opened = open_model(data, checkpoint, baseline)
     others = [opened.with_model(item.key) for item in find_predictions(opened.dataset.hash)]
     others = [other for other in others if is_known(other.records(), metric)]
-    names = [name for name in models_beside(opened.dataset.hash, opened.bundle) if name != baseline]
+    names = [name for name in models_shown(opened.dataset.hash, opened.bundle) if name != baseline]
     others += [open_other(opened, name) for name in names]
     groups = accuracy_by_group({model.label: model.records() for model in (opened, *others)}, metric)
     distribution = transition_distribution(opened.cases)

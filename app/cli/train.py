@@ -1,5 +1,6 @@
 """`recap train`: from a dataset folder to a checkpoint, stoppable and resumable."""
 
+import shlex
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from app.cli.console import JsonFlag, PresetOption, SetOption, console, print_json, progress_console
+from app.cli.console import JsonFlag, PresetOption, SetOption, console, print_json, print_next, progress_console
 from app.cli.evaluate import metrics_table
 from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
 
@@ -89,6 +90,8 @@ def train(
         console.print(metrics_table(f"Test, protocol {summary['protocol']}", rows))
         if "test_drawn_from" in summary:
             console.print(f"A draw of {summary['test']['all']['n']:,} of {summary['test_drawn_from']:,} test cases.")
+        model = f"--data {shlex.quote(str(data))} --checkpoint {shlex.quote(str(out))}"
+        print_next({"See it": f"recap app {model}"}, progress_console)
     print_json(line)
 
 

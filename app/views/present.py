@@ -1,123 +1,138 @@
-"""Present: cases as full screens by arrow keys, for people in a room; no navigation, no toolbar, no logo."""
+"""Present: four slides for people in a room, by arrow keys; no navigation, no toolbar, no notices."""
 
 import streamlit as st
 
-from analysis.cases.screen import Screen
-from analysis.cases.story import STEPS, tell_limits
-from analysis.records.case_filters import MISSED_ABOVE
+from analysis.cases.slides import STEPS, Number, Slide, case_slide, change_slide, shown_places, why_slide
+from analysis.compare.comparison import Comparison
+from analysis.compare.words import how_often
+from analysis.explain.edits import parse_edits
+from analysis.explain.explanation import CaseExplanation
+from analysis.figures.charts import PLOT_CONFIG
+from analysis.figures.compare import plot_how_often
 from app import state
-from app.cached import explanations, maps, tables
+from app.cached import comparisons, explanations, maps
+from app.cached.figures import drawn
 from app.cached.workspace import open_workspace
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.present.deck import LIMITS, Deck, current_deck
+from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
 from app.components.text import coloured
-from app.pages import CASES
+from app.pages import CASES, PAGES
 from app.sources import Source
 from recap.errors import RecapError
 from recap.printable import markdown_text
 
-_COLOURS = {"truth": "orange", "model": "blue", "path": "green"}
+_COLOURS = {"target": "orange", "runner_up": "blue", "revisits": "violet", "paths": "green"}
 _LONG_TITLE = 96
+_K = 20
 
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
+    source = state.current_source(notices=False)
     if source is None:
         no_source()
         return
-    state.consume_synthetic_notice()  # the last screen says it
-    if source.checkpoint_hash is not None and not source.has_parts:
-        st.title("Nothing to present", anchor=False)
-        st.markdown(markdown_text(f"{source.variant} has no parts to take away, so there is no why. Choose a RECAP."))
-        _leave()
-        return
-    if source.checkpoint_hash is None:
-        st.title("No model to present yet", anchor=False)
-        st.markdown("A counting baseline has nothing to take away, so there is no why. `recap train` makes a model.")
-        _leave()
+    state.consume_synthetic_notice()  # the first slide says it
+    if not source.has_parts:
+        _leave("Nothing to present", "Choose a RECAP checkpoint: of other models nothing can be left out to see why.")
         return
     opened = open_workspace(source)
     try:
         deck = current_deck(source, len(opened.cases))
-        position = _position(deck)
-        which, step = deck.screens[position]
-        told = deck.cases[which]
-        with st.spinner("Ranking all places again", show_time=False):
-            story = explanations.story(source, told.case, told.edits)
+        position = current_slide(deck)
+        which, step = deck.slides[position]
+        if step == "often":
+            _show_how_often(source)
+        else:
+            _show_slide(source, deck.cases[which], step)
     except RecapError as error:
-        st.title("Nothing to present", anchor=False)
-        st.markdown(markdown_text(str(error)[:1].upper() + str(error)[1:] + "."))
-        _leave()
+        _leave("Nothing to present", str(error)[:1].upper() + str(error)[1:] + ".")
         return
-    if step == LIMITS:
-        found = tables.share_found(source, MISSED_ABOVE)
-        _show_limits(tell_limits(found, len(opened.cases), invented=source.synthetic))
-    else:
-        _show(source, story.screens[step], story.places)  # type: ignore[index]  # one of STEPS
     _controls(deck, position)
 
 
-def _position(deck: Deck) -> int:
-    """Which screen: of the link at first, then of the keys."""
-    at, step = state.standing("at") or "1", state.standing("step") or "where"
-    wanted = (int(at) - 1 if at.isascii() and at.isdigit() and len(at) < 6 else 0, step)
-    position = deck.screens.index(wanted) if wanted in deck.screens else 0
-    _go(deck, position)
-    return position
+def _show_how_often(source: Source) -> None:
+    """How often the model and the counter have the true place on their list."""
+    found = _against_counter(source)
+    title, numbers, note = how_often(found, open_workspace(source).dataset.num_pois, invented=source.synthetic)
+    st.title(markdown_text(title), anchor=False)
+    picture, right = st.columns([16, 7], gap="medium")
+    with picture:
+        st.plotly_chart(
+            drawn(plot_how_often, found.rows, a=found.a, b=found.b),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="often",
+            alt=title,
+        )
+    with right:
+        _numbers([Number(label, value) for label, value in numbers])
+        st.markdown(markdown_text(note))
 
 
-def _go(deck: Deck, position: int) -> None:
-    which, step = deck.screens[min(max(position, 0), len(deck.screens) - 1)]
-    state.write_param("at", str(which + 1))
-    state.write_param("step", step)
+def _against_counter(source: Source) -> Comparison:
+    """The comparison that Compare opens on."""
+    options = comparisons.side_options(source)
+    a, b = (options[token] for token in comparisons.default_pair(source))
+    return comparisons.compared(source, a, b, f"hr{_K}", _K)
 
 
-def _show(source: Source, screen: Screen, places: tuple[int, ...]) -> None:
-    """Title, picture and numbers."""
-    _title(screen)
-    is_long = len(screen.text) > _LONG_TITLE
-    picture, numbers = st.columns([13, 7] if is_long else [16, 7], gap="medium")
-    assert screen.marks is not None
-    drawn = maps.room_picture(source, screen.marks, places, state.theme_palette().theme)
-    picture.image(drawn, width="stretch", alt=f"Map: {screen.text}")
-    with numbers:
-        _numbers(screen)
+def _show_slide(source: Source, presented: Presented, step: str) -> None:
+    # Every argument as Explain passes it, so that both show one explanation.
+    shown = explanations.explain(source, presented.case, about=None, against=None, hide_truth=False)
+    if step == "case":
+        found = _against_counter(source)
+        counter = comparisons.side_options(source)[comparisons.DEFAULT_A]
+        slide = case_slide(shown, found.a, float(comparisons.read_side(source, counter).ranks()[presented.case]))
+    elif step == "why":
+        slide = why_slide(shown)
+    else:
+        with st.spinner("Trying single changes", show_time=False):
+            slide = _change(source, shown, presented)
+    _show(source, slide, shown_places(shown))
 
 
-def _numbers(screen: Screen) -> None:
-    for number in screen.numbers:
+def _change(source: Source, shown: CaseExplanation, presented: Presented) -> Slide:
+    """The edits of a saved view, else the smallest single one that Explain finds."""
+    labels, edits, tried = open_workspace(source).labels, parse_edits(presented.edits), 0
+    if not edits:
+        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, "")
+        edits = () if flip is None else (flip.edit,)
+    text = ";".join(edit.text for edit in edits)
+    # As Explain shows the edits of a case.
+    after = explanations.explain(source, shown.case, about=None, against=shown.runner_up, edits=text, hide_truth=False)
+    return change_slide(shown, after if edits else None, edits, tried, labels)
+
+
+def _show(source: Source, slide: Slide, places: tuple[int, ...]) -> None:
+    """Title, map and numbers."""
+    st.title(coloured((piece.text, _COLOURS.get(piece.kind)) for piece in slide.title), anchor=False)
+    picture, right = st.columns([13, 7] if len(slide.text) > _LONG_TITLE else [16, 7], gap="medium")
+    image = maps.room_picture(source, slide.marks, places, state.theme_palette().theme)
+    picture.image(image, width="stretch", alt=f"Map: {slide.text}")
+    with right:
+        _numbers(slide.numbers)
+
+
+def _numbers(numbers: "tuple[Number, ...] | list[Number]") -> None:
+    for number in numbers:
         st.metric(number.label, number.value)
-    if screen.detail:
-        st.markdown(screen.detail)
-
-
-def _show_limits(screen: Screen) -> None:
-    _title(screen)
-    st.markdown(screen.detail)
-    row = st.columns(len(screen.numbers))
-    for column, number in zip(row, screen.numbers, strict=True):
-        column.metric(number.label, number.value)
-
-
-def _title(screen: Screen) -> None:
-    st.title(coloured((piece.text, _COLOURS.get(piece.kind)) for piece in screen.title), anchor=False)
 
 
 def _controls(deck: Deck, position: int) -> None:
-    """Steps of this case, and back and next by the arrow keys."""
-    which, step = deck.screens[position]
-    last = position == len(deck.screens) - 1
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.session_state["present_step"] = step if step in STEPS else None
+    """The steps of this case, and back and next by the arrow keys."""
+    which, step = deck.slides[position]
+    last = position == len(deck.slides) - 1
+    with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.session_state["present_step"] = step
 
         def jump() -> None:
-            chosen = st.session_state["present_step"]
-            _go(deck, deck.screens.index((which, chosen or step)))
+            chosen = st.session_state["present_step"] or step
+            go_to(deck, deck.slides.index((0 if chosen == "often" else which, chosen)))
 
         st.segmented_control(
-            "Screen",
+            "Slide",
             list(STEPS),
             key="present_step",
             format_func=STEPS.__getitem__,
@@ -125,31 +140,38 @@ def _controls(deck: Deck, position: int) -> None:
             on_change=state.unless_late(jump, "at", "step"),
         )
         st.space("stretch")
-        if st.button("", icon=":material/close:", key="present_end", type="tertiary", shortcut="Escape", help="End"):
-            st.switch_page(CASES.path)
+        _end_button("")
         st.button(
             "Back",
             key="present_back",
             type="tertiary",
             shortcut="Left",
             disabled=position == 0,
-            on_click=_go,
+            on_click=go_to,
             args=(deck, position - 1),
         )
-        ends_case = step == "change" and which + 1 < len(deck.cases)
         st.button(
-            "Next case" if ends_case else "Next",
+            "Next case" if step == "change" and which + 1 < len(deck.cases) else "Next",
             key="present_next",
             shortcut="Right",
             disabled=last,
-            on_click=_go,
+            on_click=go_to,
             args=(deck, position + 1),
         )
 
 
-def _leave() -> None:
-    if st.button("To Cases", key="present_end", shortcut="Escape"):
-        st.switch_page(CASES.path)
+def _leave(title: str, reason: str) -> None:
+    st.title(title, anchor=False)
+    st.markdown(markdown_text(reason))
+    _end_button("Back")
+
+
+def _end_button(label: str) -> None:
+    """Leads to the page one came from; to Cases where a link led here."""
+    if st.button(label, icon=":material/close:", key="present_end", type="tertiary", shortcut="Escape", help="End"):
+        before = state.came_from()
+        page = next((view for view in PAGES if view.name == before), PAGES[0] if before == "start" else CASES)
+        st.switch_page(page.path)
 
 
 view()

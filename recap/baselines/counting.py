@@ -18,7 +18,7 @@ from recap.history import CheckinTensors
 from recap.scores import CaseBatch, PartTerms, Scores, Term, past_rows
 
 MARKOV_WEIGHT: Final = 6.0
-"""Weight of A_sd beside log(1 + visits) in `CountPlusMarkov`."""
+"""Weight of A_sd relative to log(1 + visits) in `CountPlusMarkov`."""
 
 
 class Popularity(PartTerms):

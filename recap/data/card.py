@@ -1,4 +1,4 @@
-"""The page for people beside every dataset: what it is, what was left out and why."""
+"""The page for people next to every dataset: what it is, what was left out and why."""
 
 from datetime import datetime
 from typing import Final

@@ -168,13 +168,13 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
 def _zones(table: _Sorted) -> Iterator[Problem]:
     minutes = table.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.float64)
     rows = np.flatnonzero(hours_off_the_sun(minutes, table.longitude) > MAX_ZONE_HOURS)
-    swapped = look_swapped(table.latitude[rows], table.longitude[rows], minutes[rows])
+    swapped = look_swapped(table.latitude[rows], table.longitude[rows])
     yield from _found(
         table,
         "odd_zone",
         f"check-ins have a local clock more than {MAX_ZONE_HOURS:g} h off the sun",
         rows,
-        "Latitude and longitude look swapped: turned round, the clocks would fit."
+        "Latitude and longitude look swapped: only turned round do they lie on inhabited land."
         if swapped
         else "Wrong zone, wrong coordinates, or offsets with the wrong sign; hours of the day will mislead.",
     )

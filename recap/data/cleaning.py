@@ -152,9 +152,9 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         split = split_by_time(seconds[order], raw.source_row[order], trajectory, config)
 
     train = order[split == c.TRAIN]
-    told = {c.USER: (user, _seen_in(user, train)), c.POI: (poi, _seen_in(poi, train))}
+    seen = {c.USER: (user, _seen_in(user, train)), c.POI: (poi, _seen_in(poi, train))}
     left = Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
-    left = remove(left, told, config, 1 if is_given else config.min_trajectory_length, dropped)
+    left = remove(left, seen, config, 1 if is_given else config.min_trajectory_length, dropped)
     is_pair = left.trajectory[1:] == left.trajectory[:-1]
     if not (is_pair & (left.split[1:] == c.TRAIN)).any():
         raise DataError(
@@ -232,7 +232,7 @@ class Rows:
 
 def remove(
     rows: Rows,
-    told: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    seen: Mapping[str, tuple[np.ndarray, np.ndarray]],
     config: DataConfig,
     min_length: int,
     dropped: dict[str, int],
@@ -240,7 +240,7 @@ def remove(
     """Take out, or set aside, what validation and test make no cases of, in the configured order; count it.
 
     Args:
-        told: for `columns.USER` and `columns.POI` the code of each row of the table, and for each code whether training
+        seen: for `columns.USER` and `columns.POI` the code of each row of the table, and for each code whether training
             has it.
     """
 
@@ -252,7 +252,7 @@ def remove(
         return rows.without(is_short)
 
     def unseen(rows: Rows) -> Rows:
-        for reason, (codes, is_seen) in (("unseen_user", told[c.USER]), ("unseen_poi", told[c.POI])):
+        for reason, (codes, is_seen) in (("unseen_user", seen[c.USER]), ("unseen_poi", seen[c.POI])):
             gone = (rows.split != c.TRAIN) & ~is_seen[codes[rows.row]]
             dropped[reason] += int((gone & ~rows.is_aside).sum())
             dropped["short_trajectory"] += int((gone & rows.is_aside).sum())

@@ -33,7 +33,7 @@ _HASHED_ROWS: Final = 1 << 20
 
 
 class Manifest(Config):
-    """What `dataset.json` says about the tables beside it."""
+    """What `dataset.json` says about the tables next to it."""
 
     format_version: int = FORMAT_VERSION
     name: str

@@ -33,6 +33,7 @@ class Inspection(Config):
     """Everything `recap inspect` says about a file."""
 
     account: ReadReport = Field(description="Where every row went while reading.")
+    timezone: str | None = Field(description="Zone of the coordinates that a published format was read with.")
     facts: dict[str, int | float | str] = Field(description="Counts and ranges of the rows read.")
     first_rows: list[dict[str, Any]] = Field(description=f"The first {FIRST_ROWS} rows as understood.")
     problems: list[Problem] = Field(description="Reading problems first, then those of the table as a whole.")
@@ -59,6 +60,7 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
     table = read.table
     return Inspection(
         account=read.account,
+        timezone=read.proposed_zone,
         facts=_facts(table),
         first_rows=[_plain(row) for row in table.head(FIRST_ROWS).to_dict("records")],
         problems=[*_reading_problems(read.account), *check_checkins(table)],

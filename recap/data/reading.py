@@ -8,9 +8,8 @@ import pandas as pd
 from recap.data.format_detection import Detection, detect_format
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, ReadReport
-from recap.data.readers.foursquare import read_foursquare
 from recap.data.readers.getnext import read_getnext
-from recap.data.readers.gowalla import read_gowalla
+from recap.data.readers.headerless import read_foursquare, read_gowalla
 from recap.data.readers.libcity import read_libcity
 from recap.data.readers.own_table import read_own_table
 from recap.data.readers.recbole import read_recbole

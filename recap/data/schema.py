@@ -45,7 +45,7 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
     },
     "users": {c.USER_ID: _TEXT},
 }
-"""Table -> column -> what it holds; further columns of these kinds may stand beside them."""
+"""Table -> column -> what it holds; further columns of these kinds may be added."""
 OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG}, "pois": {}, "users": {}}
 """Columns that a table may lack."""
 
@@ -81,7 +81,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     gaps = next((column for column in table.column_names if table[column].null_count), None)
     if gaps is not None:
         raise DatasetError(f"{path}: column {gaps!r} has gaps; run `recap prepare` again")
-    # Each column is let go when it is converted, and stays apart from the others: half the peak of a large table.
+    # Each column is let go when it is converted, and kept separate from the others: half the peak of a large table.
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     del table
     if name == "checkins":

@@ -16,7 +16,7 @@ _DRAW_SEED: Final = 0
 
 
 def draw_cases(row_N: np.ndarray, most: int | None) -> np.ndarray:
-    """At most this many of the cases, drawn alike and without replacement, in case order; always the same ones.
+    """At most this many of the cases, drawn uniformly without replacement, in case order; always the same ones.
 
     >>> draw_cases(np.array([4, 7, 9]), None), draw_cases(np.array([4, 7, 9]), 3)
     (array([4, 7, 9]), array([4, 7, 9]))

@@ -22,7 +22,7 @@ class Ranks:
 
     Attributes:
         num_better_B: POIs ranked strictly above the target.
-        num_tied_B: POIs that cannot be told from the target, the target included (at least 1).
+        num_tied_B: POIs tied with the target, the target included (at least 1).
     """
 
     num_better_B: Tensor

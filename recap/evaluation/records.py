@@ -41,10 +41,10 @@ def records_metadata(
     """What a file of records says of itself; its name carries the beginnings of the hashes only.
 
     Args:
-        scorer: as in `records_name`; only a hash is told.
+        scorer: as in `records_name`; only a hash is stored.
         model: what the scorer is called.
         drawn_from: how many cases the records are a draw from; None where they are all.
-        options: what must stand beside the numbers (`Checkpoint.options`).
+        options: what every number must name (`Checkpoint.options`).
 
     >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
     'true'

@@ -50,7 +50,7 @@ class Standings:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What single places get beside their core score; a pair of scoring and place occurs at most once.
+    """What single places get on top of their core score; a pair of scoring and place occurs at most once.
 
     Attributes:
         scoring_C, poi_C, value_C: in any order.

@@ -2,7 +2,7 @@
 
 During training a case's own transition, and the same user's later repeats of it, are part of the global counts m_sd;
 a model fitted on such counts trusts transitions more than a test case deserves. Here a user is never part of the
-counts that describe others, in training and in use alike, so the feature means the same in both.
+counts that describe others, in training and later, so the feature means the same in both.
 
 Shape suffixes: B cases, P POIs, E distinct training transitions, K distinct (user, source, destination) triples or
 edited edges, N (case, POI) pairs, C packed pairs.

@@ -1,7 +1,7 @@
 """The features of a batch of cases: packed where few places have them, computed on request where every place has.
 
 What is said about the user comes from the batch's check-ins up to and including the source t, so an edited history
-gives edited features; what is said about others leaves the user out, in training and in use alike. No loop over cases.
+gives edited features; what is said about others leaves the user out, in training and later. No loop over cases.
 
 Shape suffixes: B cases, P POIs, C places of the users' pasts, I pairs of a case and a place, F features, K categories.
 """

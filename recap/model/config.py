@@ -71,7 +71,7 @@ class ModelConfig(Config):
     prior: PriorConfig = Field(default_factory=lambda: PriorConfig(), description="The revisit prior.")
 
     retired: ClassVar = {
-        "evidence": (None,),
+        "evidence": (None,),  # words: key of earlier files
         "state": ("last_checkin",),
         "within_trajectory": (False,),
         "detach_context": (False,),

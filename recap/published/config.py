@@ -1,17 +1,19 @@
 """What the configurations of all published models share: the training's length, its optimiser and its learning rate."""
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
 from recap.config import Config
 
+_EARLIER: Final = "rival"  # words: key of earlier files
+
 
 def with_network(values: Any) -> Any:
-    """A stored configuration with its network named ``network``; earlier files say ``rival``."""
-    if not isinstance(values, dict) or "rival" not in values:
+    """A stored configuration with its network named ``network``; earlier files name it otherwise."""
+    if not isinstance(values, dict) or _EARLIER not in values:
         return values
-    return {("network" if name == "rival" else name): value for name, value in values.items()}
+    return {("network" if name == _EARLIER else name): value for name, value in values.items()}
 
 
 class PublishedConfig(Config):

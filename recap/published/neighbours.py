@@ -95,7 +95,7 @@ class SimilarTrajectories:
         self.places_J = torch.bincount(self.of_place_L, minlength=len(self.user_J))
         span_J = (self.end_J - self.end_J.min()).double()
         self.late_J = 1e-9 * span_J / span_J.max().clamp_min(1)
-        """Of trajectories alike the later one is taken; places shared differ by far more."""
+        """Of equally similar trajectories the later one is taken; places shared differ by far more."""
 
     def find(self, prefixes: Packed, start_B: Tensor, most: int, least: float) -> tuple[Tensor, Tensor]:
         """Others' trajectories that ended before a prefix began, the most similar by Jaccard's measure of places.

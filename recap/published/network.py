@@ -36,7 +36,7 @@ class PublishedNetwork(nn.Module, ABC):
         """What is computed from the training split before the first step, and kept with the weights."""
 
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
-        """Told at every epoch's start, and when a training goes on inside it (``fresh`` is False then)."""
+        """Called at every epoch's start, and when a training goes on inside it (``fresh`` is False then)."""
 
     @abstractmethod
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:

@@ -1,6 +1,6 @@
 """Files that are written whole or not at all: a reader sees the old one or the new one, also after a crash.
 
-A file is written under a temporary name beside its target, brought to the disk, and put in the target's place by one
+A file is written under a temporary name next to its target, brought to the disk, and put in the target's place by one
 rename. Permissions are those of any new file (the umask decides).
 """
 
@@ -95,9 +95,9 @@ def write_text(path: Path, text: str, *, make_parents: bool = False) -> None:
         temporary.write_bytes(text.encode())
 
 
-def replace_json(path: Path, values: Any) -> None:
+def replace_json(path: Path, values: Any, *, durable: bool = True) -> None:
     """`replace_text` of values as JSON."""
-    replace_text(path, json.dumps(values, indent=2) + "\n")
+    replace_text(path, json.dumps(values, indent=2, ensure_ascii=False) + "\n", durable=durable)
 
 
 def sync(path: Path, mode: int = os.O_RDWR) -> None:

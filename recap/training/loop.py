@@ -78,7 +78,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a watcher is told after each step; on a GPU ``loss`` may be up to half a second old."""
+    """What a watcher gets after each step; on a GPU ``loss`` may be up to half a second old."""
 
     epoch: int
     epochs: int
@@ -154,7 +154,7 @@ class TrainingLoop(ABC):
 
     @abstractmethod
     def scorer(self, epoch: int) -> Scorer:
-        """The model as it scores at an epoch, with its weights of now."""
+        """The model as it scores at an epoch, with its current weights."""
 
     @abstractmethod
     def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> Scorer:
@@ -342,7 +342,7 @@ class TrainingLoop(ABC):
 
 
 def _seconds_to_next_state(every: float, took: float) -> float:
-    """How long training goes on before the next resume state: long beside what one takes, unless each step is saved.
+    """How long training goes on before the next resume state: long against what one takes, unless each step is saved.
 
     >>> _seconds_to_next_state(60, 0.5), _seconds_to_next_state(60, 10), _seconds_to_next_state(0, 10)
     (60, 200, 0)

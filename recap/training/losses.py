@@ -36,7 +36,7 @@ class Negatives:
 class NegativeSampler:
     """Draws places with replacement: some by their training check-ins, some uniformly.
 
-    A place that is drawn c times weighs c / (n_popular q(d) + n_uniform / P), one over how often it is expected
+    A place that is drawn c times has weight c / (n_popular q(d) + n_uniform / P), one over how often it is expected
     (Bengio & Senécal 2008; both draws pooled: Veach & Guibas 1995). Its logarithm is added to the score.
 
     Args:
@@ -155,6 +155,6 @@ def _outside_the_core(warm_B: Tensor, warm_weight: float, dtype: torch.dtype) ->
 
 def _losses(loss_B: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
     main = loss_B.mean()
-    is_told = warm_weight > 0 and bool(warm_B.any())
-    warm = loss_B.detach()[warm_B].mean() if is_told else torch.zeros_like(main)
+    is_known = warm_weight > 0 and bool(warm_B.any())
+    warm = loss_B.detach()[warm_B].mean() if is_known else torch.zeros_like(main)
     return Losses(objective=main, main=main.detach(), warm=warm)

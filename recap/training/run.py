@@ -78,7 +78,7 @@ def train(
         after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
         journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
-        baselines: whose test metrics stand beside the model's; counters, and the curves alone where a fit is no
+        baselines: whose test metrics are shown with the model's; counters, and the curves alone where a fit is no
             burden, if not given.
 
     Returns:
@@ -117,8 +117,8 @@ def train(
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
-        beside = baselines_beside(config, dataset) if baselines is None else baselines
-        _write_checkpoint(out, dataset, trainer, device, after_test, beside)
+        others = baselines_shown(config, dataset) if baselines is None else baselines
+        _write_checkpoint(out, dataset, trainer, device, after_test, others)
         return Checkpoint.load(out)
     except OSError as error:
         raise RecapError(
@@ -206,7 +206,7 @@ def _write_checkpoint(
     trainer: TrainingLoop,
     device: torch.device,
     after_test: Callable[[Evaluation], None] | None,
-    beside: Sequence[str],
+    others: Sequence[str],
 ) -> None:
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
@@ -223,12 +223,12 @@ def _write_checkpoint(
     if after_test is not None:
         after_test(evaluation)
     baselines: dict[str, MetricsByGroup] = {}
-    for name in beside:
+    for name in others:
         try:
             baseline = build_baseline(name, dataset, trainer.graph)
             baselines[name] = evaluate(baseline, dataset, trainer.graph, most=most).metrics
         except (RecapError, MemoryError) as error:  # what was trained is not lost for want of a comparison
-            _log.warning("%s cannot stand beside the model: %s", name, error)
+            _log.warning("%s cannot be shown with the model: %s", name, error)
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
     manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall)
     summary: TrainingSummary = {
@@ -252,8 +252,8 @@ def _write_checkpoint(
         (trainer.folder / name).unlink(missing_ok=True)
 
 
-def baselines_beside(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:
-    """The baselines whose accuracy stands beside a model's; among very many places none is fitted for it."""
+def baselines_shown(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:
+    """The baselines whose accuracy is shown with a model's; among very many places none is fitted for it."""
     if isinstance(config, TrainConfig) and (config.sampled_softmax is not None or not config.model.has_core):
         return COUNTING_BASELINES
     return COUNTING_BASELINES if dataset.num_pois > MOST_PLACES else (FEATURE_CURVES, *COUNTING_BASELINES)

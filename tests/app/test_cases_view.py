@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from analysis.cases.library import Library
 from analysis.cases.saved_case import Collection
 from analysis.cases.search import search_cases
-from analysis.cases.words import LABELS
+from analysis.cases.words import LABELS, RecipeName
 from analysis.workspace import Workspace
 from app.cached import maps, tables
 from app.cached.tables import cases_of_any_model
@@ -211,7 +211,8 @@ def test_a_baseline_has_recipes_and_nothing_to_present(
     """What rests on ablations or probabilities says so in one line, and the way to Present is not there."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     point_app_at(monkeypatch, city_folder, None)
-    for name, reason in (("past_visits", "were not run"), ("wrong", "no probabilities")):
+    reasons: dict[RecipeName, str] = {"past_visits": "were not run", "wrong": "no probabilities"}
+    for name, reason in reasons.items():
         app = open_view("cases", list=name)
         check_calm(app)
         assert reason in texts(app) and f"{LABELS[name]} –" in [o.content for o in _pills(app).proto.options]

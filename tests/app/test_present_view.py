@@ -1,14 +1,14 @@
-"""The view Present: screens by keys, a collection in its order, the limits last, and refusals in a sentence."""
+"""The view Present: slides by keys, a collection in its order, the way back, and refusals in a sentence."""
 
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from analysis.cases.library import Library
 from analysis.cases.saved_case import Collection, SavedCase
 from analysis.explain.links import CaseLink
-from app.cached import explanations
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -22,41 +22,47 @@ def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: 
     return find_sources(AppSettings.from_environment())[0]
 
 
-def plain(text: str) -> str:
-    return text.replace("\\", "")
-
-
-def test_screens_follow_the_keys(source: Source) -> None:
-    """Next walks through the four screens and the limits, Back returns; each says what the library tells."""
-    story = explanations.story(source, 3)
-    app = open_view("present", case="3")
-    shown = [*story.screens.values()]
-    for at, screen in enumerate(shown):
-        check_calm(app)
-        assert [metric.value for metric in app.metric] == [number.value for number in screen.numbers]
-        assert app.button(key="present_back").disabled == (at == 0)
-        app = app.button(key="present_next").click().run()
+def press(app: AppTest, key: str) -> AppTest:
+    app = app.button(key=key).click().run()
     check_calm(app)
-    assert "cannot show" in app.title[0].value and app.button(key="present_next").disabled
-    assert "Decide nothing about a person" in texts(app)
-    app = app.button(key="present_back").click().run()
-    assert app.query_params["step"] == "change"
+    return app
 
 
-def test_two_quick_presses_are_two_screens(source: Source) -> None:
-    """The second is sent with the address and the marked step of the first screen, as the browser still shows them."""
+def numbers(app: AppTest) -> dict[str, str]:
+    return {metric.label: str(metric.value) for metric in app.metric}
+
+
+def test_four_slides_agree_with_compare_and_explain(source: Source) -> None:
+    """How often first, with Compare's share; then the case, under Explain's headline; no notice on any of them."""
     app = open_view("present", case="3")
-    app = app.button(key="present_next").click().run()
-    app.query_params["at"], app.query_params["step"] = "1", "where"
-    app.button_group(key="present_step").set_value("where")
-    app = app.button(key="present_next").click().run()
     check_calm(app)
-    assert app.query_params["step"] == list(explanations.story(source, 3).screens)[2]
-    app.query_params["at"], app.query_params["step"] = "1", "where"
+    rows = next(item.value for item in open_view("compare").dataframe if "Points" in item.value)
+    shares = dict(zip(("Visit count", "RECAP"), rows.iloc[0, 2:4], strict=True))
+    assert {name: numbers(app)[name] for name in shares} == {name: f"{share} %" for name, share in shares.items()}
+    assert app.button(key="present_back").disabled
+    explain = open_view("explain", case="3")
+    app = press(app, "present_next")
+    assert app.title[0].value == explain.title[0].value
+    rank = numbers(app)["RECAP ranks it"]
+    app = press(app, "present_next")
+    assert numbers(app)["As it is"] == rank
+    app = press(app, "present_next")
+    assert rank in numbers(app).values() and app.button(key="present_next").disabled
+    assert "This link" not in texts(app) and "invented" not in texts(app)
+    assert press(app, "present_back").query_params["step"] == "why"
+
+
+def test_two_quick_presses_are_two_slides(source: Source) -> None:
+    """The second is sent with the address and the marked step of the first slide, as the browser still shows them."""
+    app = press(open_view("present", case="3"), "present_next")
+    app.query_params["at"], app.query_params["step"] = "1", "often"
+    app.button_group(key="present_step").set_value("often")
+    app = press(app, "present_next")
+    assert app.query_params["step"] == "why"
+    app.query_params["at"], app.query_params["step"] = "1", "often"
     app = app.run()
-    assert app.query_params["step"] == list(explanations.story(source, 3).screens)[2]
-    again = open_view("present", case="3")
-    assert again.query_params["step"] == "where"
+    assert app.query_params["step"] == "why"
+    assert open_view("present", case="3").query_params["step"] == "often"
 
 
 def test_a_collection_in_its_order_with_its_edits(source: Source) -> None:
@@ -69,24 +75,36 @@ def test_a_collection_in_its_order_with_its_edits(source: Source) -> None:
     kept = library.add(made)
     app = open_view("present", collection=kept.name, step="change")
     check_calm(app)
-    assert "On a Sunday" in plain(app.title[0].value)
+    assert "On a Sunday" in app.title[0].value
     assert app.button(key="present_next").label == "Next case"
-    app = app.button(key="present_next").click().run()
-    assert (app.query_params["at"], app.query_params["step"]) == ("2", "where")
-    check_calm(app)
+    app = press(app, "present_next")
+    assert (app.query_params["at"], app.query_params["step"]) == ("2", "case")
 
 
-def test_a_step_is_chosen_by_name(source: Source) -> None:
-    """The address follows, so that a screen can be linked."""
-    app = open_view("present", case="3", step="why")
-    assert app.query_params["step"] == "why"
-    titles = [plain(piece.text) for piece in explanations.story(source, 3).screens["why"].title]
-    assert all(title.strip() in plain(app.title[0].value) for title in titles)
+def test_the_end_leads_back_to_where_one_came_from(source: Source) -> None:
+    """To Explain with its case; to Cases where a link led here."""
+    app = press(open_view("explain", case="5"), "present")
+    assert app.query_params["step"] == "often"
+    app = press(app, "present_end")
+    assert (app.query_params["case"] == "5" and "5" in app.title[0].value) or app.button(key="present")
+    app = press(open_view("present", case="3"), "present_end")
+    assert (
+        any(button.key == "save_case" or button.key == "more_cards" for button in app.button)
+        or "list" in app.query_params
+    )
 
 
 @pytest.mark.parametrize(
     "params",
-    [{"collection": "x"}, {"saved": "x"}, {"recipe": "bliss"}, {"all": "1"}, {"case": "3", "edits": "hour:99"}],
+    [
+        {"collection": "x"},
+        {"saved": "x"},
+        {"recipe": "bliss"},
+        {"all": "1"},
+        {"case": "99999"},
+        {},
+        {"case": "3", "edits": "hour:99", "step": "change"},
+    ],
 )
 def test_what_cannot_be_presented_says_so(source: Source, params: dict[str, str]) -> None:
     """One sentence and the way back; nothing crashes."""
@@ -96,8 +114,8 @@ def test_what_cannot_be_presented_says_so(source: Source, params: dict[str, str]
 
 
 def test_a_baseline_is_not_presented(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """It has nothing to take away."""
+    """Nothing can be left out of it."""
     point_app_at(monkeypatch, city_folder, None)
     app = open_view("present", case="3")
     check_calm(app)
-    assert "No model" in app.title[0].value
+    assert app.title[0].value == "Nothing to present"

@@ -21,12 +21,12 @@ from recap.presets import DEFAULT_PRESET, train_preset
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
 from recap.runs.execution.training import write_reference
-from recap.runs.store import files
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
 from recap.runs.store.submission import build_specs
+from recap.storage import atomic
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
 from tests.worlds import small_training
@@ -114,7 +114,7 @@ def test_a_disk_that_refuses_a_stop_is_told(store: RunStore, data: Path, monkeyp
         raise OSError(errno.EROFS, "Read-only file system")
 
     with monkeypatch.context() as patch:
-        patch.setattr(files, "replacing", read_only)
+        patch.setattr(atomic, "replacing", read_only)
         app.button(key="run_stop").click().run()
     assert not app.exception and "Read\\-only file system" in app.warning[0].value
     assert run.read_state().state == "running"
@@ -218,7 +218,7 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     chart = app.get("plotly_chart")[0].proto
     lines = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]
     levels = {"Visit count": visits["all"]["hr20"], "Count + Markov": both["all"]["hr20"]}
-    assert sorted(line["y0"] for line in lines) == sorted(levels.values())
+    assert {line["y0"] for line in lines} == {*levels.values()}
     assert all(f"{label} {level:.3f}" in chart.spec for label, level in levels.items())
     app.segmented_control(key="run_curve").set_value("loss").run()
     shapes = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["shapes"]

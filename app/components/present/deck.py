@@ -1,26 +1,26 @@
-"""What is presented: one case, a collection, a recipe's first cases or all saved ones, and where one stands in it."""
+"""What is presented: one case, a collection, a list's first cases or all saved ones, and which slide is shown."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
 import streamlit as st
 
 from analysis.cases.library import Library, Stored
-from analysis.cases.recipes import RECIPES
 from analysis.cases.saved_case import SavedCase
-from analysis.cases.story import STEPS
+from analysis.cases.slides import STEPS, Step
+from analysis.cases.words import RECIPES
 from app import state
 from app.cached import tables
 from app.sources import Source
 from recap.errors import CaseError
 
 _RECIPE_CASES: Final = 5
-LIMITS: Final = "limits"
 _WHICH: Final = ("collection", "saved", "recipe", "all", "case")
 
 
 @dataclass(frozen=True)
-class Told:
+class Presented:
     """One case of a presentation: its number and the edits of its saved view."""
 
     case: int
@@ -29,15 +29,14 @@ class Told:
 
 @dataclass(frozen=True)
 class Deck:
-    """The cases in order; the limits close it."""
+    """The cases in order; how often the model is right opens it."""
 
-    cases: tuple[Told, ...]
+    cases: tuple[Presented, ...]
 
     @property
-    def screens(self) -> list[tuple[int, str]]:
-        """Every screen as (which case, which step)."""
-        steps = [(at, step) for at in range(len(self.cases)) for step in STEPS]
-        return [*steps, (len(self.cases) - 1, LIMITS)]
+    def slides(self) -> list[tuple[int, Step]]:
+        """Every slide as (which case, which step)."""
+        return [(at, step) for at in range(len(self.cases)) for step in STEPS if at == 0 or step != "often"]
 
 
 def current_deck(source: Source, num_cases: int) -> Deck:
@@ -47,13 +46,30 @@ def current_deck(source: Source, num_cases: int) -> Deck:
         CaseError: nothing that can be presented, in one sentence.
     """
     which = {name: value for name in _WHICH if (value := st.query_params.get(name))}
-    told = [entry for entry in _cases(source, which, num_cases) if 0 <= entry.case < num_cases]
-    if not told:
+    cases = [entry for entry in _cases(source, which) if 0 <= entry.case < num_cases]
+    if not cases:
         raise CaseError("there is nothing to present here: choose a case or a collection in Cases")
-    return Deck(tuple(told))
+    return Deck(tuple(cases))
 
 
-def _cases(source: Source, which: dict[str, str], num_cases: int) -> list[Told]:
+def current_slide(deck: Deck) -> int:
+    """Which slide: of the link at first, then of the keys."""
+    at, step = state.standing("at") or "1", state.standing("step") or ""
+    which = int(at) - 1 if at.isascii() and at.isdigit() and len(at) < 6 else 0
+    wanted = [slide for slide in deck.slides if slide[0] == which and slide[1] == (step or slide[1])]
+    position = deck.slides.index(wanted[0]) if wanted else 0
+    go_to(deck, position)
+    return position
+
+
+def go_to(deck: Deck, position: int) -> None:
+    """Show a slide, and name it in the address."""
+    which, step = deck.slides[min(max(position, 0), len(deck.slides) - 1)]
+    state.write_param("at", str(which + 1))
+    state.write_param("step", step)
+
+
+def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
     if {"collection", "saved", "all"} & set(which):
         shelf = Library.of_user().read()
         mine = {stored.name: stored for stored in shelf.of(source.dataset_hash, source.checkpoint_hash)}
@@ -72,11 +88,14 @@ def _cases(source: Source, which: dict[str, str], num_cases: int) -> list[Told]:
         return [_of_saved(stored) for stored in mine.values()]
     if "recipe" in which:
         if which["recipe"] not in RECIPES:
-            raise CaseError("the link names no recipe of this app")
+            raise CaseError("the link names no list of cases")
         found = tables.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
-        return [Told(int(case)) for case in found.cases[:_RECIPE_CASES]]
-    return [Told(state.current_case(num_cases), str(st.query_params.get("edits") or ""))]
+        return [Presented(int(case)) for case in found.cases[:_RECIPE_CASES]]
+    case = which.get("case", "")
+    if not (case.isascii() and case.isdigit() and len(case) <= 12):
+        return []
+    return [Presented(int(case), str(st.query_params.get("edits") or ""))]
 
 
-def _of_saved(stored: Stored[SavedCase]) -> Told:
-    return Told(stored.value.link.case, stored.value.link.edits)
+def _of_saved(stored: Stored[SavedCase]) -> Presented:
+    return Presented(stored.value.link.case, stored.value.link.edits)

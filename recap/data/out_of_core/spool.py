@@ -15,7 +15,7 @@ from recap.data.out_of_core.engine import SECONDS
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, ReadReport
 from recap.data.parsing.table_builder import Sink
-from recap.data.readers.foursquare import read_foursquare
+from recap.data.readers.headerless import read_foursquare
 from recap.data.readers.own_table import read_own_table
 from recap.errors import RecapError
 

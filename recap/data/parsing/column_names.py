@@ -90,7 +90,7 @@ def field_of(column: str) -> tuple[str, float]:
     field = max(found, key=lambda field: found[field], default="")
     if noise and "tz" not in found and found.get(field, 0) < EXACT:
         return "", -1.0
-    if field == "name" and "user" in found:  # tells people apart, if worse than a number
+    if field == "name" and "user" in found:  # tells who it is, if worse than a number
         return "user", 1.5
     if field == "time" and says(column, "id"):
         field = "user" if "user" in found else "poi" if "poi" in found else ""

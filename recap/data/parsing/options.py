@@ -1,4 +1,4 @@
-"""What a reader may be told: columns, time zone, bounding box, encoding, and what to do with rows it cannot use."""
+"""Options of a reader: columns, time zone, bounding box, encoding, and what to do with rows it cannot use."""
 
 import re
 from typing import Final, Self
@@ -7,10 +7,8 @@ from zoneinfo import ZoneInfo
 from pydantic import Field, field_validator, model_validator
 
 from recap.config import Config
+from recap.data.coordinates import LONGITUDE_ZONE
 from recap.errors import ConfigError
-
-LONGITUDE_ZONE: Final = "longitude"
-"""`--timezone longitude`: the whole-hour zone of 15 degrees in which a check-in lies, for files that span the world."""
 
 FIELDS: Final = {
     "user": "the user's id",
@@ -30,8 +28,6 @@ FIELDS: Final = {
 
 TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline")
 """Fields that `--text field=value` can name."""
-
-REQUIRED_FIELDS: Final = ("user", "poi", "time", "lat", "lon")
 
 
 class BoundingBox(Config):

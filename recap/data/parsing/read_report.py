@@ -65,15 +65,20 @@ class ReadReport(Config):
 
 @dataclass(frozen=True, eq=False)
 class RawRead:
-    """A raw check-in table (columns in `recap.columns`, file order) and the account of its making."""
+    """A raw check-in table (columns in `recap.columns`, file order) and the account of its making.
+
+    Attributes:
+        proposed_zone: the zone of the coordinates, where it was taken.
+    """
 
     table: pd.DataFrame
     account: ReadReport
+    proposed_zone: str | None = None
 
 
 @dataclass
 class RowReport:
-    """Collects, while a file is read, what was left out; refuses the file at its first bad row unless told to skip.
+    """Collects, while a file is read, what was left out; refuses the file at its first bad row unless it may skip.
 
     Attributes:
         skip_bad_rows: report bad rows instead of raising.

@@ -13,7 +13,6 @@ from recap.data.parsing.text_table import TextTable
 from recap.printable import shortened
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
-_INTEGER = r"^[+-]?\d{1,18}$"
 
 
 def shorten(value: pa.Scalar, limit: int = 40) -> str:
@@ -98,22 +97,6 @@ class RowBlock:
         self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row])}")
         inside = (numbers >= low) & (numbers <= high)
         self.flag(reason, ~inside, lambda row: f"{what} {plain(given[row])} is outside [{low:g}, {high:g}]")
-        return values
-
-    def integer(self, column: str, reason: str, what: str, low: int, high: int) -> pa.Array:
-        """int64 values; those outside ``[low, high]`` and what is no whole number (``-240.0``, ``+60``) are marked."""
-        given = decoded(self.columns[column])
-        text = given
-        if pa.types.is_string(text.type):
-            text = pc.replace_substring_regex(text, r"\.0+$", "")
-            text = pc.replace_substring_regex(text, r"^\s*\+(\d)", r"\1")
-        values = cast_or_null(text, pa.int64(), _INTEGER)
-        numbers = _to_numpy(values, fill=low - 1)
-        self.flag(
-            reason,
-            (numbers < low) | (numbers > high),
-            lambda row: f"{what} must be a whole number in [{low}, {high}], got {shorten(given[row])}",
-        )
         return values
 
     def finish(self, columns: dict[str, pa.Array], row_report: RowReport) -> pa.Table:

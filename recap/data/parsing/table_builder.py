@@ -1,7 +1,6 @@
 """From parsed rows to the raw check-in table: one place where every reader's columns get their meaning."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import numpy as np
@@ -10,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap import columns as c
-from recap.data.coordinates import look_swapped
+from recap.data.coordinates import propose_zone
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, ReadReport, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
@@ -18,7 +17,6 @@ from recap.data.parsing.time_column import TimeColumn
 from recap.data.parsing.time_zones import TimeZoneResolver
 from recap.data.parsing.times import TimeLayout
 from recap.data.parsing.zone_column import ZoneColumn, ZoneNames
-from recap.data.parsing.zone_proposal import propose_zone
 from recap.errors import DataError
 
 SPLIT_WORDS: Final = {
@@ -40,57 +38,13 @@ MOST_CHARACTERS: Final = 4096
 Sink = Callable[[pa.Table], None]
 """Takes the blocks of a table."""
 
-_EVERY_PLACE: Final = 1 << 21
-"""Rows whose coordinates are all looked at where the table itself is not kept; of later ones fewer and fewer."""
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Which column of the file holds what; None where the file has none.
-
-    ``split_code`` gives all rows one split instead of reading a column; ``date`` holds the day where ``time`` is the
-    clock alone.
-    """
-
-    user: str
-    poi: str
-    time: str
-    latitude: str
-    longitude: str
-    category: str | None = None
-    category_id: str | None = None
-    poi_name: str | None = None
-    tz_offset: str | None = None
-    split: str | None = None
-    trajectory: str | None = None
-    split_code: int | None = None
-    date: str | None = None
-
-    def columns(self) -> list[str]:
-        """The columns to read."""
-        names = (
-            self.user,
-            self.poi,
-            self.time,
-            self.latitude,
-            self.longitude,
-            self.category,
-            self.category_id,
-            self.poi_name,
-            self.tz_offset,
-            self.split,
-            self.trajectory,
-            self.date,
-        )
-        return list(dict.fromkeys(name for name in names if name is not None))
-
 
 class CheckinTableBuilder:
     """Collects the check-ins of one source, block by block, and gives them out as one table.
 
     Args:
         name: file name for messages.
-        layout: layout of the times; told from the first block where None.
+        layout: layout of the times; decided by the first block where None.
         local_by_format: times are wall-clock times whatever their layout says.
         sink: takes the rows of each block; then no table is kept.
     """
@@ -110,44 +64,41 @@ class CheckinTableBuilder:
         self.local_by_format = local_by_format
         self.clock: TimeZoneResolver | None = None
         self.zones: ZoneColumn | None = None
-        self.coordinates = ("", "")
         self.sink = sink
         self.num_rows = 0
+        self._proposed: str | None = None
         self._tables: list[pa.Table] = []
         self._splits: set[int] = set()
 
-    def add(self, rows: RowBlock, fields: Fields) -> None:
-        """Parse the rows of a block and keep the good ones.
+    def add(self, rows: RowBlock, fields: Mapping[str, str]) -> None:
+        """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns.
 
         Raises:
             DataError: a bad row that the options do not skip; no time zone is known.
         """
         texts = {
-            c.USER_ID: rows.identifier(fields.user, "user_id", "user id"),
-            c.POI_ID: rows.identifier(fields.poi, "poi_id", "place id"),
+            c.USER_ID: rows.identifier(fields["user"], "user_id", "user id"),
+            c.POI_ID: rows.identifier(fields["poi"], "poi_id", "place id"),
         }
-        latitude = rows.number(fields.latitude, "latitude", "latitude", -90, 90)
-        longitude = rows.number(fields.longitude, "longitude", "longitude", -180, 180)
-        self._refuse_swapped(latitude, longitude, fields)
-        self.coordinates = (fields.latitude, fields.longitude)
+        latitude = rows.number(fields["lat"], "latitude", "latitude", -90, 90)
+        longitude = rows.number(fields["lon"], "longitude", "longitude", -180, 180)
         offsets = self._read_offsets(rows, fields)
-        times = self.times.read(rows, fields.time, fields.date)
+        times = self.times.read(rows, fields["time"], fields.get("date"))
         layout = self.times.layout
         assert layout is not None
         if offsets is None and layout.is_utc and self.options.zone is None and not self.times.is_local_by_name:
             offsets = self._offsets_in_times(rows, fields)
         lon = longitude.to_numpy(zero_copy_only=False)
         if self.clock is None:
-            is_known = offsets is not None or self.options.zone or layout.zone
+            if offsets is None and not (self.options.zone or layout.zone):
+                self._propose_zone(latitude.to_numpy(zero_copy_only=False), lon)
             self.clock = TimeZoneResolver(
                 self.name,
                 self.options,
-                self.row_report,
                 has_offsets=offsets is not None,
                 layout_is_utc=layout.is_utc,
                 zone_of_type=layout.zone,
                 local_by_format=self.local_by_format or self.times.is_local_by_name,
-                proposed="" if is_known else propose_zone(latitude.to_numpy(zero_copy_only=False), lon),
             )
         if offsets is None:
             offsets = np.zeros(len(rows), dtype=np.int64)
@@ -155,13 +106,13 @@ class CheckinTableBuilder:
         self._apply_bbox(rows, latitude.to_numpy(zero_copy_only=False), lon)
 
         empty = pa.array([""]).take(pa.array(np.zeros(len(rows), dtype=np.int8)))
-        category = rows.text(fields.category) if fields.category else empty
-        category_id = rows.text(fields.category_id) if fields.category_id else category
-        texts |= {c.CATEGORY_ID: category_id, c.CATEGORY: category if fields.category else category_id}
-        if fields.poi_name:
-            texts[c.POI_NAME] = rows.text(fields.poi_name)
-        if fields.trajectory:
-            texts[c.TRAJECTORY_ID] = rows.text(fields.trajectory)
+        category = rows.text(fields["category"]) if "category" in fields else empty
+        category_id = rows.text(fields["category_id"]) if "category_id" in fields else category
+        texts |= {c.CATEGORY_ID: category_id, c.CATEGORY: category if "category" in fields else category_id}
+        if "name" in fields:
+            texts[c.POI_NAME] = rows.text(fields["name"])
+        if "split" in fields and "trajectory" in fields:
+            texts[c.TRAJECTORY_ID] = rows.text(fields["trajectory"])
         for column, values in texts.items():
             _flag_long(rows, column, values)
         columns = {name: pc.dictionary_encode(column) for name, column in texts.items()}
@@ -171,8 +122,8 @@ class CheckinTableBuilder:
             c.TZ_OFFSET_MINUTES: pa.array(minutes),
             c.TIME: pa.array(utc).cast(pa.timestamp("s", tz="UTC")),
         }
-        if fields.split is not None or fields.split_code is not None:
-            columns[c.SPLIT] = self._read_split(rows, fields)
+        if "split" in fields:
+            columns[c.SPLIT] = _read_split(rows, fields["split"])
         self._keep(rows.finish(columns, self.row_report))
 
     def read(
@@ -200,7 +151,7 @@ class CheckinTableBuilder:
         self._tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
-        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account)
+        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account, self._proposed)
 
     def _account(
         self, source_format: str, files: list[str], rows_in: int, columns: dict[str, str] | None
@@ -214,57 +165,32 @@ class CheckinTableBuilder:
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
-        self._note_swapped()
         return self.row_report.account(source_format, files, rows_in, self.num_rows, columns)
+
+    def _propose_zone(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
+        self._proposed = propose_zone(latitude, longitude)
+        if not self.options.take_proposed_zone:
+            raise DataError(f"{self.name} names no time zone; its coordinates suggest --timezone {self._proposed}")
+        self.options = self.options.model_copy(update={"timezone": self._proposed})
+        self.row_report.note(f"The file names no time zone; its coordinates suggest --timezone {self._proposed}.")
 
     def _keep(self, table: pa.Table) -> None:
         if c.SPLIT in table.column_names:
             self._splits |= set(pc.unique(table[c.SPLIT]).to_pylist())
-        step = 1 + self.num_rows // _EVERY_PLACE
         self.num_rows += table.num_rows
-        if self.sink is not None:
-            self.sink(table)
-            table = table.select([c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES])
-            table = table if step == 1 else table.take(pa.array(np.arange(0, table.num_rows, step)))
-        self._tables.append(table)
+        (self.sink or self._tables.append)(table)
 
-    def _read_offsets(self, rows: RowBlock, fields: Fields) -> np.ndarray | ZoneNames | None:
-        if fields.tz_offset is None or self.options.timezone is not None:
+    def _read_offsets(self, rows: RowBlock, fields: Mapping[str, str]) -> np.ndarray | ZoneNames | None:
+        if "tz" not in fields or self.options.timezone is not None:
             return None
-        self.zones = self.zones or ZoneColumn(fields.tz_offset)
+        self.zones = self.zones or ZoneColumn(fields["tz"])
         return self.zones.read(rows)
 
-    def _offsets_in_times(self, rows: RowBlock, fields: Fields) -> np.ndarray | None:
+    def _offsets_in_times(self, rows: RowBlock, fields: Mapping[str, str]) -> np.ndarray | None:
         if self.clock is not None and self.clock.zone is not None:
             return None
-        found = self.times.offsets(rows, fields.time)
+        found = self.times.offsets(rows, fields["time"])
         return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
-
-    def _refuse_swapped(self, latitude: pa.Array, longitude: pa.Array, fields: Fields) -> None:
-        """Most latitudes beyond 90 degrees while the longitudes would do for latitudes: the two are swapped."""
-        if self._tables or not len(latitude):
-            return
-        given, other = (np.abs(np.asarray(pc.fill_null(v, np.nan))) for v in (latitude, longitude))
-        if ((given > 90) & (given <= 180) & (other <= 90)).mean() > 0.5:
-            row = int(np.flatnonzero(given > 90)[0])
-            raise DataError(
-                f"{self.name}: latitude and longitude are swapped: the first latitude is {latitude[row]}, its "
-                f"longitude {longitude[row]}; for your own table turn them round with "
-                f"--map lat={fields.longitude},lon={fields.latitude}"
-            )
-
-    def _note_swapped(self) -> None:
-        """Name coordinates that stay within their ranges the wrong way round, as in New York."""
-        columns = (c.LATITUDE, c.LONGITUDE, c.TZ_OFFSET_MINUTES)
-        if self.num_rows:
-            lat, lon, minutes = (np.concatenate([table[name].to_numpy() for table in self._tables]) for name in columns)
-            if look_swapped(lat, lon, minutes.astype(np.float64)):
-                latitude, longitude = self.coordinates
-                self.row_report.note(
-                    "Latitude and longitude look swapped: the check-ins lie around "
-                    f"{np.median(lat):.2f}, {np.median(lon):.2f}, and only turned round do they fit the inhabited "
-                    f"earth and their clocks; for your own table --map lat={longitude},lon={latitude}."
-                )
 
     def _apply_bbox(self, rows: RowBlock, latitude: np.ndarray, longitude: np.ndarray) -> None:
         box = self.options.bbox
@@ -273,18 +199,17 @@ class CheckinTableBuilder:
             inside &= (longitude >= box.west) & (longitude <= box.east)
             rows.flag("outside_bbox", ~inside, lambda row: f"{latitude[row]:g}, {longitude[row]:g} is outside the box")
 
-    def _read_split(self, rows: RowBlock, fields: Fields) -> pa.Array:
-        if fields.split is None:
-            return pa.array(np.full(len(rows), fields.split_code, dtype=np.int8))
-        words = pc.utf8_lower(rows.text(fields.split))
-        found = pc.index_in(words, pa.array(list(SPLIT_WORDS)))
-        rows.flag(
-            "split",
-            np.asarray(pc.is_null(found).to_numpy(zero_copy_only=False)),
-            lambda row: f"split must be train, val or test, got {shorten(words[row])}",
-        )
-        codes = pa.array(np.array(list(SPLIT_WORDS.values()), dtype=np.int8))
-        return pc.fill_null(pc.take(codes, found), 0)
+
+def _read_split(rows: RowBlock, column: str) -> pa.Array:
+    words = pc.utf8_lower(rows.text(column))
+    found = pc.index_in(words, pa.array(list(SPLIT_WORDS)))
+    rows.flag(
+        "split",
+        np.asarray(pc.is_null(found).to_numpy(zero_copy_only=False)),
+        lambda row: f"split must be train, val or test, got {shorten(words[row])}",
+    )
+    codes = pa.array(np.array(list(SPLIT_WORDS.values()), dtype=np.int8))
+    return pc.fill_null(pc.take(codes, found), 0)
 
 
 def _flag_long(rows: RowBlock, column: str, values: pa.Array) -> None:

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final, cast
+from typing import IO, Final
 
 import numpy as np
 import pyarrow as pa
@@ -60,7 +60,7 @@ def require_file(path: Path) -> None:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a plain or gzip-compressed file, told apart by content and not by name.
+    """Open a plain or gzip-compressed file, recognised by content, not by name.
 
     Raises:
         DataError: see `require_file`; or empty, or a zip archive.
@@ -193,28 +193,6 @@ def require_distinct(names: list[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0][:40]!r} stands there twice; rename one")
 
 
-class _SingleBlanks(io.RawIOBase):
-    """Text between whose columns stand any number of blanks, with one blank instead."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file, self._rest = file, b""
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        while not self._rest and (text := self._file.read(_BLOCK_BYTES)):
-            text += self._file.readline(_BLOCK_BYTES)  # to the end of a line: blanks there go too
-            self._rest = re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text))
-        size = len(self._rest) if size < 0 else size
-        taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
 @dataclass(frozen=True)
 class TextBlock:
     """Consecutive good rows of a file.
@@ -319,8 +297,10 @@ class TextTable:
             )
 
     def _open(self) -> IO[bytes]:
-        file = open_bytes(self.path)
-        return cast(IO[bytes], _SingleBlanks(file)) if self.delimiter == " " else file
+        if self.delimiter != " ":
+            return open_bytes(self.path)
+        with open_bytes(self.path) as file:  # any number of blanks separates columns
+            return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", file.read())))
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:
         def remember(row: csv.InvalidRow) -> str:

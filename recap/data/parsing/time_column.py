@@ -1,4 +1,4 @@
-"""The column of times of one source: its layout, told from the first rows, and whether it tells wall-clock times."""
+"""The column of times of one source: its layout, decided by the first rows, and whether they are wall-clock times."""
 
 import re
 from typing import Final
@@ -24,11 +24,11 @@ class TimeColumn:
 
     Args:
         name: file name for messages.
-        layout: layout of the times; told from the first block where None.
+        layout: layout of the times; decided by the first block where None.
 
     Attributes:
         layout: None before the first block.
-        is_local_by_name: the column's name says wall-clock times, and they carry no offset beside zero.
+        is_local_by_name: the column's name says wall-clock times, and they carry no offset but zero.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ def join_clock(rows: RowBlock, time: str, date: str) -> pa.Array:
 
 
 def _days(rows: RowBlock, date: str) -> pa.Array:
-    """The column of days as text, without the midnight that some programs write beside a day."""
+    """The column of days as text, without the midnight that some programs write after a day."""
     values = decoded(rows.columns[date])
     if pa.types.is_timestamp(values.type):
         rows.columns[date] = pc.cast(values, pa.date32(), safe=False)

@@ -5,7 +5,8 @@ from datetime import tzinfo
 import numpy as np
 import pandas as pd
 
-from recap.data.parsing.options import LONGITUDE_ZONE, ReadOptions
+from recap.data.coordinates import LONGITUDE_ZONE
+from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.zone_column import ZoneNames, find_zone
 from recap.errors import DataError
@@ -24,33 +25,24 @@ class TimeZoneResolver:
         has_offsets: the file has a column of offsets or zones, which `timezone` overrides.
         layout_is_utc: the time layout itself tells UTC, so that `local_times` would contradict it.
         zone_of_type: a zone that the times' type names (Parquet); the options override it.
-        proposed: the zone of the coordinates.
         local_by_format: the format writes wall-clock times whatever the layout says.
 
     Raises:
-        DataError: no zone is known or the type's is none, or `local_times` contradicts the layout; the message names
-            the option.
+        DataError: the type's zone is none, or `local_times` contradicts the layout; the message names the option.
     """
 
     def __init__(
         self,
         name: str,
         options: ReadOptions,
-        row_report: RowReport,
         *,
         has_offsets: bool,
         layout_is_utc: bool,
         local_by_format: bool = False,
         zone_of_type: str | None = None,
-        proposed: str = LONGITUDE_ZONE,
     ) -> None:
         self.zone = options.timezone if has_offsets else options.zone or zone_of_type
-        if self.zone is None and not has_offsets:
-            if not options.take_proposed_zone:
-                raise DataError(f"{name} does not say its time zone; its coordinates lie in: --timezone {proposed}")
-            self.zone = proposed
-            row_report.note(f"The file names no time zone; its coordinates lie in: --timezone {proposed}.")
-        elif self.zone is not None and self.zone == zone_of_type and find_zone(self.zone) is None:
+        if self.zone is not None and self.zone == zone_of_type and find_zone(self.zone) is None:
             raise DataError(f"{name}: its times name the zone {self.zone[:60]!r}, which does not exist; {HELP_ZONE}")
         if options.local_times and layout_is_utc and not local_by_format:
             raise DataError(f"{name}: --local-times, but its times are written in UTC; leave the option out")

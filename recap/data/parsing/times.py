@@ -28,7 +28,7 @@ class TimeLayout:
     Attributes:
         example: shown where a value does not fit.
         is_utc: the text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time.
-        zone: the zone that a typed column names beside UTC, such as America/New_York or +02:00.
+        zone: the zone that a typed column names, if not UTC, such as America/New_York or +02:00.
         parse: text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``.
     """
 
@@ -92,27 +92,17 @@ def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
 
 
 _ABROAD: Final = (
-    ("Jan", "janvier|janv|januar|jänner|enero|ene|gennaio|gen|janeiro|januari"),
-    ("Feb", "février|fevrier|févr|fév|februar|febrero|febbraio|fevereiro|fev|februari"),
-    ("Mar", "mars|märz|mär|mrz|marzo|março|marco|maart|mrt"),
-    ("Apr", "avril|avr|abril|abr|aprile"),
-    ("May", "mai|mayo|maggio|mag|maio|mei"),
-    ("Jun", "juin|juni|junio|giugno|giu|junho"),
-    ("Jul", "juillet|juil|juli|julio|luglio|lug|julho"),
-    ("Aug", "août|aout|agosto|ago|augustus"),
-    ("Sep", "septembre|sept|septiembre|settembre|set|setembro"),
-    ("Oct", "octobre|oktober|okt|octubre|ottobre|ott|outubro|out"),
-    ("Nov", "novembre|noviembre|novembro"),
-    ("Dec", "décembre|decembre|dezember|dez|diciembre|dic|dicembre|dezembro"),
-    (r"\1m", r"([ap])\.? ?m\b\.?"),
+    *("jan|jän|ene|gen", "feb|fév|fev", "mar|mär|mrz|maa", "apr|avr|abr", "may|mai|mag|mei", "jun|juin|giu"),
+    *("jul|juil|lug", "aug|aoû|aou|ago", "sep|set", "oct|okt|ott|out", "nov", "dec|déc|dez|dic"),
 )
+"""How months begin in English, German, French, Spanish, Portuguese, Italian and Dutch."""
 
 
 def in_english(text: pa.Array) -> pa.Array:
-    """Months in German, French, Spanish, Portuguese, Italian and Dutch as Jan, Feb, …, and `p. m.` as pm."""
-    for word, abroad in _ABROAD:
-        text = pc.replace_substring_regex(text, rf"(?i)\b(?:{abroad})" + r"\b" * word.isalpha(), word)
-    return text
+    """Months as Jan, Feb, …, and `p. m.` as pm."""
+    for month, abroad in zip(MONTHS, _ABROAD, strict=True):
+        text = pc.replace_substring_regex(text, rf"(?i)\b(?:{abroad})\pL*", month)
+    return pc.replace_substring_regex(text, r"(?i)\b([ap])\.? ?m\b\.?", r"\1m")
 
 
 def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
@@ -125,7 +115,9 @@ def _strptime(layout: str) -> Callable[[pa.Array], pa.Array]:
         text = pc.cast(text, pa.string())
         text = in_english(text) if any(letter in layout for letter in ("%b", "%B", "%p")) else text
         series = pd.Series(text.to_pandas(), dtype=object)
-        times = pd.to_datetime(series, format=layout, errors="coerce", utc=True).dt.tz_localize(None)
+        times = pd.to_datetime(series, format=layout.replace("%B", "%b"), errors="coerce", utc=True).dt.tz_localize(
+            None
+        )
         return pa.array(times.astype("datetime64[s]"))
 
     return parse

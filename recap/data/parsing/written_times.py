@@ -11,7 +11,7 @@ from recap.data.parsing.times import MONTHS, count_plausible, in_english, strpti
 
 _SAMPLE: Final = 300
 _FORMS: Final = 8
-"""Values whose forms are looked at: May is short and long, 3 and 13 have one digit and two."""
+"""Values whose forms are looked at: some have an hour or a weekday more."""
 _CLOCK: Final = re.compile(
     r"(?<!\d)\d{1,2}(?:(?P<a> ?[:h时時] ?|(?<= \d\d)\.(?=[\d.]+$))\d\d"
     r"(?:(?P<b>[:m分.] ?)\d\d(?P<f>[.,]\d+)?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"
@@ -60,11 +60,10 @@ def _days(text: str) -> list[str]:
     numbers = [place for place, piece in enumerate(pieces) if piece.isdigit()]
     by_name = False
     for place, piece in enumerate(pieces):
-        short, is_short = piece[:3].title(), len(piece) == 3
-        if short in MONTHS and not by_name:
-            pieces[place], by_name = "%b" if is_short else "%B", True
-        elif short in _WEEK:
-            pieces[place] = "%a" if is_short else "%A"
+        if piece in MONTHS and not by_name:
+            pieces[place], by_name = "%b", True
+        elif piece[:3].title() in _WEEK:
+            pieces[place] = "%a" if len(piece) == 3 else "%A"
         elif piece.isalpha() and f" {piece} " not in _LITERAL:
             return []
     years = [number for number, place in enumerate(numbers) if len(pieces[place]) == 4]
@@ -77,4 +76,4 @@ def _days(text: str) -> list[str]:
             for place, letter in zip(numbers, order, strict=True):
                 pieces[place] = "%Y" if years and letter == "y" else f"%{letter}"
             found.append("".join(pieces))
-    return [form.replace("%b", "%B") for form in found if "%b" in form] + found  # May is short and long
+    return found

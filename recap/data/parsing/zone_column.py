@@ -15,6 +15,7 @@ from recap.data.parsing.row_block import RowBlock, decoded, shorten
 
 _FIXED: Final = re.compile(r"^(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?$")
 _LARGEST_MINUTES: Final = 900
+_LARGEST_HOURS: Final = 14
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +45,27 @@ def find_zone(name: str) -> tzinfo | None:
 
 
 class ZoneColumn:
-    """The column of one file; whether it holds minutes or names is told from its first rows."""
+    """The column of one file; whether it holds names, minutes or hours is decided by its first rows."""
 
     def __init__(self, column: str) -> None:
         self.column = column
-        self._holds_names: bool | None = None
+        self._minutes: int | None = None
+        """Minutes of a unit; 0 for names."""
 
     def read(self, rows: RowBlock) -> np.ndarray | ZoneNames:
         """Minutes (int64, local minus UTC) or zones of the rows; what is neither is marked."""
-        if self._holds_names is None:
-            self._holds_names = _are_names(decoded(rows.columns[self.column]))
-        if self._holds_names:
+        if self._minutes is None and _are_names(decoded(rows.columns[self.column])):
+            self._minutes = 0
+        if self._minutes == 0:
             return _read_names(rows, self.column)
-        what = "timezone offset in minutes"
-        values = rows.integer(self.column, "tz_offset", what, -_LARGEST_MINUTES, _LARGEST_MINUTES)
-        minutes = np.asarray(pc.fill_null(values, 0).to_numpy(zero_copy_only=False))
-        return minutes.clip(-_LARGEST_MINUTES, _LARGEST_MINUTES)
+        what = "timezone offset in minutes or hours"
+        values = rows.number(self.column, "tz_offset", what, -_LARGEST_MINUTES, _LARGEST_MINUTES)
+        numbers = np.nan_to_num(np.asarray(values.to_numpy(zero_copy_only=False)))
+        if self._minutes is None:
+            self._minutes = 60 if 0 < np.abs(numbers).max(initial=0) <= _LARGEST_HOURS else 1
+        minutes = self._minutes * numbers.clip(-_LARGEST_MINUTES, _LARGEST_MINUTES)
+        rows.flag("tz_offset", minutes % 1 != 0, lambda row: f"{what} must be whole minutes, got {numbers[row]:g}")
+        return minutes.astype(np.int64)
 
 
 def _are_names(values: pa.Array) -> bool:

@@ -4,11 +4,13 @@ import re
 from pathlib import Path
 from typing import Final
 
+import pyarrow as pa
+
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import text_rows
-from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
+from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.time_zones import HELP_ZONE
 from recap.errors import DataError
@@ -32,8 +34,13 @@ COLUMNS: Final = (
 )
 """The published header. Columns after `timezone` follow from the others and are not read, but for the trajectory."""
 
-NEEDED: Final = ("user_id", "POI_id", "latitude", "longitude", "UTC_time")
-
+NEEDED: Final = {"user": "user_id", "poi": "POI_id", "lat": "latitude", "lon": "longitude", "time": "UTC_time"}
+_OPTIONAL: Final = {
+    "category": "POI_catname",
+    "category_id": "POI_catid",
+    "tz": "timezone",
+    "trajectory": "trajectory_id",
+}
 _LOCAL_ONLY: Final = "read its local times with --format csv --map time=local_time"
 
 _PART: Final = re.compile(r"(?:^|[_\-.])(train|val|valid|test)(?:[_\-.]|$)", re.IGNORECASE)
@@ -79,52 +86,32 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
     row_report = RowReport(options.skip_bad_rows)
     assembly: CheckinTableBuilder | None = None
-    first: Fields | None = None
+    first: dict[str, str] = {}
     rows_in = 0
     for code, file in parts.items():
         table = TextTable(file, delimiter=",", quoted=True, multiline=options.multiline, encoding=options.encoding)
-        fields = _fields(table, code)
+        fields = _fields(table)
         # One layout of times and one clock for all parts of a dataset.
         first = first or fields
-        if fields.tz_offset != first.tz_offset and options.timezone is None:
-            raise DataError(f"{path.name}: some of its files have a column timezone, {file.name} differs; {HELP_ZONE}")
-        for name, here, there in (
-            ("POI_catname", fields.category, first.category),
-            ("POI_catid", fields.category_id, first.category_id),
-            ("trajectory_id", fields.trajectory, first.trajectory),
-        ):
-            if here != there:
-                raise DataError(
-                    f"{path.name}: some of its files have a column {name}, {file.name} differs; "
-                    "expected the same columns in all of them"
-                )
+        for field in (fields.keys() ^ first.keys()) - ({"tz"} if options.timezone else set()):
+            raise DataError(
+                f"{path.name}: some of its files have a column {_OPTIONAL[field]}, {file.name} differs; "
+                f"expected the same columns in all of them{f', or {HELP_ZONE}' if field == 'tz' else ''}"
+            )
         assembly = assembly or CheckinTableBuilder(path.name, options, row_report)
-        for rows in text_rows(table, fields.columns(), row_report):
-            assembly.add(rows, fields)
+        for rows in text_rows(table, list(fields.values()), row_report):
+            if code is not None:
+                rows.columns[c.SPLIT] = pa.array([c.SPLIT_NAMES[code]] * len(rows))
+            assembly.add(rows, fields | ({"split": c.SPLIT} if code is not None else {}))
         rows_in += table.rows_in
     assert assembly is not None
     return assembly.read("getnext", [file.name for file in parts.values()], rows_in)
 
 
-def _fields(table: TextTable, code: int | None) -> Fields:
-    missing = [name for name in NEEDED if name not in table.names]
+def _fields(table: TextTable) -> dict[str, str]:
+    missing = [name for name in NEEDED.values() if name not in table.names]
     if missing:
         local_only = missing == ["UTC_time"] and "local_time" in table.names
         expected = _LOCAL_ONLY if local_only else f"a GETNext file begins with {','.join(COLUMNS)}"
         raise DataError(f"{table.name} line 1: no column {', '.join(missing)}; {expected}")
-
-    def optional(name: str) -> str | None:
-        return name if name in table.names else None
-
-    return Fields(
-        user="user_id",
-        poi="POI_id",
-        time="UTC_time",
-        latitude="latitude",
-        longitude="longitude",
-        category=optional("POI_catname"),
-        category_id=optional("POI_catid"),
-        tz_offset=optional("timezone"),
-        trajectory=optional("trajectory_id") if code is not None else None,
-        split_code=code,
-    )
+    return NEEDED | {field: name for field, name in _OPTIONAL.items() if name in table.names}

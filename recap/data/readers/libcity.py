@@ -10,7 +10,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.place_table import PlaceTable, note_places
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten, text_rows
-from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
+from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import ISO_ZONED
 from recap.errors import DataError
@@ -46,15 +46,10 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
         )
     table = TextTable(dyna, delimiter=",", quoted=True, encoding=options.encoding)
     _require(table, _DYNA)
-    fields = Fields(
-        user="entity_id",
-        poi="location",
-        time="time",
-        latitude="place.latitude",
-        longitude="place.longitude",
-        category=_first(places, _CATEGORY),
-        category_id=_first(places, _CATEGORY_ID),
-    )
+    fields = {"user": "entity_id", "poi": "location", "time": "time", "lat": "place.latitude", "lon": "place.longitude"}
+    for field, choices in (("category", _CATEGORY), ("category_id", _CATEGORY_ID)):
+        if (found := _first(places, choices)) is not None:
+            fields[field] = found
     assembly = CheckinTableBuilder(dyna.name, options, row_report, layout=ISO_ZONED, local_by_format=is_local)
     for rows in text_rows(table, list(_DYNA), row_report):
         _mark_other_kinds(rows)

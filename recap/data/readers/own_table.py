@@ -4,7 +4,7 @@ from pathlib import Path
 
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.table_builder import CheckinTableBuilder, Fields, Sink
+from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding import settle
 
@@ -23,25 +23,8 @@ def read_own_table(
     """
     options = settle(path, source_format, options or ReadOptions())
     source = open_table(path, source_format, options)
-    fields, row_report = _fields(options.columns), RowReport(options.skip_bad_rows)
+    row_report = RowReport(options.skip_bad_rows)
     assembly = CheckinTableBuilder(path.name, options, row_report, sink=sink)
-    for rows in source.rows(fields.columns(), row_report):
-        assembly.add(rows, fields)
+    for rows in source.rows(list(options.columns.values()), row_report):
+        assembly.add(rows, options.columns)
     return assembly.read(source_format, [path.name], source.rows_in, columns=options.columns)
-
-
-def _fields(mapping: dict[str, str]) -> Fields:
-    return Fields(
-        user=mapping["user"],
-        poi=mapping["poi"],
-        time=mapping["time"],
-        latitude=mapping["lat"],
-        longitude=mapping["lon"],
-        category=mapping.get("category"),
-        category_id=mapping.get("category_id"),
-        poi_name=mapping.get("name"),
-        tz_offset=mapping.get("tz"),
-        split=mapping.get("split"),
-        trajectory=mapping.get("trajectory") if "split" in mapping else None,
-        date=mapping.get("date"),
-    )

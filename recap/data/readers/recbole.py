@@ -9,7 +9,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.place_table import PlaceTable, note_places
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import text_rows
-from recap.data.parsing.table_builder import CheckinTableBuilder, Fields
+from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
 
@@ -26,7 +26,7 @@ _MERGED: Final = ("click_times", "num_repeat")
 
 
 def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read a RecBole dataset: the folder, or its .inter file with the .item file beside it (Zhao et al., CIKM 2021).
+    """Read a RecBole dataset: the folder, or its .inter file with the .item file next to it (Zhao et al., CIKM 2021).
 
     Place, time, coordinates and categories are found by RecBole's usual field names; coordinates and categories may
     stand in either file. Offsets are `timezone_offset` in minutes; files without need `timezone`.
@@ -54,27 +54,26 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     if latitude is None or longitude is None:
         raise DataError(
             f"{inter.name} has no coordinates and there is no {item.name} with latitude:float and longitude:float; "
-            "put that file beside it"
+            "put that file next to it"
         )
-    fields = Fields(
-        user=names[_need(table, names, _USER, "user")],
-        poi=names[place],
-        time=names[_need(table, names, _TIME, "time")],
-        latitude=latitude,
-        longitude=longitude,
-        category=either(_CATEGORY),
-        category_id=either(_CATEGORY_ID),
-        poi_name=either(_NAME),
-        tz_offset=either(_OFFSET),
-    )
+    fields = {
+        "user": names[_need(table, names, _USER, "user")],
+        "poi": names[place],
+        "time": names[_need(table, names, _TIME, "time")],
+        "lat": latitude,
+        "lon": longitude,
+    }
+    for field, choices in (("category", _CATEGORY), ("category_id", _CATEGORY_ID), ("name", _NAME), ("tz", _OFFSET)):
+        if (column := either(choices)) is not None:
+            fields[field] = column
     merged = _pick(names, _MERGED)
     if merged:
         row_report.note(
             f"The column {merged} says that repeated visits were merged into one row each: revisits are lost, "
-            "use the version of the dataset without duplicate removal."
+            "use the version of the dataset that keeps duplicates."
         )
     assembly = CheckinTableBuilder(inter.name, options, row_report)
-    own = [name for name in fields.columns() if name in table.names]
+    own = [name for name in fields.values() if name in table.names]
     for rows in text_rows(table, own, row_report):
         if places is not None:
             places.join(rows, names[place])

@@ -25,7 +25,7 @@ from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.people import build_people
 from recap.data.synthetic.routes import Routes
 from recap.data.synthetic.venues import build_venues
-from recap.data.synthetic.walk import City, Walker, check_in
+from recap.data.synthetic.walk import City, Life, check_in
 from recap.errors import ConfigError
 
 PINNED_SEED: Final = 23
@@ -65,7 +65,7 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     routes = Routes(city.category)
     rows: list[tuple[int, int, int, int]] = []
     for number, person in enumerate(build_people(venues, seed, people)):
-        stops = Walker(person, city, routes, Draws(seed, 3, number)).live()
+        stops = Life(person, city, routes, Draws(seed, 3, number)).live()
         seconds = Draws(seed, 4, number)
         recorded = check_in(person, city, stops, seconds)
         routes.add(recorded)

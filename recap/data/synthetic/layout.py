@@ -97,7 +97,7 @@ def _soft(outlines: dict[str, Line], draws: Draws) -> dict[str, Line]:
 
 
 def _lay_streets(district: places.District, layout: Layout, draws: Draws) -> tuple[list[Line], Line]:
-    """Streets of one district as polylines and the sites beside them."""
+    """Streets of one district as polylines and the sites along them."""
     heart_x, heart_y = district.heart
     reach = max(max(abs(x - heart_x), abs(y - heart_y)) for x, y in district.outline) * 3 // 2
     missing = _MISSING_BLOCKS.get(district.kind, 150)

@@ -2,7 +2,7 @@
 
 Whoever seeks something new first asks where others went on to: from here to a middle, and from the middle on. Others
 are the people of the city who lived before (people live one after the other, whatever their dates), and only what they
-checked in is told. In real check-ins a user's new places lie within two steps of where they are more often than
+checked in is recorded. In real check-ins a user's new places lie within two steps of where they are more often than
 popularity and distance would give; without shared routes the city's did not.
 """
 

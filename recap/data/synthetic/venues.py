@@ -1,4 +1,4 @@
-"""Venues of the city: hubs placed by hand, parks in the green, beaches on the shore, the rest beside streets."""
+"""Venues of the city: hubs placed by hand, parks in the green, beaches on the shore, the rest along streets."""
 
 from math import isqrt
 from typing import Final, NamedTuple
@@ -34,7 +34,7 @@ class Venue(NamedTuple):
 
 
 def build_venues(seed: int, people: int) -> list[Venue]:
-    """Lay out the venues for a city of so many people; hubs and the parks on the map come first."""
+    """Place the venues for a city of so many people; hubs and the parks on the map come first."""
     draws = Draws(seed, 1)
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(places.DISTRICTS, layout.sites, strict=True)]

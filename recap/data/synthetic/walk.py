@@ -1,7 +1,7 @@
 """A person's days: exploration and preferential return (Song et al., Nature Physics 2010) along a timetable.
 
 At each errand the person either tries a place never visited, with chance rho * S**-gamma (S: places known so far), or
-returns to a known one in proportion to earlier visits. Both are weighed by distance (gravity) and opening hours.
+returns to a known one in proportion to earlier visits. Both depend on distance (gravity) and opening hours.
 What is new is first sought along shared routes.
 """
 
@@ -26,7 +26,7 @@ _EXPLORE: Final = (
 _EXPLORE_PART: Final = 600  # per mille of the above: most errands of a timetable are settled habits
 _NEW: Final = Gravity(softening=3, power=4)
 _KNOWN: Final = Gravity(softening=5, power=3)
-_SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand, beside 1 for any earlier visit
+_SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand, against 1 for any earlier visit
 _SAME_WEEKDAY: Final = 16  # and of one on the same errand and weekday
 _LOOKS: Final = 40  # how many shared routes are looked at before something new is sought otherwise,
 _ROUTE_METRES: Final = 12_000  # and how far one leads, along the axes
@@ -66,7 +66,7 @@ class City:
         return None if chosen is None else self._members[category][chosen]
 
 
-class Walker:
+class Life:
     """A person with a memory of places."""
 
     def __init__(self, person: Person, city: City, routes: Routes, draws: Draws) -> None:

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from recap.data.parsing.column_names import field_of
-from recap.data.parsing.options import FIELDS, REQUIRED_FIELDS, ReadOptions
+from recap.data.parsing.options import FIELDS, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded
 from recap.data.parsing.table_source import open_table
@@ -26,7 +26,7 @@ _FEW_ROWS: Final = 50
 _ENOUGH: Final = 2.0
 """Points that a column needs for a field."""
 _CLOSE: Final = 0.5
-"""Points by which two differ that are about equally good."""
+"""Points by which two about equally good columns differ."""
 
 
 class Draft:
@@ -40,7 +40,7 @@ class Draft:
         times: columns that can be read as times.
         latitude, longitude: degrees of the sample's rows, NaN where unknown.
         spots: a number for each place, or for each 100 m as long as that is unknown.
-        can_tell: whether rows are many enough and far enough apart to tell ids by how they repeat.
+        can_tell: whether rows are many enough and far enough from each other to tell ids by how they repeat.
     """
 
     def __init__(self, path: Path, source_format: str, options: ReadOptions) -> None:
@@ -62,14 +62,8 @@ class Draft:
         self.can_tell = False
 
     def _read(self) -> dict[str, Column]:
-        names = self.source.names
-        if len(names) > MOST_COLUMNS:
-            if not set(REQUIRED_FIELDS) <= set(self.options.columns):
-                raise DataError(
-                    f"{self.path.name} has {len(names):,} columns, and at most {MOST_COLUMNS} are looked at; "
-                    f"name yours with --map {','.join(f'{field}=COLUMN' for field in REQUIRED_FIELDS)}"
-                )
-            names = [name for name in names if name in self.options.columns.values()]
+        given = self.options.columns.values()
+        names = [name for place, name in enumerate(self.source.names) if place < MOST_COLUMNS or name in given]
         most = min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1))
         blocks: list[dict[str, pa.Array]] = []
         report, found = RowReport(skip_bad_rows=True), 0
@@ -91,7 +85,9 @@ class Draft:
     @property
     def its_columns(self) -> str:
         """For the end of a message."""
-        return f"; its columns: {shortened(', '.join(self.source.names), 200)}"
+        names = self.source.names
+        which = "columns" if len(names) <= MOST_COLUMNS else f"first {MOST_COLUMNS} of {len(names):,} columns"
+        return f"; its {which}: {shortened(', '.join(names), 200)}"
 
     def place_rows(self) -> None:
         """Take over coordinates and places, as soon as they are known."""

@@ -6,10 +6,10 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from recap.data.coordinates import look_swapped
 from recap.data.parsing.column_names import field_of, says, words_of
 from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zone_column import find_zone
-from recap.data.parsing.zone_proposal import share_on_land
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Draft
 
@@ -41,11 +41,10 @@ def choose_coordinates(draft: Draft) -> None:
     first, second = pairs[0]
     straight = {"lat": first.name, "lon": second.name}
     turned = {"lat": second.name, "lon": first.name}
-    fits, fits_turned = share_on_land(first.numbers, second.numbers), share_on_land(second.numbers, first.numbers)
-    is_turned = fits_turned >= 0.9 and fits < 0.5
+    is_turned = look_swapped(first.numbers, second.numbers)
     if by_name and is_turned:
         draft.ask("lat", f"{first.name} and {second.name} look swapped", {"swapped": turned, "as named": straight})
-    elif not by_name and not is_turned and not (fits >= 0.9 and fits_turned < 0.5):
+    elif not by_name and not is_turned and not look_swapped(second.numbers, first.numbers):
         is_turned = first.name.removesuffix(".1").endswith("coordinates") or _is_wkt(draft, first)
         if not is_turned:
             draft.ask("lat", "which column is the latitude?", {first.name: straight, second.name: turned})

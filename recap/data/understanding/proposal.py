@@ -75,7 +75,7 @@ class Understanding(Config):
         """The first question and its answers in one line."""
         assert self.question is not None
         answers = "; ".join(f"{choice.label}: {option_text(choice.options)}" for choice in self.question.choices)
-        return f"{Path(self.path).name}: {self.question.text}" + (f" {answers}" if answers else "")
+        return f"{Path(self.path).name}: {self.question.text}" + (f"; {answers}" if answers else "")
 
 
 def option_text(options: ReadOptions) -> str:

@@ -8,13 +8,13 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
 from recap.data.parsing.column_names import field_of, says
-from recap.data.parsing.options import FIELDS, LONGITUDE_ZONE
+from recap.data.parsing.options import FIELDS
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.time_column import join_clock
 from recap.data.parsing.times import detect_layout, iso_offsets, strptime_layout
-from recap.data.parsing.zone_proposal import propose_zone
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.proposal import TimeLayout, ZoneProposal
@@ -73,12 +73,12 @@ def _candidates(draft: Draft) -> list[_Candidate]:
 
 def _compared(first: _Candidate, other: _Candidate) -> str | None:
     """Why the first of two is the time; None where either may be."""
-    apart = (other[2].seconds - first[2].seconds).astype("timedelta64[s]")
-    steps, counts = np.unique(apart[~np.isnat(apart)].astype(np.int64), return_counts=True)
+    later = (other[2].seconds - first[2].seconds).astype("timedelta64[s]")
+    steps, counts = np.unique(later[~np.isnat(later)].astype(np.int64), return_counts=True)
     if (
         len(steps) > 8
         and counts[steps >= 0].sum() > 0.98 * counts.sum()
-        and 0 < np.median(apart).astype(int) < _LONGEST_STAY
+        and 0 < np.median(later).astype(int) < _LONGEST_STAY
     ):
         return f"before {other[1]['time']}"
     is_same = len(steps) <= 4 and bool((steps % 900 == 0).all())
@@ -171,7 +171,7 @@ def propose(draft: Draft, column: Column) -> ZoneProposal | None:
         seconds = layout.parse(values).to_numpy(zero_copy_only=False).astype("datetime64[s]")
         as_local, as_utc = _night(seconds), _night(_local(seconds, zone, draft.longitude))
         reason += f"; {as_local:.0%} at night if local, {as_utc:.0%} if UTC"
-        answers = {f"local times of {zone}": {**named, "local_times": True}, "times in UTC": named}
+        answers = {"times are local": {**named, "local_times": True}, "times are UTC": named}
         answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
         is_local = as_local < as_utc if min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc) else None
     draft.ask("timezone", f"it names no time zone; {zone} is likely ({reason})", answers)

@@ -132,5 +132,5 @@ def allocate_device(
 
 
 def cpu_name() -> str:
-    """The processor, as shown beside a run."""
+    """The processor, as shown with a run."""
     return f"CPU ({platform.machine()})"

@@ -5,11 +5,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from recap.errors import RecapError
-from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
 from recap.runs.store.state import now
 from recap.runs.store.types import RunProgress
+from recap.storage.atomic import replace_json
 
 if TYPE_CHECKING:
     from recap.training.loop import StepReport
@@ -32,7 +32,7 @@ class ProgressWriter:
         self._written = float("-inf")
 
     def watch(self, report: "StepReport") -> None:
-        """Told after every step; almost always does nothing."""
+        """Called after every step; almost always does nothing."""
         moment = time.monotonic()
         if moment - self._written < EVERY_SECONDS:
             return
@@ -41,7 +41,7 @@ class ProgressWriter:
 
     def write(self, **values: Any) -> None:
         """Write now."""
-        write_json(self._path, {**self._fixed, "time": now(), **values}, durable=False)
+        replace_json(self._path, {**self._fixed, "time": now(), **values}, durable=False)
 
 
 class StopQuestion:

@@ -18,11 +18,11 @@ from recap.runs.execution.gpus import GpuList, allocate_device, read_gpus
 from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor
-from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE, RunState, now
+from recap.storage.atomic import replace_json
 
 _LOCK_SECONDS: Final = 3.0
 _HEARTBEAT_SECONDS: Final = 2.0
@@ -136,7 +136,7 @@ class Runner:
 
     def _write_heartbeat(self) -> None:
         try:
-            write_json(
+            replace_json(
                 self.store.folder / RUNNER_INFO, {"process": ProcessIdentity.current().model_dump(), "heartbeat": now()}
             )
         except OSError as error:

@@ -159,7 +159,7 @@ def read_job(job_id: str) -> JobView | None:
 
 
 def requeue(run: RunFolder, attempt: int) -> bool:
-    """In a job that was told to end by Slurm (preempted, or its time is nearly over): wait in the queue again.
+    """In a job that Slurm ends (preempted, or its time is nearly over): wait in the queue again.
 
     Returns:
         False where the process is no Slurm job, or the run is to be stopped; then nothing was done.

@@ -15,7 +15,7 @@ from recap.storage.user_folder import HOME_VARIABLE
 
 
 class Supervisor:
-    """Looks after the processes of running runs, its own children and those of a runner before it alike."""
+    """Looks after the processes of running runs, its own children and those of a runner before it."""
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings

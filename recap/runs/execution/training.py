@@ -1,4 +1,4 @@
-"""A run as a training: the dataset it names, the one `train`, and what is left beside the checkpoint."""
+"""A run as a training: the dataset it names, the one `train`, and what it leaves next to the checkpoint."""
 
 import resource
 import sys
@@ -21,10 +21,10 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.printable import one_line
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
-from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import REFERENCE, SUMMARY, RunFolder
 from recap.runs.store.spec import RunSpec
+from recap.storage.atomic import replace_json
 from recap.training.group import Group
 from recap.training.loop import TrainingLoop
 from recap.training.run import train
@@ -50,7 +50,7 @@ def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -
     checkins = CheckinTensors.from_dataset(dataset)
     counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
     visits, both = (metrics_by_group(rank_cases(counter, cases, checkins)) for counter in counters)
-    write_json(run.path / REFERENCE, {"model": CountPlusMarkov.name, "split": "val", **both, VisitCount.name: visits})
+    replace_json(run.path / REFERENCE, {"model": CountPlusMarkov.name, "split": "val", **both, VisitCount.name: visits})
 
 
 def train_run(
@@ -141,7 +141,7 @@ def _finish(
             test.records, records_file(*of), records_metadata(*of, model=test.model, options=checkpoint.options)
         )
     summary = checkpoint.read_summary()
-    write_json(
+    replace_json(
         run.path / SUMMARY,
         {**summary, "checkpoint_hash": checkpoint.hash, "peak_bytes": _peak_bytes(), "device_type": device.type},
     )

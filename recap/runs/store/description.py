@@ -4,43 +4,24 @@ from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import RunState
-from recap.runs.store.types import RunDescription, RunRow
+from recap.runs.store.types import RunDescription, RunKeys, RunRow
 from recap.training.metrics_file import EpochLine
 
 
 def describe_run(run: RunFolder) -> RunDescription:
-    """Everything about a run under the contract's keys; ``epoch`` is the last finished one.
+    """Everything about a run under the contract's keys.
 
     Raises:
         RecapError: the run's folder is gone.
     """
-    state, error = _state(run)
-    spec, epochs = None, None
-    try:
-        parsed = run.read_spec()
-        spec, epochs = parsed.as_json(), planned_epochs(parsed)
-    except RecapError as problem:
-        error = error or str(problem)
-    metrics = run.read_metrics()
-    finished = state.state == "finished"
+    keys, spec, metrics, attempt = _look_at(run)
     return {
-        "id": run.id,
-        "state": state.state,
-        "spec": spec,
-        "created": state.created,
-        "started": state.started,
-        "ended": state.ended,
-        "epoch": metrics[-1]["epoch"] if metrics else 0,
-        "epochs": epochs,
+        **keys,
+        "spec": None if spec is None else spec.as_json(),
         "metrics": metrics,
-        "pid": state.process.pid if state.process is not None and state.state in ("running", "stopping") else None,
-        "host": state.host,
-        "device": state.device.shown if state.device is not None else None,
-        "error": error,
-        "checkpoint": str(run.checkpoint) if finished and run.has_checkpoint else None,
         "reference": run.read_reference(),
-        "attempt": state.attempt,
-        "progress": run.read_progress() if state.state in ("running", "stopping") else {},
+        "attempt": attempt,
+        "progress": run.read_progress() if keys["state"] in ("running", "stopping") else {},
     }
 
 
@@ -52,30 +33,45 @@ def describe_briefly(run: RunFolder) -> RunRow:
     Raises:
         RecapError: the run's folder is gone.
     """
-    full = describe_run(run)
-    spec = full["spec"]
-    best = best_epoch(full["metrics"])
-    seconds = sum(line.get("seconds", 0.0) + line.get("validation_seconds", 0.0) for line in full["metrics"])
+    keys, spec, metrics, _ = _look_at(run)
+    best = best_epoch(metrics)
+    seconds = sum(line.get("seconds", 0.0) + line.get("validation_seconds", 0.0) for line in metrics)
     return {
-        "id": full["id"],
-        "state": full["state"],
-        "created": full["created"],
-        "started": full["started"],
-        "ended": full["ended"],
-        "epoch": full["epoch"],
-        "epochs": full["epochs"],
-        "pid": full["pid"],
-        "host": full["host"],
-        "device": full["device"],
-        "error": full["error"],
-        "checkpoint": full["checkpoint"],
-        "seconds": seconds if full["metrics"] else None,
-        "title": RunSpec.parse({**spec}).title if spec is not None else "",
-        "dataset": spec["dataset_name"] if spec is not None else "",
-        "notes": spec["notes"] if spec is not None else "",
-        "parent": spec["parent"] if spec is not None else None,
+        **keys,
+        "seconds": seconds if metrics else None,
+        "title": "" if spec is None else spec.title,
+        "dataset": "" if spec is None else spec.dataset_name,
+        "notes": "" if spec is None else spec.notes,
+        "parent": None if spec is None else spec.parent,
         "best": None if best is None else {"epoch": best["epoch"], **best["val"]["all"]},
     }
+
+
+def _look_at(run: RunFolder) -> tuple[RunKeys, RunSpec | None, list[EpochLine], int]:
+    state, error = _state(run)
+    spec, epochs = None, None
+    try:
+        spec = run.read_spec()
+        epochs = planned_epochs(spec)
+    except RecapError as problem:
+        error = error or str(problem)
+    metrics = run.read_metrics()
+    process = state.process if state.state in ("running", "stopping") else None
+    keys: RunKeys = {
+        "id": run.id,
+        "state": state.state,
+        "created": state.created,
+        "started": state.started,
+        "ended": state.ended,
+        "epoch": metrics[-1]["epoch"] if metrics else 0,
+        "epochs": epochs,
+        "pid": None if process is None else process.pid,
+        "host": state.host,
+        "device": state.device.shown if state.device is not None else None,
+        "error": error,
+        "checkpoint": str(run.checkpoint) if state.state == "finished" and run.has_checkpoint else None,
+    }
+    return keys, spec, metrics, state.attempt
 
 
 def best_epoch(metrics: list[EpochLine]) -> EpochLine | None:

@@ -9,12 +9,13 @@ from typing import Any, Final, cast
 from filelock import FileLock, Timeout
 
 from recap.errors import ConfigError, FormatVersionError, RecapError
-from recap.runs.store.files import read_json, write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import ACTIVE, RunState, StateName, now
 from recap.runs.store.types import RunProgress, RunReference, RunSummary
+from recap.runs.store.versioned import read_json
 from recap.storage.artifacts import SUMS
+from recap.storage.atomic import replace_json
 from recap.training.metrics_file import METRICS, EpochLine, read_metrics
 
 SPEC: Final = "spec.json"
@@ -186,7 +187,7 @@ class RunFolder:
         """
         with self._locked():
             spec = self.read_spec()
-            write_json(self.path / SPEC, RunSpec.parse(spec.model_dump() | {"notes": notes}).model_dump(mode="json"))
+            replace_json(self.path / SPEC, RunSpec.parse(spec.model_dump() | {"notes": notes}).model_dump(mode="json"))
 
     def _read_or_rebuild(self) -> tuple[RunState, bool]:
         try:
@@ -200,13 +201,13 @@ class RunFolder:
 
     def _write_state(self, state: RunState, values: dict[str, Any]) -> RunState:
         changed = RunState.parse(state.model_dump() | values)
-        write_json(self.path / STATE, changed.model_dump(mode="json"))
+        replace_json(self.path / STATE, changed.model_dump(mode="json"))
         return changed
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
         """Nobody else changes a run meanwhile; RecapError where the disk refuses."""
-        # One lock for all runs, beside them: a lock inside the folder would bring a deleted folder back.
+        # One lock for all runs, next to them: a lock inside the folder would bring a deleted folder back.
         try:
             with FileLock(self.path.parent / LOCK, timeout=_LOCK_SECONDS):
                 if not self.path.is_dir():

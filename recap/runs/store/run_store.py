@@ -8,11 +8,11 @@ from uuid import uuid4
 from filelock import FileLock
 
 from recap.errors import RecapError
-from recap.runs.store.files import write_json
 from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
 from recap.runs.store.settings import RunSettings, read_settings
 from recap.runs.store.spec import RunSpec, check_run_id
 from recap.runs.store.state import RunState, now
+from recap.storage.atomic import replace_json
 from recap.storage.user_folder import make_folder, user_subfolder
 
 _LAST_NUMBER: Final = ".last_number"
@@ -110,15 +110,15 @@ class RunStore:
         used = [int(run.id) for run in self.runs()]
         # Numbers are not used again, so that a parent's number means one run for ever.
         last = max([int(text) if text.isdecimal() else 0, *used])
-        write_json(counter, last + count)
+        replace_json(counter, last + count)
         return last + 1
 
     def _make(self, run: RunFolder, spec: RunSpec) -> None:
         draft = self.folder / f".draft-{run.id}-{uuid4().hex}"
         try:
             (draft / CHECKPOINTS).mkdir(parents=True)
-            write_json(draft / SPEC, spec.model_dump(mode="json"))
-            write_json(draft / STATE, RunState(state="queued", created=now()).model_dump(mode="json"))
+            replace_json(draft / SPEC, spec.model_dump(mode="json"))
+            replace_json(draft / STATE, RunState(state="queued", created=now()).model_dump(mode="json"))
             draft.rename(run.path)
         finally:
             if draft.exists():

@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field
 
 from recap.config import Config
-from recap.runs.store.files import read_json
+from recap.runs.store.versioned import read_json
 
 SETTINGS: Final = "settings.json"
 
@@ -36,7 +36,7 @@ class RunSettings(Config):
         "slow a training down manyfold.",
     )
     nice: int = Field(10, ge=0, le=19, description="How far a training's priority lies below the app's; 0: level.")
-    gpu_margin_bytes: int = Field(512 << 20, ge=0, description="GPU memory left alone beside every lease.")
+    gpu_margin_bytes: int = Field(512 << 20, ge=0, description="GPU memory kept free with every lease.")
     default_gpu_bytes: int = Field(3 << 30, ge=0, description="Lease of a run whose memory nobody has measured yet.")
     poll_seconds: float = Field(0.5, gt=0, description="Time between two looks at the queue.")
     idle_seconds: float = Field(20.0, ge=0, description="A runner without work ends after this.")

@@ -55,7 +55,7 @@ class RunSpec(VersionedConfig):
     processes: int = Field(1, ge=1, le=64, description="Processes that share each batch, one GPU each.")
     threads: int | None = Field(None, ge=1, description="CPU threads of a process; none takes the machine's setting.")
     backend: Backend = Field("local", description="Who runs it: this machine's runner, or Slurm.")
-    notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown beside the run.")
+    notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown with the run.")
     parent: str | None = Field(None, pattern=RUN_ID_PATTERN, description="The run this one varies.")
 
     @model_validator(mode="before")

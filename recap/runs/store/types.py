@@ -62,43 +62,36 @@ class RunSummary(TypedDict, total=False):
     device_type: str
 
 
-class RunDescription(TypedDict):
-    """Everything about a run; ``epoch`` is the last finished one."""
+class RunKeys(TypedDict):
+    """What every answer about a run says; ``epoch`` is the last finished one."""
 
     id: str
     state: StateName
-    spec: RunSpecValues | None
     created: str
     started: str | None
     ended: str | None
     epoch: int
     epochs: int | None
-    metrics: list[EpochLine]
     pid: int | None
     host: str | None
     device: str | None
     error: str | None
     checkpoint: str | None
+
+
+class RunDescription(RunKeys):
+    """Everything about a run."""
+
+    spec: RunSpecValues | None
+    metrics: list[EpochLine]
     reference: RunReference
     attempt: int
     progress: RunProgress
 
 
-class RunRow(TypedDict):
+class RunRow(RunKeys):
     """A row of the list of runs; ``best`` is the best epoch's number and its validation metrics over all cases."""
 
-    id: str
-    state: StateName
-    created: str
-    started: str | None
-    ended: str | None
-    epoch: int
-    epochs: int | None
-    pid: int | None
-    host: str | None
-    device: str | None
-    error: str | None
-    checkpoint: str | None
     seconds: float | None
     title: str
     dataset: str

@@ -1,9 +1,11 @@
-"""A configuration that lies in a run's folder as JSON, with the version of its format."""
+"""What lies in a run's folder as JSON, configurations with the version of their format."""
 
+from pathlib import Path
 from typing import Any, Self
 
 from recap.config import Config
-from recap.errors import ConfigError, FormatVersionError
+from recap.errors import ConfigError, FormatVersionError, RecapError
+from recap.storage.json_text import parse_json
 
 
 class VersionedConfig(Config):
@@ -31,3 +33,20 @@ class VersionedConfig(Config):
             return cls.parse(values)
         except ConfigError as error:
             raise ConfigError(f"{where}: {error}") from error
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        RecapError: missing, cut off, or not an object.
+    """
+    try:
+        values = parse_json(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RecapError(f"{path} cannot be read ({error.strerror or error})") from error
+    except ValueError as error:
+        raise RecapError(f"{path} is damaged: expected a JSON object ({error})") from error
+    if not isinstance(values, dict):
+        raise RecapError(f"{path} is damaged: expected a JSON object, got {type(values).__name__}")
+    return values

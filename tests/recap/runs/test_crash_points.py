@@ -12,12 +12,12 @@ from recap.runs.execution.logs import follow_log, read_log
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.runner import Runner
 from recap.runs.execution.supervision import Supervisor
-from recap.runs.store import files
-from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.settings import SETTINGS, RunSettings
+from recap.storage import atomic
+from recap.storage.atomic import replace_json
 from recap.training import journal
 from recap.training.metrics_file import EpochLine, read_metrics
 from recap.training.run import train
@@ -113,16 +113,16 @@ def test_a_disk_that_takes_nothing_is_a_refusal(
     store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A change says so and leaves the run; the runner goes on, with a state that it had to work out too."""
-    write_json(store.folder / SETTINGS, {"cpu_runs": 2})
+    replace_json(store.folder / SETTINGS, {"cpu_runs": 2})
     waiting, damaged = store.add([tiny_spec(dataset_folder)] * 2)
     damaged.change({"queued"}, "running", attempt=1)
-    write_json(damaged.path / PROGRESS, {"process": ProcessIdentity.current().model_dump()})
+    replace_json(damaged.path / PROGRESS, {"process": ProcessIdentity.current().model_dump()})
     (damaged.path / STATE).write_text("")
 
     def read_only(*_: object, **__: object) -> None:
         raise OSError(errno.EROFS, "Read-only file system")
 
-    monkeypatch.setattr(files, "replacing", read_only)
+    monkeypatch.setattr(atomic, "replacing", read_only)
     for change in (lambda: waiting.change({"queued"}, "stopped"), lambda: waiting.write_notes("x")):
         with pytest.raises(RecapError, match=f"writing .*/{waiting.id} failed: Read-only file system; run .* stays"):
             change()

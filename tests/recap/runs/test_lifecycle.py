@@ -19,11 +19,11 @@ from recap.runs.execution.runner import Runner
 from recap.runs.execution.service import ensure_runner, start_runner
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate
-from recap.runs.store.files import write_json
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import RunState
+from recap.storage.atomic import replace_json
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
 from tests.background import (
@@ -298,7 +298,7 @@ def test_a_full_disk_fails_the_run_and_keeps_what_was_there(store: RunStore, dat
 def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five hundred waiting runs behind one that works: all stay queued, and none is read twice."""
     store.add([tiny_spec(dataset_folder)] * 500)
-    write_json(store.folder / "settings.json", {"poll_seconds": 0.05})
+    replace_json(store.folder / "settings.json", {"poll_seconds": 0.05})
     runner = Runner(store, list_gpus=list)
     for run in store.runs()[:1]:
         identity = ProcessIdentity.current()

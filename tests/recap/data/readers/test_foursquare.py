@@ -82,7 +82,7 @@ REFUSED = [
     (damage(5, "inf"), ["line 3", "longitude", "inf"]),
     (damage(4, ""), ["line 3", "latitude"]),
     (damage(4, "forty"), ["line 3", "latitude", "'forty'"]),
-    (damage(6, "1.5"), ["line 3", "timezone", "'1.5'"]),
+    (damage(6, "1.5"), ["line 3", "timezone", "got 1.5"]),
     (damage(6, "9000"), ["line 3", "timezone", "9000"]),
     (damage(0, ""), ["line 3", "user id"]),
     (damage(1, ""), ["line 3", "place id"]),

@@ -57,7 +57,10 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
         "no columns are surely latitude",
     ),
     "broken UTF-8": (lambda: rows(shop="café").replace(b"caf\xc3\xa9", b"caf\xe9"), "--text encoding=latin-1"),
-    "5,000 columns": (lambda: ",".join(f"c{i}" for i in range(5000)).encode() + b"\n1\n", "at most 300 are looked at"),
+    "5,000 columns": (
+        lambda: ",".join(f"c{i}" for i in range(5000)).encode() + b"\n" + b"1," * 4999,
+        "its first 300 of 5,000 columns",
+    ),
     "one long line": (lambda: HEADER.encode() + b"x" * 5_000_000, "cannot tell the format"),
     "a quotation mark left open": (lambda: rows().replace(b"\nw", b'\n"w', 1), "quotation mark"),
     "cut off": (lambda: gzip.compress(rows())[:-900], "cut off or damaged"),

@@ -30,3 +30,5 @@ def test_it_is_understood(example: Example, tmp_path: Path) -> None:
     assert read.account.rows_in == read.account.rows_kept == ROWS
     np.testing.assert_allclose(read.table[[c.LATITUDE, c.LONGITUDE]], truth[["lat", "lon"]])
     assert (read.table[c.TIME].to_numpy() == truth["utc"].dt.floor(example.unit).to_numpy()).all()
+    minutes = (truth["local"] - truth["utc"].dt.tz_localize(None)).dt.total_seconds() / 60
+    assert (read.table[c.TZ_OFFSET_MINUTES].to_numpy() == minutes.to_numpy()).all()

@@ -1,0 +1,175 @@
+"""The four slides of Present: how often the model is right, then one case, why, and what would change it.
+
+A case's slides are made from its explanation, so their numbers are those of Explain. They show no user and no date.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from analysis.cases.picture import Marks
+from analysis.explain.edits import AddVisit, CutPath, Edit, MoveVisit, RemoveVisit, SetEdge
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.sentences import Piece, describe_edit, part_words
+from analysis.explain.types import PastVisits, Without
+from analysis.formatting import chance, ordinal
+from analysis.records.ablations import HOPS_ABLATIONS, slug
+from analysis.records.evaluation_records import label_in_sentence
+from recap.features.catalogue import PAST
+
+Step = Literal["often", "case", "why", "change"]
+STEPS: Final[dict[Step, str]] = {
+    "often": "How often it is right",
+    "case": "One case",
+    "why": "Why",
+    "change": "What would change it",
+}
+_MIDDLES: Final = 2
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number with what it is of."""
+
+    label: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Slide:
+    """One slide about a case.
+
+    Attributes:
+        title: the finding, in pieces whose kinds are those of Explain.
+        numbers: at most three.
+        marks: what its map shows.
+    """
+
+    title: tuple[Piece, ...]
+    numbers: tuple[Number, ...]
+    marks: Marks
+
+    @property
+    def text(self) -> str:
+        """The title as plain text."""
+        return "".join(piece.text for piece in self.title)
+
+
+def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> Slide:
+    """What the model ranked first and where the user went, next to a baseline's rank.
+
+    Args:
+        shown: of the truth, as it was.
+        baseline: what another model is called.
+    """
+    first = min(shown.candidates, key=lambda entry: entry.rank)
+    numbers = (
+        Number(f"{shown.model} ranks it", ordinal(shown.target_rank)),
+        Number(f"{baseline} ranks it", ordinal(baseline_rank)),
+        Number(f"Probability of {label_in_sentence(shown.model)}'s first choice", chance(first.probability)),
+    )
+    return Slide(tuple(shown.headline.pieces), numbers, _marks(shown))
+
+
+def why_slide(shown: CaseExplanation) -> Slide:
+    """Who made the transition and what carries the rank, with the ranks in the ablations that say so."""
+    said = [sentence for sentence in shown.sentences if sentence.about in ("transition", "visits")]
+    pieces = [piece for at, sentence in enumerate(said) for piece in ([Piece(text=" ")] * bool(at) + sentence.pieces)]
+    without = [Number(f"Without {part_words(entry.name)}", ordinal(entry.rank)) for entry in _ablations(shown)]
+    numbers = (Number("As it is", ordinal(shown.target_rank)), *without)
+    return Slide(tuple(pieces), numbers, _marks(shown, middles=_middles(shown)))
+
+
+def _ablations(shown: CaseExplanation) -> list[Without]:
+    """Two: the one without which the rank falls most, past visits, two-hop paths."""
+    by_name = {slug(entry.name): entry for entry in shown.without}
+    carrying = max(shown.without, key=lambda entry: entry.rank, default=None)
+    wanted = [carrying] if carrying is not None and carrying.rank > shown.target_rank else []
+    wanted += [by_name[name] for name in (slug(PAST), *HOPS_ABLATIONS) if name in by_name]
+    return list({entry.name: entry for entry in wanted}.values())[:2]
+
+
+def change_slide(
+    shown: CaseExplanation, after: CaseExplanation | None, edits: Sequence[Edit], tried: int, labels: Sequence[str]
+) -> Slide:
+    """What edits do to the rank; or that no single edit puts another of the two places ahead.
+
+    Args:
+        shown: the case as it was.
+        after: with the edits; None where no single one turns the two round.
+        edits: those of a saved view, or the smallest single one.
+        tried: how many single edits were tried.
+        labels: names of all places.
+    """
+    target = Piece(text=shown.target_name, kind="target")
+    if after is None:
+        title = (
+            Piece(text=f"None of {tried:,} single changes puts "),
+            *([target, Piece(text=" ahead of ")] if shown.target_rank > 1 else []),
+            Piece(text=shown.b.name, kind="runner_up"),
+            *([] if shown.target_rank > 1 else [Piece(text=" ahead of "), target]),
+            Piece(text="."),
+        )
+        return Slide(title, (Number("It stays", ordinal(shown.target_rank)),), _marks(shown, middles=_middles(shown)))
+    before, rank = shown.target_rank, after.target_rank
+    title = (
+        Piece(text=f"{_clause(edits, shown, labels)}, {shown.model} would rank "),
+        target,
+        Piece(text=f" {ordinal(rank)}, not {ordinal(before)}." if rank != before else f" {ordinal(rank)} as before."),
+    )
+    numbers = (
+        Number("As it is", ordinal(before)),
+        Number("After the change", ordinal(rank)),
+        Number("Best other place then", after.b.name),
+    )
+    cuts = any(isinstance(edit, CutPath | SetEdge) for edit in edits)
+    marks = _marks(after, middles=_middles(shown) if cuts else (), faded=cuts)
+    return Slide(title, numbers, marks)
+
+
+def shown_places(shown: CaseExplanation) -> tuple[int, ...]:
+    """Every place that a slide of the case shows, so that the map stays still from slide to slide."""
+    return tuple(dict.fromkeys([*_marks(shown, middles=_middles(shown)).places, shown.runner_up]))
+
+
+def _marks(shown: CaseExplanation, *, middles: tuple[int, ...] = (), faded: bool = False) -> Marks:
+    first = min(shown.candidates, key=lambda entry: entry.rank)
+    return Marks(
+        source=shown.source,
+        truth=shown.target,
+        predicted=(first.poi,),
+        truth_rank=shown.target_rank,
+        middles=middles,
+        visited=bool(shown.visits[0].visits),
+        faded=faded,
+    )
+
+
+def _middles(shown: CaseExplanation) -> tuple[int, ...]:
+    ends = (shown.source, shown.target)
+    strongest = sorted(shown.paths, key=lambda path: -path.share)
+    return tuple(path.middle for path in strongest if path.middle not in ends)[:_MIDDLES]
+
+
+def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]) -> str:
+    """What edits change, as the beginning of a sentence without a date."""
+    if len(edits) != 1:
+        return f"With {len(edits)} changes"
+    edit = edits[0]
+    if isinstance(edit, RemoveVisit):
+        return f"Without {_which_visit(edit.visit, shown.visits)}"
+    if isinstance(edit, AddVisit):
+        return f"With one more visit to {labels[edit.poi]}"
+    if isinstance(edit, MoveVisit):
+        return "With one visit at another time"
+    words = describe_edit(edit, labels, shown)
+    return words[:1].upper() + words[1:]
+
+
+def _which_visit(number: int, places: Sequence[PastVisits]) -> str:
+    for place in places:
+        numbers = [visit.visit for visit in place.visits]
+        if number in numbers:
+            which = "the only" if len(numbers) == 1 else "the last" if number == numbers[-1] else "one"
+            return f"{which} past visit to {place.name}"
+    return "one earlier check-in"
