@@ -11,6 +11,7 @@ from recap.storage.installed import bundles_folder
 DATA_VARIABLE: Final = "RECAP_APP_DATA"
 CHECKPOINT_VARIABLE: Final = "RECAP_APP_CHECKPOINT"
 READ_ONLY_VARIABLE: Final = "RECAP_APP_READ_ONLY"
+ONLINE_MAP_VARIABLE: Final = "RECAP_APP_ONLINE_MAP"
 ADDRESS_VARIABLE: Final = "RECAP_APP_ADDRESS"
 UPLOAD_VARIABLE: Final = "RECAP_APP_ALLOW_UPLOAD"
 BUNDLES_VARIABLE: Final = "RECAP_APP_BUNDLES"
@@ -24,6 +25,7 @@ class AppSettings:
         data: a dataset folder given on the command line.
         checkpoint: a checkpoint folder given on the command line.
         read_only: whether the app must leave the disk as it is.
+        online_map: whether browsers fetch street tiles, which tells their provider which area is looked at.
         address: what the app listens on.
         allow_upload: whether files are taken although others can reach the app.
         bundles: the folder whose subfolders are bundles (dataset, checkpoint, basemap).
@@ -32,6 +34,7 @@ class AppSettings:
     data: Path | None = None
     checkpoint: Path | None = None
     read_only: bool = False
+    online_map: bool = False
     address: str = "127.0.0.1"
     allow_upload: bool = False
     bundles: Path = field(default_factory=bundles_folder)
@@ -56,6 +59,7 @@ class AppSettings:
             address=os.environ.get(ADDRESS_VARIABLE, "").strip() or "127.0.0.1",
             allow_upload=os.environ.get(UPLOAD_VARIABLE, "") == "1",
             read_only=os.environ.get(READ_ONLY_VARIABLE, "") == "1",
+            online_map=os.environ.get(ONLINE_MAP_VARIABLE, "") == "1",
             bundles=Path(os.environ.get(BUNDLES_VARIABLE, "").strip() or bundles_folder()),
         )
 
@@ -65,6 +69,7 @@ class AppSettings:
             DATA_VARIABLE: str(self.data.absolute()) if self.data else "",
             CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else "",
             READ_ONLY_VARIABLE: "1" if self.read_only else "",
+            ONLINE_MAP_VARIABLE: "1" if self.online_map else "",
             ADDRESS_VARIABLE: self.address,
             UPLOAD_VARIABLE: "1" if self.allow_upload else "",
             BUNDLES_VARIABLE: str(self.bundles.absolute()),

@@ -17,6 +17,8 @@ T = TypeVar("T")
 _WRITTEN = "_written_params"
 _LEFT = "_left_params"
 """By field: the values that the address had on this page before this session wrote others."""
+_FIELDS_OF = "_fields_of"
+"""By page: the fields of the address that it has written."""
 _CAME_WITH = "_came_with"
 """The run that is at work, the address its click came with, and what this session had written until then."""
 _PREDICTIONS, _MODEL = "predictions", "model"
@@ -52,11 +54,19 @@ def _went_back() -> bool:
 
 
 def arrive_at(page: str) -> None:
-    """A page other than the one before: its address came with a click, whatever values it names."""
+    """A page other than the one before: its address came with a click, whatever values it names.
+
+    The navigation's links name none. What this page showed of them last time is put back, at once: each change of the
+    address is a step of the browser's Back.
+    """
+    fields = st.session_state.setdefault(_FIELDS_OF, {}).setdefault(page, set())
     before = st.session_state.get("_page")
     if before != page:
         st.session_state["_page"], st.session_state["_came_from"] = page, before
         st.session_state.pop(_LEFT, None)
+        if not st.query_params:
+            written = st.session_state.get(_WRITTEN, {})
+            st.query_params.update({name: written[name] for name in written if name in fields and written[name]})
 
 
 def came_from() -> str | None:
@@ -66,18 +76,28 @@ def came_from() -> str | None:
 
 def write_param(name: str, value: str | None) -> None:
     """Show a value in the address; None removes it."""
+    write_params({name: value})
+
+
+def write_params(values: Mapping[str, str | None]) -> None:
+    """Show values in the address, in one step; None removes one."""
     _came_with()
     written = st.session_state.setdefault(_WRITTEN, {})
-    before = written.get(name, st.query_params.get(name))
-    changed = before != value
-    if before is not None and changed:
-        st.session_state.setdefault(_LEFT, {}).setdefault(name, set()).add(before)
-    written[name] = value
-    if value is None:
-        if name in st.query_params:
-            del st.query_params[name]
-    elif changed or st.query_params.get(name) != value:  # a late click still names what the browser shows no more
-        st.query_params[name] = value
+    st.session_state.get(_FIELDS_OF, {}).get(st.session_state.get("_page"), set()).update(values)
+    shown: dict[str, str] = {}
+    for name, value in values.items():
+        before = written.get(name, st.query_params.get(name))
+        changed = before != value
+        if before is not None and changed:
+            st.session_state.setdefault(_LEFT, {}).setdefault(name, set()).add(before)
+        written[name] = value
+        if value is None:
+            if name in st.query_params:
+                del st.query_params[name]
+        elif changed or st.query_params.get(name) != value:  # a late click still names what the browser shows no more
+            shown[name] = value
+    if shown:
+        st.query_params.update(shown)
 
 
 def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
@@ -180,8 +200,7 @@ def current_source(*, lists: bool = False, notices: bool = True) -> Source | Non
     token = st.session_state.get("source")
     source = next((source for source in sources if source.token == token), sources[0])
     st.session_state["source"] = source.token
-    for name, value in _source_params(source).items():
-        write_param(name, value)
+    write_params(_source_params(source))
     st.session_state["to_say_invented"] = source.synthetic
     if notices:
         _say_what_differs(source)

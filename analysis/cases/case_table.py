@@ -32,7 +32,7 @@ COLUMNS: Final = (
 )
 TRANSITION: Final = "transition"
 REFERENCE: Final = "reference_rank"
-FOUND_THROUGH: Final = "found_through"
+WHY: Final = "why"
 KNOWN_BEFORE: Final = (c.CASE, c.USER, HOUR, FROM)
 """Columns that do not depend on the truth: what may be shown while it is hidden."""
 NO_REASON: Final = ""
@@ -96,19 +96,22 @@ def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFr
         k: a case is missed where its rank is above.
 
     Returns:
-        The columns of the table with ``transition`` (from → to), ``reference_rank`` and ``found_through`` (the groups
-        of features without which the case is lost; of a missed case its kind).
+        The columns of the table with ``transition`` (from → to), ``reference_rank`` and ``why`` (the groups of features
+        that a found case needs; of a missed case its kind).
     """
-    through = [
-        f"missed: {TERMS[reason].word.lower()}"
-        if reason
-        else "missed"
-        if rank > k
-        else ", ".join(GROUP_NAMES[cause] for cause in causes if cause in GROUP_NAMES)
+    why = [
+        _why(rank > k, reason, causes)
         for rank, reason, causes in zip(table[c.RANK], table[REASON], table[CAUSES], strict=True)
     ]
     shown = table.copy()
     shown[TRANSITION] = table[FROM] + " → " + table[TO]
-    shown[REFERENCE], shown[FOUND_THROUGH] = reference.to_numpy(float), through
+    shown[REFERENCE], shown[WHY] = reference.to_numpy(float), why
     mine, theirs = (shown[name].to_numpy() for name in (c.RANK, REFERENCE))
     return shown.iloc[np.lexsort([mine - theirs, (mine > k).astype(int) - (theirs > k)])]
+
+
+def _why(is_missed: bool, reason: str, causes: tuple[str, ...]) -> str:
+    if is_missed:
+        return f"missed: {TERMS[reason].word.lower()}" if reason else "missed"
+    groups = [GROUP_NAMES[cause] for cause in causes if cause in GROUP_NAMES]
+    return f"needs {', '.join(groups)}" if groups else ""

@@ -1,7 +1,8 @@
 """A self-contained map ground: a MapLibre style with everything inline; nothing further is fetched.
 
 It holds a city's own GeoJSON layers where there are some, and every place of the dataset as faint dots, which draw the
-city where there are none. Longitudes are unwrapped, so no feature breaks at the date line.
+city where there are none. Longitudes are unwrapped, so no feature breaks at the date line. Where street tiles were
+asked for they lie over the city's layers, so that a tile which does not come leaves those in sight.
 """
 
 import json
@@ -10,18 +11,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from analysis.figures.palette import Palette
+from analysis.figures.palette import Palette, Theme
 from analysis.geography import aggregate_points
 
 MAX_DOTS: Final = 20_000
-ONLINE_STYLES: Final = {
-    "light": "https://basemaps.cartocdn.com/gl/positron-gl-style/style.json",
-    "dark": "https://basemaps.cartocdn.com/gl/dark-matter-gl-style/style.json",
-}
+TILE_HOST: Final = "https://basemaps.cartocdn.com"
+TILE_STYLES: Final[dict[Theme, str]] = {"light": "light_all", "dark": "dark_all"}
+TILES_CREDIT: Final = "© OpenStreetMap contributors © CARTO"
 
 
 def basemap_style(
-    basemap: Mapping[str, Any] | None, latitude: np.ndarray, longitude: np.ndarray, palette: Palette
+    basemap: Mapping[str, Any] | None,
+    latitude: np.ndarray,
+    longitude: np.ndarray,
+    palette: Palette,
+    *,
+    tiles: bool = False,
 ) -> str:
     """The map style as JSON text.
 
@@ -29,6 +34,7 @@ def basemap_style(
         basemap: from `find_basemap`, or None.
         latitude, longitude: of every place, degrees.
         palette: colours.
+        tiles: fetch street tiles; whoever serves them learns which part of the map is looked at.
     """
     layers: list[dict[str, Any]] = [_layer("background", "background", {"background-color": palette.land})]
     sources: dict[str, Any] = {}
@@ -39,6 +45,10 @@ def basemap_style(
                 if basemap.get("attribution"):
                     sources[name]["attribution"] = str(basemap["attribution"])
                 layers.append({"source": name} | layer)
+    if tiles:
+        address = f"{TILE_HOST}/{TILE_STYLES[palette.theme]}/{{z}}/{{x}}/{{y}}@2x.png"
+        sources["tiles"] = {"type": "raster", "tiles": [address], "tileSize": 256, "maxzoom": 20}
+        layers.append({"source": "tiles"} | _layer("tiles", "raster", {"raster-fade-duration": 0}))
     lat, lon, count = aggregate_points(latitude, longitude, MAX_DOTS)
     dots = [round(float(value), 5) for pair in zip(lon, lat, strict=True) for value in pair]
     points = [dots[i : i + 2] for i in range(0, len(dots), 2)]

@@ -150,11 +150,11 @@ def plot_contributions(shown: CaseExplanation, palette: Palette, *, opened: str 
 
 def describe_contributions(shown: CaseExplanation) -> str:
     """The figure in words, for those who cannot see it."""
-    told = []
+    lines = []
     for entry in (shown.a, shown.b):
         listed = ", ".join(f"{part_label(group)} {signed_points(value)}" for group, value in entry.groups.items())
-        told.append(f"{entry.name}: {listed}; score {points(entry.score)}")
-    return ". ".join(told).replace(MINUS, "minus ")
+        lines.append(f"{entry.name}: {listed}; score {points(entry.score)}")
+    return ". ".join(lines).replace(MINUS, "minus ")
 
 
 def _widened(span: tuple[float, float], length: float) -> list[float]:

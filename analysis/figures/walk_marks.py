@@ -27,13 +27,13 @@ CHOSEN_PX = 4.0
 """How far the ring of the chosen place lies outside the disc, or outside the truth's ring."""
 LONE_RING_PX = 12.0
 NAMED_CANDIDATES = 3
-NARROW = (186.0, 244.0)
-"""Half the width and height in pixels within which marks stay, and names that find room there: a projector's map."""
-WIDE = (308.0, 244.0)
+NARROW = (270.0, 264.0)
+"""Half the width and height in pixels of the narrowest map; names that find room there are cut off nowhere."""
+WIDE = (380.0, 264.0)
 """The same of a map at 1440 pixels, where further names stay."""
 PICTURE = (360.0, 256.0)
 """The same of a picture or a film, which nobody makes narrower."""
-ZOOM_BUTTONS = np.array([[273.0, -210.0, 42.0], [153.0, -210.0, 42.0]])
+ZOOM_BUTTONS = np.array([[350.0, -230.0, 42.0], [240.0, -230.0, 42.0]])
 """Where the browser's map has its buttons at either width: x, y, radius."""
 
 
@@ -90,7 +90,7 @@ def walk_marks(
     show_paths: bool = True,
     picture: bool = False,
 ) -> WalkMarks:
-    """Lay out one case for a camera; while the truth is hidden, nothing hangs on it.
+    """Place one case's marks for a camera; what the model does not read is not drawn. A hidden truth changes nothing.
 
     Args:
         picture: for `map_image`, which has one size, rather than for a browser's map, which has many.
@@ -101,6 +101,7 @@ def walk_marks(
     ring = _ring(opened, prediction, camera, discs) if show_truth else discs.head(0)
     source, discs, stops = _stops(walked, source, discs, ring)
     source, discs = _stacked(source, discs)
+    show_paths = show_paths and prediction.reads_paths
     two_hops, middles = _two_hops(opened, prediction, camera, show_truth and show_paths, show_paths)
     marks = WalkMarks(camera, walked, stops, source, discs, ring, two_hops, middles, pd.DataFrame())
     return WalkMarks(
@@ -153,14 +154,16 @@ def _stops(
             taken.append((x, y, STOP_PX))
             kept.append(row)
     together = walked.groupby(c.POI)["tip"].agg("\n".join)
-    told = walked.assign(r=STOP_PX, tip=walked[c.POI].map(together).to_numpy())
-    source = source.assign(tip=told["tip"].iloc[-1])
-    return source.reset_index(drop=True), discs, told.iloc[sorted(kept)].reset_index(drop=True)
+    stops = walked.assign(r=STOP_PX, tip=walked[c.POI].map(together).to_numpy())
+    source = source.assign(tip=stops["tip"].iloc[-1])
+    return source.reset_index(drop=True), discs, stops.iloc[sorted(kept)].reset_index(drop=True)
 
 
 def _discs(opened: Workspace, prediction: CasePrediction, camera: Camera, show_truth: bool) -> pd.DataFrame:
     listed = prediction.candidates.head(prediction.num_best)
-    return _at(opened, listed[c.POI].to_numpy(), camera).assign(**_disc_facts(listed, show_truth))
+    facts = _disc_facts(listed, show_truth)
+    discs = _at(opened, listed[c.POI].to_numpy(), camera).assign(**facts)
+    return discs if prediction.reads_visits else discs.assign(revisit=False)
 
 
 def _ring(opened: Workspace, prediction: CasePrediction, camera: Camera, discs: pd.DataFrame) -> pd.DataFrame:

@@ -140,7 +140,7 @@ def card_badge(card: NotableCase) -> str:
     if card.kind == "missed":
         return "Missed"
     if card.rank_without is not None:
-        return f"Found through {_PARTS[card.kind]}"
+        return f"Needs {_PARTS[card.kind]}"
     return {"past_visits": "Found, place known", "two_hop_paths": "Found, place new"}[card.kind]
 
 

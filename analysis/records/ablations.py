@@ -7,7 +7,7 @@
 Each rank is given twice: among all places, and among places of the truth's kind alone (known to the user, or new).
 """
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import pandas as pd
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from recap.model.scorer import RecapScorer
     from recap.predictor import Predictor
-    from recap.scores import CaseBatch, Explainable
+    from recap.scores import CaseBatch, Explainable, Scorer
 
 _CASES_PER_BATCH: Final = 128
 
@@ -81,6 +81,13 @@ def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:
         TWO_HOPS: token | groups.get("two_hop_paths", nothing),
     }
     return {name: found[name] for name in ABLATIONS if found.get(name)}
+
+
+def feature_groups(scorer: "Scorer") -> frozenset[str]:
+    """What acts on a scorer's scores: its ablations, or the groups of its terms; a published model names none."""
+    if hasattr(scorer, "stage"):
+        return frozenset(ablations_of(cast("RecapScorer", scorer)))
+    return frozenset(slug(term.group) for term in getattr(scorer, "terms", ()))
 
 
 def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:

@@ -49,7 +49,7 @@ def shortest_list(records: pd.DataFrame) -> int | None:
 
 
 def is_known(records: pd.DataFrame, metric: str) -> bool:
-    """Whether a metric can be told: imported lists must reach to its K; MRR is a lower bound where they are short."""
+    """Whether a metric is known: imported lists must reach to its K; MRR is a lower bound where they are short."""
     shortest = shortest_list(records)
     return shortest is None or metric == "mrr" or int(metric.removeprefix("hr").removeprefix("ndcg")) <= shortest
 

@@ -5,7 +5,6 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.phrases import phrase
 from analysis.records.accuracy import is_hit
 from analysis.records.causes import found_by
 from recap import columns as c
@@ -16,15 +15,19 @@ from recap.graph import TAIL_MAX_COUNT
 
 FILTERS: Final = ("tail", "unseen", "missed", "history", "hops")
 FILTER_LABELS: Final = {
-    "tail": "Tail",
-    "unseen": "Unseen",
+    "tail": "Rare",
+    "unseen": "Never seen",
     "missed": "Missed",
-    "history": "Found by own visits",
-    "hops": "Found by two hops",
+    "history": "Needs past visits",
+    "hops": "Needs two hops",
 }
 COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
 """What ``history`` and ``hops`` are called where no ablation says what found the case."""
 _EARLIER_LABELS: Final = {
+    "Tail": "tail",
+    "Unseen": "unseen",
+    "Found by own visits": "history",
+    "Found by two hops": "hops",
     "Found by two-step trips": "hops",
     "Found, within two steps": "hops",
     "Recovered by history": "history",
@@ -41,10 +44,9 @@ def filter_labels(*, causes: bool) -> dict[str, str]:
     """What each filter is called; with causes "found by" is what ablations show, else what merely coincides is named.
 
     >>> filter_labels(causes=True)["hops"], filter_labels(causes=False)["hops"]
-    ('Found by two hops', 'Found, within two hops')
+    ('Needs two hops', 'Found, within two hops')
     """
-    hops = phrase("found_by_hops" if causes else "found_within_hops")
-    return FILTER_LABELS | ({} if causes else COINCIDENCE_LABELS) | {"hops": hops}
+    return FILTER_LABELS | ({} if causes else COINCIDENCE_LABELS)
 
 
 def resolve_filter(text: str) -> str | None:

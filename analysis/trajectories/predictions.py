@@ -1,14 +1,14 @@
 """What a model predicts for one case: the best places with score, probability and distance, and the truth."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
 import pandas as pd
 import torch
 
-from analysis.records.ablations import contributions_by_group
+from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, feature_groups
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
@@ -28,8 +28,10 @@ class CasePrediction:
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
             and ``part_<group>``, what a group of terms adds to the score.
         target_rank: mean rank of the truth over ties; NaN where an imported list does not hold it.
-        paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``.
+        paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
+            empty where the model reads none.
         num_best: how many rows of ``candidates`` are the best places.
+        reads: what the model reads, see `feature_groups`; nothing is known of imported lists.
     """
 
     case: pd.Series
@@ -37,13 +39,24 @@ class CasePrediction:
     target_rank: float
     paths: pd.DataFrame
     num_best: int
+    reads: frozenset[str] = frozenset()
+
+    @property
+    def reads_visits(self) -> bool:
+        """Whether the user's past visits act on the scores."""
+        return "past_visits" in self.reads
+
+    @property
+    def reads_paths(self) -> bool:
+        """Whether two-hop paths act on the scores."""
+        return bool(self.reads & {*HOPS_ABLATIONS})
 
     def without_truth(self) -> "CasePrediction":
         """The same as a guesser may see it: nothing in it depends on the true next place; its rank is NaN."""
         best = self.candidates.head(self.num_best).assign(truth=False)
         known = self.case[[c.CASE, c.ROW, c.USER, c.TRAJECTORY, c.SOURCE]]
         paths = self.paths[self.paths[c.POI].isin(best[c.POI])]
-        return CasePrediction(known, best, math.nan, paths.reset_index(drop=True), self.num_best)
+        return replace(self, case=known, candidates=best, target_rank=math.nan, paths=paths.reset_index(drop=True))
 
 
 def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_place: int = 2) -> CasePrediction:
@@ -73,7 +86,9 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
     probability = probability_C if opened.is_probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
-    return CasePrediction(case, candidates, rank, _paths(opened, source, listed, paths_per_place), len(best_K))
+    reads = feature_groups(opened.scorer)
+    paths = _paths(opened, source, listed if reads & {*HOPS_ABLATIONS} else [], paths_per_place)
+    return CasePrediction(case, candidates, rank, paths, len(best_K), reads)
 
 
 def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray]:
@@ -85,10 +100,8 @@ def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray
     return {c.part_column(name): values for name, values in found.items()}
 
 
-def recorded_prediction(
-    opened: Workspace, records: pd.DataFrame, number: int, *, top: int = 10, paths_per_place: int = 0
-) -> CasePrediction:
-    """What records say a scorer predicted for one case: for scorers without a model too; no probabilities, no parts.
+def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
+    """What records say a scorer predicted for one case, where there is no model: no probabilities, parts or paths.
 
     Args:
         records: evaluation records of all test cases; a truth beyond its list is the last row, with its rank, which is
@@ -107,8 +120,7 @@ def recorded_prediction(
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
     candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
-    paths = _paths(opened, int(case[c.SOURCE]), listed if paths_per_place else [], paths_per_place)
-    return CasePrediction(case, candidates, rank, paths, len(best_K))
+    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0), len(best_K))
 
 
 def _candidates(

@@ -90,16 +90,3 @@ def trajectories_of(opened: Workspace, cases: np.ndarray, user: int) -> pd.DataF
 def users_of(opened: Workspace, cases: np.ndarray) -> list[int]:
     """The users of chosen cases, ascending."""
     return sorted(int(user) for user in opened.cases[c.USER].iloc[cases].unique())
-
-
-def case_of_next_user(opened: Workspace, cases: np.ndarray, user: int, *, forwards: bool) -> int:
-    """The first of chosen cases of a user; of the next user who has one (or the one before) where this one has none.
-
-    Args:
-        cases: case numbers, ascending, at least one.
-        forwards: where to look on; at the end, the last user who has one.
-    """
-    users = opened.cases[c.USER].to_numpy()[cases]  # ascending, as cases are
-    at = np.searchsorted(users, user) if forwards else np.searchsorted(users, user, side="right") - 1
-    found = users[np.clip(at, 0, len(users) - 1)]
-    return int(cases[np.searchsorted(users, found)])

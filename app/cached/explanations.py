@@ -1,4 +1,4 @@
-"""What needs an opened model: single predictions, explanations, curves and told cases, kept by content hash."""
+"""What needs an opened model: single predictions, explanations, curves and stories, kept by content hash."""
 
 import pandas as pd
 import streamlit as st
@@ -13,9 +13,10 @@ from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.what_if import Flip, smallest_flip
+from analysis.records.ablations import GROUP_NAMES, describe_ablations
 from analysis.trajectories.predictions import CasePrediction, predict_case, recorded_prediction
 from analysis.workspace import Workspace
-from app.cached.workspace import BY_DATASET, BY_MODEL, open_workspace, read_records
+from app.cached.workspace import BY_DATASET, BY_MODEL, kept_causes, open_workspace, read_records
 from app.sources import Source
 from app.threads import TURNS
 from recap import columns as c
@@ -39,16 +40,30 @@ def open_model(source: Source, model: str | None = None) -> Workspace:
 def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
     """The source's model's prediction of one case."""
     if source.imported is not None:
-        return recorded_prediction(open_workspace(source), read_records(source), case, top=top, paths_per_place=2)
+        return recorded_prediction(open_workspace(source), read_records(source), case, top=top)
     return predict_case(open_model(source), case, top=top)
 
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
-def markov_rank(source: Source, case: int) -> float:
-    """Where the Markov baseline ranks the truth of one case."""
-    opened = open_workspace(source, "markov")
+def visit_count_rank(source: Source, case: int) -> float:
+    """Where counting past visits ranks the truth of one case."""
+    opened = open_workspace(source, "visit_count")
     ranked = rank_cases(opened.scorer, opened.cases.iloc[[case]], opened.checkins)
     return float(ranked[c.RANK].iloc[0])
+
+
+@st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_MODEL)
+def ranks_without(source: Source, case: int) -> dict[str, float]:
+    """The truth's rank without each feature group and the graph token: as kept, else of this case alone."""
+    if not source.has_parts:
+        return {}
+    kept = kept_causes(source)
+    if kept is None:
+        with TURNS:
+            row = describe_ablations(open_predictor(source), open_workspace(source).cases.iloc[[case]]).iloc[0]
+    else:
+        row = kept.iloc[case]
+    return {name: float(row[f"without_{name}"]) for name in (*GROUP_NAMES, "graph_token")}
 
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model", hash_funcs=BY_MODEL)

@@ -18,7 +18,7 @@ from analysis.basemap.stored import find_basemap, last_change
 from analysis.cases import picture
 from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.basemap import ONLINE_STYLES, basemap_style
+from analysis.figures.basemap import TILES_CREDIT, basemap_style
 from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.map_ground import Ground
@@ -31,7 +31,7 @@ from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
-from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction, fit_walk
+from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
@@ -74,17 +74,13 @@ def walk_map(
     prediction: CasePrediction,
     theme: Theme,
     *,
-    online: bool,
     show_truth: bool,
     show_paths: bool,
-    whole_walk: bool,
     chosen: int | None = None,
 ) -> DrawnDeck:
     """The map of one case, one of its places marked; kept, since stepping to and fro shows the same maps again."""
-    ground = ground_address(
-        source, theme, online=online
-    )  # every run of a page asks for it, so it is not kept with the deck
-    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, whole_walk, chosen)
+    ground = ground_address(source, theme)  # every run of a page asks for it, so it is not kept with the deck
+    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, chosen)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
@@ -96,10 +92,9 @@ def _draw_walk_map(
     theme: Theme,
     show_truth: bool,
     show_paths: bool,
-    whole_walk: bool,
     chosen: int | None,
 ) -> DrawnDeck:
-    marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk)
+    marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths)
     return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen))
 
 
@@ -109,23 +104,19 @@ def _walk_marks(
     prediction: CasePrediction,
     show_truth: bool,
     show_paths: bool,
-    whole_walk: bool,
     *,
     picture: bool = False,
 ) -> WalkMarks:
     opened = open_workspace(source)
     width = PICTURE_PX if picture else NARROWEST_PX
-    if whole_walk:
-        camera = fit_walk(opened, trajectory, prediction, show_truth=show_truth, width_px=width)
-    else:
-        camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width)
+    camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": picture}
     return walk_marks(opened, trajectory, prediction, camera=camera, **shown)
 
 
-def explain_map(source: Source, explanation: CaseExplanation, theme: Theme, *, online: bool) -> DrawnDeck:
+def explain_map(source: Source, explanation: CaseExplanation, theme: Theme) -> DrawnDeck:
     """The map of an explanation."""
-    return _draw_explain_map(source, explanation, ground_address(source, theme, online=online), theme)
+    return _draw_explain_map(source, explanation, ground_address(source, theme), theme)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL | BY_CONTENT)
@@ -151,12 +142,11 @@ def walk_image(
     *,
     show_truth: bool,
     show_paths: bool,
-    whole_walk: bool,
     exact: bool,
 ) -> bytes:
     """The map of one case as a PNG, drawn when it is asked for: the marks of the page; generalised unless exact."""
     if exact:
-        marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, whole_walk, picture=True)
+        marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, picture=True)
         return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
     masked = masked_places(open_workspace(source), Generalisation()).opened(open_workspace(source))
     step, shared = share_step(trajectory, prediction)
@@ -201,37 +191,37 @@ def _with_density(source: Source, changed: int) -> Basemap | None:
     return with_density(_read_basemap(source, changed), opened.latitude, opened.longitude)
 
 
-def attribution(source: Source, *, online: bool) -> str:
+def has_tiles(source: Source) -> bool:
+    """Whether street tiles lie under the source's maps: where they were asked for, and the city is real."""
+    return AppSettings.from_environment().online_map and not source.synthetic
+
+
+def attribution(source: Source) -> str:
     """Whose data the ground of a source's maps is; empty for an invented city."""
-    if online:
-        return "© OpenStreetMap contributors © CARTO"
-    return str((read_basemap(source) or {}).get("attribution", ""))
+    return TILES_CREDIT if has_tiles(source) else str((read_basemap(source) or {}).get("attribution", ""))
 
 
-def ground_address(source: Source, theme: Theme, *, online: bool) -> str:
-    """The address of the map's ground: the app's own file, which browsers keep, or an online style.
+def ground_address(source: Source, theme: Theme) -> str:
+    """The address of the map's ground: the app's own file, which browsers keep.
 
     Inline in every deck it was nine tenths of what a step sent. The file is named after its content and lives in
     memory for as long as a visitor's page shows it, so every run of a page that shows a map asks for it again.
     """
-    if online:
-        return ONLINE_STYLES[theme]
-    content = _ground_file(source, theme, last_change(source.dataset_hash))
+    content = _ground_file(source, theme, has_tiles(source), last_change(source.dataset_hash))
     address = runtime.get_instance().media_file_mgr.add(content, _GROUND_TYPE, coordinates="map-ground")
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}{address}" if base else address
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
-def _ground_file(source: Source, theme: Theme, changed: int) -> bytes:
-    opened = open_workspace(source)
-    style = basemap_style(_with_density(source, changed), opened.latitude, opened.longitude, palette_of(theme))
-    return style.encode()
+def _ground_file(source: Source, theme: Theme, tiles: bool, changed: int) -> bytes:
+    opened, basemap = open_workspace(source), _with_density(source, changed)
+    return basemap_style(basemap, opened.latitude, opened.longitude, palette_of(theme), tiles=tiles).encode()
 
 
 def map_of_misses(source: Source, cells: pd.DataFrame, k: int, theme: Theme) -> DrawnDeck:
     """The map of cells; at least one."""
-    ground = ground_address(source, theme, online=bool(st.session_state.get("tiles")))
+    ground = ground_address(source, theme)
     return _draw_misses(cells, k, ground, theme)
 
 

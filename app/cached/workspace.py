@@ -120,8 +120,8 @@ def model_keys(source: Source) -> list[str]:
     `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
     """
     may_rank = not (AppSettings.from_environment().read_only or is_large(source))
-    beside = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
-    return list(dict.fromkeys([model_key(source), *beside]))
+    others = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
+    return list(dict.fromkeys([model_key(source), *others]))
 
 
 def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
@@ -144,7 +144,7 @@ def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
 
 def read_lists(source: Source, model: str | None = None) -> pd.DataFrame:
     """The same with the best places and their scores of every case."""
-    read_records(source, model)  # outside the cache: what takes long is told while it is made
+    read_records(source, model)  # outside the cache: a message shows while it is made
     return _lists(source, model)
 
 

@@ -34,6 +34,13 @@ def run_app(
     ] = False,
     large_text: Annotated[bool, typer.Option("--large-text", help="Text of 24 px, to present in a room.")] = False,
     read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
+    online_map: Annotated[
+        bool,
+        typer.Option(
+            "--online-map",
+            help="Streets under the maps. Tiles tell their provider (carto.com) which area is looked at.",
+        ),
+    ] = False,
 ) -> None:
     """Open the app in a browser, on the demo city or your own data."""
     from app.door import allowed_hosts, ask_nobody_outside
@@ -50,7 +57,7 @@ def run_app(
         raise CheckpointError(f"{checkpoint} holds no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
     _require_free(address, port)
     settings = replace(AppSettings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
-    settings = replace(settings, address=address, allow_upload=allow_upload)
+    settings = replace(settings, address=address, allow_upload=allow_upload, online_map=online_map)
     os.environ.update(settings.to_environment())
 
     from streamlit.web import bootstrap

@@ -1,8 +1,10 @@
 """Long tail's list of cases: filtered, sorted, and opened by the button of a row; its filter is in the link."""
 
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -20,7 +22,6 @@ from recap.printable import markdown_text, visible
 _PARAM: Final = "filter"
 """The link's parameter."""
 _KEPT: Final = "cases_filter"
-_PRESSED: Final = "cases_open"
 HEIGHT: Final = 330
 
 
@@ -48,8 +49,9 @@ def show_case_table(
     if not show_truth:
         table, chosen, columns = known_before(table), chosen.without_truth(), _known_columns()
     listed = list_cases(table, chosen.text, tuple(columns), opens)
-    pressed = st.session_state.get(_PRESSED)
-    if pressed is not None and pressed["row"] < len(listed.cases):
+    key = button_key(listed.cases)
+    pressed = st.session_state.get(key)
+    if pressed is not None:
         open_case(int(listed.cases[pressed["row"]]))
     with st.container(horizontal=True, vertical_alignment="center"):
         if chip is not None:
@@ -58,7 +60,7 @@ def show_case_table(
         _chips(chosen)
         st.space("stretch")
         quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
-    button = st.column_config.ButtonColumn("", width=92, type="tertiary", key=_PRESSED)
+    button = st.column_config.ButtonColumn("", width=92, type="tertiary", key=key)
     st.dataframe(
         listed.rows,
         hide_index=True,
@@ -66,6 +68,11 @@ def show_case_table(
         column_config={**columns, OPEN: button},
         alt="Cases with places, counts and ranks; the last column opens a case",
     )
+
+
+def button_key(cases: np.ndarray) -> str:
+    """The key of the buttons of a list: one that is pressed while a filter is still at work opens nothing."""
+    return f"cases_open_{zlib.crc32(cases.tobytes()):08x}"
 
 
 def current_filter() -> CaseFilter:

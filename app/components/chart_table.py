@@ -19,7 +19,7 @@ def chart_table(
 
     Args:
         tables: by name; shared ones are sent as they were prepared, so they never change.
-        open_row: told (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
+        open_row: called with (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
     """
     button = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin", on_change="rerun")
     if not button.open:

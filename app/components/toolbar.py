@@ -105,7 +105,7 @@ def downloads(
 
     Args:
         tables: by name; computed when the button is pressed.
-        pictures: drawn when asked for; told whether everything is shown as recorded.
+        pictures: drawn when asked for; called with whether everything is shown as recorded.
     """
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
     if button.open:

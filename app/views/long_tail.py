@@ -6,7 +6,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.case_table import FOUND_THROUGH, REFERENCE, TRANSITION
+from analysis.cases.case_table import REFERENCE, TRANSITION, WHY
 from analysis.compare.comparison import found_within
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.long_tail import COUNT_AXES, plot_ablations, plot_accuracy_by_count, plot_cohorts, plot_hops
@@ -163,7 +163,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
         c.RANK: number(model.label[:18], width=110, format="%g", help="Rank of the true place; a mean over ties."),
         REFERENCE: number(reference.label[:18], width=110, format="%g", help="Rank of the true place."),
-        FOUND_THROUGH: text("Found through", width=260, help="Without it the case would be lost."),
+        WHY: text("Why", width=270, help="Needs X: without X the case would be lost."),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None

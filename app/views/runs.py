@@ -107,8 +107,7 @@ def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
         dataset = store.get(chosen).read_spec().dataset_hash if chosen is not None else ""
     except RecapError:  # a damaged run is described by the page
         dataset = ""
-    state.write_param("run", chosen)
-    state.write_param("dataset", link_hashes(dataset, None).get("dataset"))
+    state.write_params({"run": chosen, "dataset": link_hashes(dataset, None).get("dataset")})
     if linked is not None and linked != chosen:
         st.session_state["run_note"] = chosen, words.UNKNOWN_RUN
     elif linked is not None and made_with and compare_hashes({"dataset": made_with}, dataset, None).differing:

@@ -31,7 +31,7 @@ def ablations_of(predictor: Predictor) -> pd.DataFrame:
     return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
 
 
-@pytest.mark.parametrize(("name", "label"), [("hops", "Found by two hops"), ("history", "Found by own visits")])
+@pytest.mark.parametrize(("name", "label"), [("hops", "Needs two hops"), ("history", "Needs past visits")])
 def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> None:
     """With a checkpoint a filter counts the cases that the ablation loses, whether chosen by hand or by a link."""
     ablations = ablations_of(predictor)
@@ -43,7 +43,7 @@ def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> 
     assert app.session_state["case"] == found[0] and app.query_params["show"] == label
 
 
-@pytest.mark.parametrize("old", ["Recovered by two hops", "Found, within two hops"])
+@pytest.mark.parametrize("old", ["Recovered by two hops", "Found by two hops", "Found, within two hops"])
 def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old: str) -> None:
     """Links made before the filters were renamed, or beside a baseline, still choose them."""
     app = open_view("walk", show=old, k="20")
@@ -64,7 +64,7 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
     check_calm(app)
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]
-    assert "Found, within two hops" in options and "Found by two hops" not in options
+    assert "Found, within two hops" in options and "Needs two hops" not in options
 
 
 def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
@@ -77,7 +77,7 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
 
     monkeypatch.setattr("analysis.workspace.case_ablations", refuse)
     check_calm(open_view("walk", case="2"))
-    check_calm(open_view("walk", show="Unseen"))
+    check_calm(open_view("walk", show="Never seen"))
 
 
 def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
@@ -100,7 +100,7 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     st.cache_resource.clear()
     app = open_view("overview")
     check_calm(app)
-    assert "Found through past visits" in texts(app) and "Found through two-hop paths" not in texts(app)
+    assert "Needs past visits" in texts(app) and "Needs two-hop paths" not in texts(app)
     assert "41st" in [metric.value for metric in app.metric]
     assert "No case in the top 20 is lost without two-hop paths." in texts(app)
     app.button(key="open-past_visits").click().run()
@@ -108,11 +108,11 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
 
 
 def test_cards_of_a_baseline_say_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """No ablation, no "found through"."""
+    """No ablation, no "needs"."""
     point_app_at(monkeypatch, city_folder, None)
     app = open_view("overview")
     check_calm(app)
-    assert "Found through" not in texts(app) and "not measured" not in texts(app)
+    assert "Needs" not in texts(app) and "not measured" not in texts(app)
 
 
 def test_overview_compares_with_feature_curves_where_they_were_measured(predictor: Predictor) -> None:

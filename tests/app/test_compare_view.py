@@ -199,7 +199,10 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
     assert "not known within 20: the shortest imported list holds 6 places" in short.warning[0].value
     explain = open_view("explain", case=str(inside), predictions=key)
     check_calm(explain)
-    assert ordinal(records[c.RANK].iloc[inside]) in explain.title[0].value
+    assert (
+        explain.title[0].value.startswith("theirs ranks ")
+        and ordinal(records[c.RANK].iloc[inside]) in explain.title[0].value
+    )
     assert "Not known: the ranks of other places" in texts(explain)
     assert [rank.split("–")[0] for rank in table_of(explain, "Score")["Rank"]] == [  # tied ones share the first's
         str(1 + sum(other > score for other in records[c.TOP_SCORES].iloc[inside]))

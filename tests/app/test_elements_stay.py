@@ -29,7 +29,7 @@ def places(app: AppTest, *kinds: str) -> list[tuple[str, tuple[int, ...]]]:
 
 def test_filters_of_walk_leave_the_map_in_place() -> None:
     """With a filter, without, with one by cause: the map stands where it stood, and so do heading and list."""
-    app = open_view("walk", case="2")
+    app = open_view("walk", case="2", k="1")
     before = places(app, "deck_gl_json_chart", "title", "dataframe", "metric")
     assert {"deck_gl_json_chart", "title", "dataframe", "metric"} == set(dict(before))
     for chosen in (["unseen"], [], ["history"], ["unseen", "tail", "missed"]):

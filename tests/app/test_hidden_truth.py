@@ -87,7 +87,6 @@ def painted(app: AppTest) -> list[Any]:
     ("view", "params"),
     [
         ("walk", {}),
-        ("walk", {"top": "5"}),
         ("explain", {}),
         ("explain", {"edits": "hour:05:00"}),
         ("explain", {"register": "Paper's words"}),

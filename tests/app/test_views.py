@@ -6,12 +6,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from analysis.formatting import share
+from analysis.explain.explanation import explain_case
+from analysis.explain.sentences import part_words
+from analysis.formatting import ordinal, points, share, signed_points
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count
+from analysis.records.ablations import GROUP_NAMES, describe_ablations
 from analysis.records.accuracy import metric_values
 from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
+from app.components.walk.words import badges
 from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
 VIEWS = ("overview", "walk", "long_tail")
@@ -73,7 +77,7 @@ def test_a_dataset_without_a_model_leads_to_training(monkeypatch: pytest.MonkeyP
     app = open_view("overview")
     check_calm(app)
     assert app.title[0].value.startswith("Counting visits and transitions finds")
-    assert "No model is trained on this dataset yet" in texts(app) and "Found through" not in texts(app)
+    assert "No model is trained on this dataset yet" in texts(app) and "Needs" not in texts(app)
     app.button(key="train").click().run()
     check_calm(app)
     assert "train" in app.title[0].value.lower()
@@ -102,7 +106,7 @@ def test_walk_shows_what_the_library_predicts(city: Workspace, city_checkpoint: 
 
 
 def test_walk_map_needs_no_network(city: Workspace) -> None:
-    """The ground is the app's own file; a step sends its address alone; no other address unless asked for tiles."""
+    """The ground is the app's own file, and a step sends its address alone."""
     app = open_view("walk", case="0")
     deck = app.get("deck_gl_json_chart")[0].proto.json
     ground = json.loads(deck)["mapStyle"]
@@ -112,9 +116,58 @@ def test_walk_map_needs_no_network(city: Workspace) -> None:
     second = app.get("deck_gl_json_chart")[0].proto.json
     assert json.loads(second)["mapStyle"] == ground
     assert deck != second and "MultiPoint" not in deck + second
-    app.toggle(key="tiles").set_value(True).run()
+
+
+def test_walk_says_which_feature_groups_changed_the_rank(city: Workspace, city_checkpoint: Path) -> None:
+    """Ranks without a group are those of its ablation, contributions those of Explain; a hidden truth has no ranks."""
+    predictor = city.with_model(city_checkpoint).predictor
+    ablations = describe_ablations(predictor, city.cases)
+    case = int((ablations["without_past_visits"] - ablations["rank"]).idxmax())
+    app = open_view("walk", case=str(case))
     check_calm(app)
-    assert "basemaps.cartocdn.com" in app.get("deck_gl_json_chart")[0].proto.json
+    assert f":violet-badge[Without past visits: {ordinal(ablations['without_past_visits'][case])}]" in texts(app)
+    assert texts(app).count("-badge[Without") == len(badges(ablations["rank"][case], _without(ablations, case)))
+    groups = explain_case(predictor, case, counterfactuals=False).a.groups
+    line = next(each.value for each in app.markdown if ": score " in each.value).replace("\\", "")
+    for group, value in groups.items():
+        if points(value) != "0.00":
+            assert f"{part_words(group)} {signed_points(value)}" in line
+    app.toggle(key="truth").set_value(False).run()
+    assert "-badge[" not in texts(app)
+
+
+def _without(ablations: pd.DataFrame, case: int) -> dict[str, float]:
+    return {name: ablations[f"without_{name}"][case] for name in (*GROUP_NAMES, "graph_token")}
+
+
+def test_walk_draws_what_the_model_reads(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """A counter reads no two-hop paths: neither lines, nor a legend of them, nor a toggle."""
+    app = open_view("walk", case="3")
+    assert app.get("deck_gl_json_chart") and [toggle.label for toggle in app.toggle][:2] == ["Truth", "Paths"]
+    assert "Two-hop path" in texts(app)
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("walk", case="3")
+    check_calm(app)
+    layers = [layer["id"] for layer in json.loads(app.get("deck_gl_json_chart")[0].proto.json)["layers"]]
+    assert "paths" not in layers and "Two-hop path" not in texts(app) and "Visited before" in texts(app)
+    assert "Paths" not in [toggle.label for toggle in app.toggle]
+
+
+def test_play_goes_on_from_the_present_stop(city: Workspace) -> None:
+    """To the next stop, from a trajectory's last one to the next case that passes, and it ends with the cases."""
+    trajectory = city.cases["trajectory"]
+    last = int(city.cases["case"][trajectory == trajectory.iloc[0]].iloc[-1])
+    app = open_view("walk", case=str(last - 1))
+    app.button(key="play").click().run()
+    seen = [app.session_state["case"]]
+    for _ in range(2):
+        app.session_state["stepped_at"] -= 2  # as if its time had come
+        app.run()
+        seen.append(app.session_state["case"])
+    check_calm(app)
+    assert seen == [last - 1, last, last + 1] and app.session_state["playing"]
+    app = open_view("walk", case=str(len(city.cases) - 1))
+    assert app.button(key="play").disabled
 
 
 def test_walk_steps_along_the_trajectory(city: Workspace) -> None:
@@ -133,7 +186,7 @@ def test_walk_steps_along_the_trajectory(city: Workspace) -> None:
 
 
 def test_walk_filters(city: Workspace) -> None:
-    """A filter shows how many cases pass and moves to one of them; filters that fit none say so."""
+    """A filter shows how many cases pass and moves to one of them; with filters that fit none no case is shown."""
     app = open_view("walk", case="0")
     app.pills(key="show").set_value(["unseen"]).run()
     check_calm(app)
@@ -142,16 +195,18 @@ def test_walk_filters(city: Workspace) -> None:
     assert app.session_state["case"] in unseen.tolist()
     app.text_input(key="find").set_value("no such place").run()
     check_calm(app)
-    assert "No case passes" in texts(app)
+    assert app.title[0].value == "No case passes these filters." and not app.get("deck_gl_json_chart")
+    app.text_input(key="find").set_value("").run()
+    assert app.session_state["case"] in unseen.tolist() and app.get("deck_gl_json_chart")
 
 
 def test_walk_filter_in_the_link(city: Workspace) -> None:
-    """A link carries the filters and the case, and shows both; without a case it opens the first that passes."""
-    unseen = city.cases["case"][city.cases["transition_count"] == 0]
-    for params, case in (({"case": str(unseen.iloc[-1])}, unseen.iloc[-1]), ({}, unseen.iloc[0])):
-        app = open_view("walk", show="Unseen", **params)
+    """A link carries the filters and the case, and shows both; without a case it opens one that passes."""
+    unseen = city.cases["case"][city.cases["transition_count"] == 0].tolist()
+    for params, cases in (({"case": str(unseen[-1])}, unseen[-1:]), ({}, unseen)):
+        app = open_view("walk", show="Never seen", **params)
         check_calm(app)
-        assert app.session_state["case"] == case
+        assert app.session_state["case"] in cases
         assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
         assert "does not pass" not in texts(app)
 
@@ -169,12 +224,12 @@ def test_walk_from_a_bar(city: Workspace) -> None:
 
 @pytest.mark.parametrize("case", ["99999999", "<script>", "²"])
 def test_walk_bad_case(city: Workspace, case: str) -> None:
-    """A link to a case that is not there gets a sentence and the first case."""
+    """A link to a case that is not there gets a sentence and the case that opens without one."""
     app = open_view("walk", case=case)
     check_calm(app)
     assert "There is no case" in app.warning[0].value
     assert "<script>" not in texts(app)
-    assert app.session_state["case"] == 0
+    assert app.session_state["case"] == open_view("walk").session_state["case"]
 
 
 def test_bad_selection_and_foreign_source(city: Workspace) -> None:

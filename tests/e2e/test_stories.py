@@ -1,13 +1,19 @@
 """What visitors do: walk by keys, click through to cases, share a link, take a lesson, keep a case, train a model."""
 
+import io
+import os
 import re
 from collections.abc import Callable
 
 import psutil
 import pytest
+from PIL import Image, ImageColor
 
+from analysis.figures.palette import LIGHT
 from analysis.learn.course import COURSE
-from tests.e2e.conftest import App, Page, playwright_api, wait_until_idle
+from tests.background import wait_for
+from tests.e2e.conftest import App, BrowserContext, Page, playwright_api, running, wait_until_idle
+from tests.shell import RECAP
 
 expect = playwright_api.expect
 Open = Callable[..., Page]
@@ -43,6 +49,47 @@ def test_walk_by_keyboard_and_by_itself(open_page: Open, app: App) -> None:
     assert listening == {"127.0.0.1"}
 
 
+def test_filters_stay_when_the_view_changes(open_page: Open) -> None:
+    """Chosen on Walk, left for another view and come back to by its tab: the same cases, in the address too."""
+    page = open_page("/walk")
+    count = page.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases$"))
+    every = count.inner_text()
+    page.get_by_role("button", name="Never seen").click()
+    expect(count).not_to_have_text(every)
+    wait_until_idle(page)
+    chosen = count.inner_text()
+    page.get_by_role("link", name="Runs").click()
+    page.wait_for_url("**/runs**")
+    wait_until_idle(page)
+    page.get_by_role("link", name="Walk", exact=True).click()
+    expect(count).to_have_text(chosen)
+    page.wait_for_url("**show=Never+seen**")
+
+
+def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, app: App) -> None:
+    """`--online-map` asks the tiles' provider and nobody else; where no tile comes, the offline ground is in sight."""
+    asked: list[str] = []
+    environment = os.environ | {"RECAP_HOME": str(app.home)}
+    hostile = ["--data", str(app.home / "datasets" / "hostile"), "--online-map"]
+    with running([RECAP, "app", *hostile, "--port"], environment, app.home) as url:
+        page = window.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        with page.expect_request(re.compile("basemaps.cartocdn.com")):
+            page.goto(f"{url}/walk?case=1")
+        drawn = page.locator("[data-testid=stDeckGlJsonChart]")
+
+        def is_land() -> bool:
+            picture = Image.open(io.BytesIO(drawn.screenshot())).convert("RGB")
+            return ImageColor.getrgb(LIGHT.land) in {colour for _, colour in picture.getcolors(1 << 24) or []}
+
+        wait_for(is_land, "the offline ground", 60)
+        page.close()
+    outside = [
+        address for address in asked if "://127.0.0.1" not in address and not address.startswith(("data", "blob"))
+    ]
+    assert outside and all(address.startswith("https://basemaps.cartocdn.com/light_all/") for address in outside)
+
+
 def test_a_bar_lists_its_cases_that_a_row_opens(open_page: Open) -> None:
     """A click on a cell, then on a bar, filters the list; the link lists the same; a row's button opens its case."""
     page = open_page("/long_tail")
@@ -57,7 +104,7 @@ def test_a_bar_lists_its_cases_that_a_row_opens(open_page: Open) -> None:
     assert "cases=step%3A0%3A0" in page.url or "cases=step:0:0" in page.url
     other = open_page("/" + page.url.split("/", 3)[-1])
     expect(other.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases$"))).to_have_text(listed.inner_text())
-    table = other.locator(".st-key-cases_rows")
+    table = other.locator("[data-testid=stDataFrame]").last
     table.scroll_into_view_if_needed()
     box = table.bounding_box()
     assert box is not None

@@ -35,7 +35,7 @@ _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
 _CURVES_SHOWN: Final = 8
 Choose = Callable[..., None]
-"""Told the middles of the paths that are cut, and whether all are left out."""
+"""Called with the middles of the paths that are cut, and whether all are left out."""
 _PATHS_TABLE, _PATHS_CHART, _VISITS_TABLE = "paths-table", "paths-graph", "visits-table"
 
 
@@ -212,15 +212,14 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
 
 
 def _map(source: Source, shown: CaseExplanation) -> None:
-    online = bool(st.session_state.get("tiles"))
     through = ", ".join(path.name for path in shown.paths) or "no place"
     st.pydeck_chart(
-        maps.explain_map(source, shown, state.theme_palette().theme, online=online),
+        maps.explain_map(source, shown, state.theme_palette().theme),
         height=_MAP_HEIGHT,
         key="explain-map",
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}",
     )
-    credit = maps.attribution(source, online=online)
+    credit = maps.attribution(source)
     if credit:
         quiet(markdown_text(credit))
 

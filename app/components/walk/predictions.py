@@ -1,43 +1,45 @@
-"""The list of predictions beside the map: ranks, probabilities, distance, and one place's score in parts."""
+"""The list of predictions next to the map: ranks, probabilities, distance, and one place's score in parts."""
 
 import math
 from functools import partial
+from typing import Any
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from analysis.formatting import day, ordinal, points, rank_number, signed, times
-from analysis.glossary import TERMS, tooltip
-from analysis.phrases import phrase
+from analysis.formatting import ordinal, points, rank_number, times
+from analysis.glossary import tooltip
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import explanations
 from app.components.imported import imported_sentence
 from app.components.text import quiet
+from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
-from recap.printable import markdown_text
-
-CHIP_COLOURS = ("violet", "green", "gray")
-REACH_HELP = tooltip("revisit", "in_token", c.WITHIN_TWO_HOPS)
 
 
 def show_predictions(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
-) -> None:
-    """Facts about the truth, the list, and the score parts of the place that was picked on the map or in the list."""
-    case = prediction.case
-    stop = trajectory.stop_of(int(case[c.CASE]))
-    when = trajectory.stops["local_time"].iloc[stop - 1]
-    quiet(f"{day(when)}, {when:%H:%M}. Stop {stop} of {len(trajectory.stops)}. The true next place:")
-    told = "?", "?", "?"
+) -> DeltaGenerator:
+    """Facts about the truth, the list, and the score of the place that was picked on the map or in the list.
+
+    Returns:
+        the row under the list, for buttons.
+    """
+    case = int(prediction.case[c.CASE])
+    stop = trajectory.stop_of(case)
+    quiet(words.stop_line(trajectory.stops["local_time"].iloc[stop - 1], stop, len(trajectory.stops)))
+    facts, badges = [words.HIDDEN] * 3, [""]
     if show_truth:
-        markov = explanations.markov_rank(source, int(case[c.CASE]))
-        rank = "not listed" if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)
-        told = rank, ordinal(markov), times(int(case[c.TRANSITION_COUNT]))
+        rank = words.NOT_LISTED if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)
+        counted = ordinal(explanations.visit_count_rank(source, case))
+        facts = [rank, counted, times(int(prediction.case[c.TRANSITION_COUNT]))]
+        badges = words.badges(prediction.target_rank, explanations.ranks_without(source, case))
     with st.container(horizontal=True, gap="medium"):
-        for label, value in zip(("Rank", "Markov rank", "Seen in training"), told, strict=True):
+        for label, value in zip(("Rank", "By visit count", "Seen in training"), facts, strict=True):
             st.metric(label, value, width="content")
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
@@ -46,14 +48,17 @@ def show_predictions(
         hide_index=True,
         column_config=_columns(listed),
         selection_mode="single-row",  # a cell would be chosen by Tab already
-        on_select=partial(_choose, int(case[c.CASE]), pois),  # before the map is drawn, which marks it
+        on_select=state.unless_late(partial(_choose, case, pois), "case"),  # before the map is drawn, which marks it
         key="list",
         height="content",
-        alt="The best predictions with rank, the model's share, reach and distance",
+        alt="The best predictions with rank, probability and distance",
     )
-    quiet(_parts_sentence(prediction, picked))
+    buttons = st.container(horizontal=True, vertical_alignment="center")
+    st.markdown(" ".join(badges))
+    quiet(_score_line(prediction, picked))
     if source.imported is not None:
-        quiet(imported_sentence(source, int(case[c.CASE])))
+        quiet(imported_sentence(source, case))
+    return buttons
 
 
 def _choose(case: int, pois: list[int]) -> None:
@@ -72,80 +77,47 @@ def _shown(listed: pd.DataFrame) -> pd.DataFrame:
             "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
             "value": 100 * listed["probability"] if has_probability else _scores(listed),
             "km": listed["distance_km"],
-            "reach": [
-                _chips(revisit, near, exact)
-                for revisit, near, exact in zip(
-                    listed["revisit"], listed[c.WITHIN_TWO_HOPS], listed["in_token"], strict=True
-                )
-            ],
         }
     )
 
 
-def _chips(revisit: bool, within_two_hops: bool, in_token: bool) -> list[str]:
-    path = [phrase("chip_two")] if in_token else [phrase("chip_one")] if within_two_hops else []
-    return (["Revisit"] if revisit else []) + path
-
-
-def _columns(listed: pd.DataFrame) -> dict:
+def _columns(listed: pd.DataFrame) -> dict[str, Any]:
     has_probability = listed["probability"].notna().all()
     top = float(100 * listed["probability"].max()) if has_probability else 1.0
-    value = (
+    as_given = "As it is given; no probability."
+    value: Any = (
         st.column_config.ProgressColumn(
-            "Share",
+            "Probability",
             format="%.1f %%",
             min_value=0,
             max_value=max(top, 1e-6),
             color="blue",
-            width=100,
+            width=110,
             help=tooltip("model_share"),
         )
         if has_probability
-        else st.column_config.NumberColumn("Score", format="%.2f", width=100, help="As it is given; no share.")
+        else st.column_config.NumberColumn("Score", format="%.2f", width=110, help=as_given)
         if listed[c.SCORE].notna().all()
-        else st.column_config.TextColumn("Score", width=100, alignment="right", help="As it is given; no share.")
+        else st.column_config.TextColumn("Score", width=110, alignment="right", help=as_given)
     )
     return {
-        "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
-        "name": st.column_config.TextColumn("Place", width=163),
+        "rank": st.column_config.TextColumn("#", width=45, alignment="right"),
+        "name": st.column_config.TextColumn("Place", width=215),
         "value": value,
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
-        "reach": st.column_config.MultiselectColumn(
-            "Reach",
-            options=["Revisit", phrase("chip_two"), phrase("chip_one")],
-            color=list(CHIP_COLOURS),
-            help=REACH_HELP,
-        ),
     }
 
 
-def _parts_sentence(prediction: CasePrediction, picked: int | None) -> str:
+def _score_line(prediction: CasePrediction, picked: int | None) -> str:
     """One place's score as a sum: the picked one, else the truth, else the best."""
     table = prediction.candidates
     rows = table[table[c.POI] == picked] if picked is not None else table[table["truth"]]
-    if rows.empty:
-        rows = table.head(1)
-    row = rows.iloc[0]
-    if math.isnan(row[c.SCORE]):
-        return f"{markdown_text(str(row['name']))} is not in the list: neither its rank nor its score is known."
+    row = (table.head(1) if rows.empty else rows).iloc[0]
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
-    if len(parts) < 2:
-        return f"{markdown_text(str(row['name']))}: score {points(row[c.SCORE])}, one number."
-    terms = " ".join(f"{signed(value, 2)} {_part(name)}" for name, value in parts.items())
-    return (
-        markdown_text(str(row["name"]))
-        + ": "
-        + markdown_text(f"{terms.removeprefix('+')} = {points(row[c.SCORE])}")
-        + ", rounded."
-    )
+    return words.contributions(str(row["name"]), float(row[c.SCORE]), parts)
 
 
 def _scores(listed: pd.DataFrame) -> pd.Series:
     """Scores; in words where one is not known, since a table shows a missing number as "None"."""
     known = listed[c.SCORE].notna()
     return listed[c.SCORE] if known.all() else listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
-
-
-def _part(name: str) -> str:
-    """A part of a score inside the sum; parts of counters are no terms."""
-    return TERMS[name].word.lower() if name in TERMS else name.replace("_", " ")

@@ -6,7 +6,6 @@ from functools import partial
 
 import streamlit as st
 
-from analysis.phrases import phrase
 from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
@@ -16,29 +15,33 @@ from app.cached.workspace import open_workspace
 from app.components.cases.present_button import present_button
 from app.components.error_boundary import error_boundary
 from app.components.toolbar import downloads, legend, truth_toggle
+from app.components.walk import words
 from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
-from recap.printable import markdown_text
 
-HALF_PX = 390
-"""Two of them stand side by side from a window of 960 pixels on; below that each has the whole width."""
+FIFTH_PX = 190
+"""Map and list take three and two of five columns, which stand side by side from a window of 1100 pixels on."""
 SECONDS_PER_STEP = 1.6
 
 
-def show_walk_player(source: Source, trajectory: Trajectory) -> None:
-    """Draw the current case of a walk; while playing, take a step every 1.6 s."""
+def show_walk_player(source: Source, trajectory: Trajectory, following: int | None) -> None:
+    """Draw the current case of a trajectory; while playing, take a step every 1.6 s.
+
+    Args:
+        following: the case with which playing goes on after the trajectory's last; None ends it there.
+    """
     playing = bool(st.session_state.get("playing"))
-    every = SECONDS_PER_STEP if playing else None
-    player: Callable[[Source, Trajectory, bool], None] = st.fragment(run_every=every)(_draw)
-    player(source, trajectory, playing)
+    player: Callable[[Source, Trajectory, int | None, bool], None]
+    player = st.fragment(run_every=SECONDS_PER_STEP if playing else None)(_draw)
+    player(source, trajectory, following, playing)
 
 
 @error_boundary
-def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
+def _draw(source: Source, trajectory: Trajectory, following: int | None, playing: bool) -> None:
     if playing:
-        _advance(trajectory)
+        _advance(trajectory, following)
     if bool(st.session_state.get("playing")) != playing:
         st.rerun()
     case = st.session_state["case"]
@@ -46,73 +49,57 @@ def _draw(source: Source, trajectory: Trajectory, playing: bool) -> None:
         st.rerun()
     state.set_case(case)
     opened = open_workspace(source)
-    prediction = explanations.predict(source, case, st.session_state.get("top") or 10)
+    prediction = explanations.predict(source, case)
     title = st.container()
-    grid = st.grid(2, min_column_width=HALF_PX)
-    with grid.cell():
+    grid = st.grid(5, min_column_width=FIFTH_PX)
+    with grid.cell(column_span=3):
         above = st.container()
-        show_truth = _controls(trajectory, case)
-        credit = maps.attribution(source, online=bool(st.session_state.get("tiles")))
-        has_shares = prediction.candidates["probability"].notna().all()
-        size = "area is the model's share" if has_shares else "larger is ranked higher"
+        show_truth = _controls(trajectory, case, following, has_paths=prediction.reads_paths)
         legend(
-            "**━** :gray[Path so far]",
-            f":blue[●] :gray[Prediction, {size}]",
-            *([":orange[◯] :gray[True next place]"] if show_truth else []),
-            ":violet[●] :gray[Revisit]",
-            f":green[━] :gray[{phrase('two_hop_path')}]",
-            *([f":gray[{markdown_text(credit)}]"] if credit else []),
+            *words.legend(
+                probability=bool(prediction.candidates["probability"].notna().all()),
+                truth=show_truth,
+                visits=prediction.reads_visits,
+                paths=prediction.reads_paths,
+                credit=maps.attribution(source),
+            )
         )
+    target = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None
     if not show_truth:  # the only place where they meet: nothing below knows the truth
         prediction = prediction.without_truth()
-    places = [prediction.case[c.SOURCE], *([prediction.case[c.TARGET]] if show_truth else [])]
-    names = [markdown_text(opened.labels[int(poi)]) for poi in places]
     with title:
-        st.title(f"{names[0]} → :orange[{names[1] if show_truth else '?'}]", anchor=False)
+        st.title(words.title(opened.labels[int(prediction.case[c.SOURCE])], target), anchor=False)
     picked = state.current_place(case, opened.dataset.num_pois)
+    shown = {"show_truth": show_truth, "show_paths": bool(st.session_state.get("paths", True))}
     with above:
-        _map(source, trajectory, prediction, show_truth, picked)
-    with grid.cell():
-        show_predictions(source, trajectory, prediction, picked, show_truth)
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(
-                "Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"
-            ):
-                st.switch_page(EXPLAIN.path, query_params=state.link_to(source, case=str(case)))
-            if source.has_parts and show_truth:  # Present tells the truth
-                present_button(case)
-            known = trajectory if show_truth else trajectory.until(case)
-            _stops_table(known)
-            shown = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths}
-            shown["Stops"] = known.stops
-            theme, marks = state.theme_palette().theme, _shown(show_truth)
-            pictures: dict[str, Callable[[bool], bytes]] = {
-                "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **marks, exact=exact)
-            }
-            downloads(lambda: shown, source=source, key="walk", pictures=pictures)
-
-
-def _shown(show_truth: bool) -> dict[str, bool]:
-    """What the map shows, by the toggles and the button below it."""
-    paths, whole = bool(st.session_state.get("paths", True)), bool(st.session_state.get("whole_walk"))
-    return {"show_truth": show_truth, "show_paths": paths, "whole_walk": whole}
+        _map(source, trajectory, prediction, picked, shown)
+    with grid.cell(column_span=2), show_predictions(source, trajectory, prediction, picked, show_truth):
+        if st.button("Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"):
+            st.switch_page(EXPLAIN.path, query_params=state.link_to(source, case=str(case)))
+        if source.has_parts and show_truth:  # Present tells the truth
+            present_button(case)
+        known = trajectory if show_truth else trajectory.until(case)
+        _stops_table(known)
+        tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
+        theme = state.theme_palette().theme
+        pictures: dict[str, Callable[[bool], bytes]] = {
+            "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **shown, exact=exact)
+        }
+        downloads(lambda: tables, source=source, key="walk", pictures=pictures)
 
 
 def _map(
-    source: Source, trajectory: Trajectory, prediction: CasePrediction, show_truth: bool, picked: int | None
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, shown: dict[str, bool]
 ) -> None:
     """The map; a click on a disc chooses its place, as a row of the list does, and a ring marks it."""
-    palette = state.theme_palette()
-    online = bool(st.session_state.get("tiles"))
-    marks = _shown(show_truth)
-    deck = maps.walk_map(source, trajectory, prediction, palette.theme, online=online, chosen=picked, **marks)
+    deck = maps.walk_map(source, trajectory, prediction, state.theme_palette().theme, chosen=picked, **shown)
     names = ", ".join(prediction.candidates["name"].head(3))
     st.pydeck_chart(
         deck,
         height=MAP_HEIGHT_PX,
         key="map",
         on_select=partial(_choose_on_map, int(prediction.case[c.CASE])),
-        alt=f"Map of the walk so far. Best predictions: {names}. The table beside holds the same places.",
+        alt=f"Map of the trajectory so far. Best predictions: {names}. The table next to it holds the same places.",
     )
 
 
@@ -122,10 +109,11 @@ def _choose_on_map(case: int) -> None:
         state.choose_place(case, int(chosen[0][c.POI]))
 
 
-def _controls(trajectory: Trajectory, case: int) -> bool:
+def _controls(trajectory: Trajectory, case: int, following: int | None, *, has_paths: bool) -> bool:
     """Back, play, next, the slider over the trajectory's cases, and what the map shows; whether the truth is."""
     position = trajectory.cases.index(case)
     last = len(trajectory.cases) - 1
+    playing = bool(st.session_state.get("playing"))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.button(
             "Back",
@@ -137,15 +125,13 @@ def _controls(trajectory: Trajectory, case: int) -> bool:
             on_click=state.set_case,
             args=(trajectory.cases[max(position - 1, 0)],),
         )
-        playing = bool(st.session_state.get("playing"))
         st.button(
             "Pause" if playing else "Play",
             icon=f":material/{'pause' if playing else 'play_arrow'}:",
             shortcut="P",
             key="play",
-            disabled=last == 0,
+            disabled=position == last and following is None,
             on_click=_toggle_playing,
-            args=(trajectory,),
         )
         st.button(
             "Next",
@@ -166,21 +152,13 @@ def _controls(trajectory: Trajectory, case: int) -> bool:
                 key="step",
                 format_func=labels.__getitem__,
                 label_visibility="collapsed",
-                width=200,
+                width=170,
                 on_change=state.unless_late(lambda: state.set_case(st.session_state["step"]), "case"),
             )
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        whole = bool(st.session_state.get("whole_walk"))
-        st.button(
-            "Next places" if whole else "Whole walk",
-            icon=f":material/{'center_focus_strong' if whole else 'fit_screen'}:",
-            type="tertiary",
-            key="fit",
-            help="Show the place here and the first five predictions" if whole else "Show every stop up to now",
-            on_click=lambda: st.session_state.update(whole_walk=not whole),
-        )
+        st.space("stretch")
         show_truth = truth_toggle()
-        st.toggle("Paths", True, key="paths", bind="query-params")
+        if has_paths:
+            st.toggle("Paths", True, key="paths", bind="query-params", persist_state="session")
     return show_truth
 
 
@@ -192,31 +170,29 @@ def _stop_labels(trajectory: Trajectory) -> dict[int, str]:
     return dict(zip(stops[c.CASE].astype(int), labels, strict=True))
 
 
-def _toggle_playing(trajectory: Trajectory) -> None:
-    """Start or stop; at the end, start again from the first case."""
-    playing = not st.session_state.get("playing")
-    st.session_state["playing"] = playing
+def _toggle_playing() -> None:
+    """Start or stop at the present case; the first step comes after the usual time."""
+    st.session_state["playing"] = not st.session_state.get("playing")
     st.session_state["stepped_at"] = time.monotonic()
-    if playing and st.session_state["case"] == trajectory.cases[-1]:
-        state.set_case(trajectory.cases[0])
 
 
-def _advance(trajectory: Trajectory) -> None:
-    """One step when its time has come, so that a click in between does not hurry the walk."""
+def _advance(trajectory: Trajectory, following: int | None) -> None:
+    """One step when its time has come, so that a click in between does not hurry it."""
     now = time.monotonic()
     if now - st.session_state.get("stepped_at", 0.0) < SECONDS_PER_STEP * 0.8:
         return
     st.session_state["stepped_at"] = now
     case = st.session_state["case"]
-    position = trajectory.cases.index(case) if case in trajectory.cases else 0
-    if position + 1 < len(trajectory.cases):
-        state.set_case(trajectory.cases[position + 1])
-    if position + 2 >= len(trajectory.cases):
+    later = [other for other in trajectory.cases if other > case] if case in trajectory.cases else []
+    ahead = [*later, *([] if following is None else [following])]
+    if ahead:
+        state.set_case(ahead[0])
+    if len(ahead) < 2 and following is None:
         st.session_state["playing"] = False
 
 
 def _stops_table(trajectory: Trajectory) -> None:
-    with st.popover("Table of stops", icon=":material/table_rows:", type="tertiary"):
+    with st.popover("Stops", icon=":material/table_rows:", type="tertiary"):
         table = trajectory.stops[["stop", "local_time", "name", c.CASE]].copy()
         table[c.CASE] = ["" if case < 0 else str(case) for case in table[c.CASE]]
         st.dataframe(

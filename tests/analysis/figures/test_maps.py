@@ -18,13 +18,13 @@ from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
-from analysis.figures.palette import DARK, LIGHT, contrast
+from analysis.figures.palette import DARK, LIGHT, Palette, contrast
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.geography import Camera, aggregate_points, fit_camera, from_screen, screen_offsets, unwrap_longitudes
 from analysis.long_tail.accuracy_tables import accuracy_by_count
-from analysis.trajectories.cameras import fit_prediction, fit_walk
+from analysis.trajectories.cameras import fit_prediction
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
@@ -177,20 +177,45 @@ def test_every_place_is_drawn_where_it_is(show_truth: bool) -> None:
 
 
 def test_camera_fits_what_comes_next() -> None:
-    """Source, the first five and the shown truth are on screen; a hidden truth moves nothing; the walk is wider."""
+    """Source, shown truth and those of the first five that are not far off are on screen; a hidden truth moves none."""
     opened = Workspace.of(small_city())
     model = opened.with_model("popularity")
     for number in range(0, len(opened.cases), 9):
-        walk, prediction = read_trajectory(opened, number), predict_case(model, number, top=8)
-        poi = prediction.candidates["poi"].to_numpy()[:5]
-        shown = [int(prediction.case[c.SOURCE]), *poi, int(prediction.case[c.TARGET])]
+        prediction = predict_case(model, number, top=8)
+        first = prediction.candidates.head(5)
+        near = first[c.POI][first["distance_km"] <= max(first["distance_km"].median(), 0.5)]
+        shown = [int(prediction.case[c.SOURCE]), *near, int(prediction.case[c.TARGET])]
         camera = fit_prediction(opened, prediction, show_truth=True)
         x, y = screen_offsets(camera, opened.latitude[shown], opened.longitude[shown])
-        assert np.abs(x).max() <= 215.01 and np.abs(y).max() <= 210.01
-        assert fit_walk(opened, walk, prediction, show_truth=True).zoom <= camera.zoom
+        assert np.abs(x).max() <= 275.01 and np.abs(y).max() <= 270.01
         other = replace(prediction, case=prediction.case.where(prediction.case.index != c.TARGET, 0))
         hidden = [fit_prediction(opened, case, show_truth=False) for case in (prediction, other)]
         assert hidden[0] == hidden[1]
+
+
+def test_a_far_prediction_does_not_shrink_what_is_near() -> None:
+    """Four places within 300 m and one 20 km away: the map shows streets, and the far one is off its edge."""
+    opened = Workspace.of(small_city())
+    prediction = predict_case(opened.with_model("visit_count"), 3, top=5)
+    latitude = np.full(opened.dataset.num_pois, 40.7)
+    latitude[prediction.candidates[c.POI].iloc[4]] += 20 / 111
+    latitude[int(prediction.case[c.TARGET])] = latitude[int(prediction.case[c.SOURCE])] = 40.7
+    vars(opened).update(latitude=latitude)
+    far = prediction.candidates.assign(
+        distance_km=[0.1, 0.2, 0.3, 0.3, 20.0] + [0.1] * (len(prediction.candidates) - 5)
+    )
+    assert fit_prediction(opened, replace(prediction, candidates=far), show_truth=True).zoom > 12
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK])
+def test_tiles_lie_over_the_offline_ground(palette: Palette) -> None:
+    """They are asked for by an option alone, and cover what is there without them but for the places' dots."""
+    latitude, longitude = np.array([46.0, 46.1]), np.array([-35.0, -35.1])
+    style = json.loads(basemap_style(build_basemap(), latitude, longitude, palette, tiles=True))
+    names = [layer["id"] for layer in style["layers"]]
+    assert names[-2:] == ["tiles", "places"] and "water" in names
+    (address,) = style["sources"]["tiles"]["tiles"]
+    assert address.startswith(f"https://basemaps.cartocdn.com/{palette.theme}_all/")
 
 
 def test_deck_and_picture_of_a_case() -> None:

@@ -1,0 +1,193 @@
+"""What Walk walks through: filters, search, the bar or cell of another view, a user and one of their trajectories."""
+
+from typing import Final
+
+import numpy as np
+import streamlit as st
+
+from analysis.formatting import day, user_name
+from analysis.records.accuracy import is_known, shortest_list
+from analysis.records.case_filters import (
+    CAUSES,
+    FILTERS,
+    RANKED,
+    cases_at_place,
+    cases_of_steps,
+    filter_cases,
+    filter_labels,
+    resolve_filter,
+)
+from analysis.trajectories.trajectory import Trajectory, trajectories_of, users_of
+from app import state
+from app.cached import comparisons
+from app.cached.comparisons import Selection
+from app.cached.workspace import open_workspace, read_ablations, read_records, waits_for_causes
+from app.components.text import quiet
+from app.components.toolbar import source_picker
+from app.components.walk import words
+from app.sources import Source
+from recap import columns as c
+from recap.errors import ConfigError
+
+MOST_USERS: Final = 2_000
+"""So many users are offered, those around the chosen one: a longer list would be sent again with every answer."""
+
+
+def filters_changed() -> None:
+    """Remember that the case may have to follow the filters."""
+    st.session_state["filters_changed"] = True
+
+
+def filter_controls(source: Source, selection: Selection | None) -> None:
+    """Pills, the bar or cell that no pill shows, and further choices behind a button."""
+    labels = filter_labels(causes=source.has_parts and not waits_for_causes(source))
+    asked = st.query_params.get_all("show")
+    if any(label not in labels.values() for label in asked):  # of a baseline, or from before a filter was renamed
+        st.session_state["show"] = [name for name in map(resolve_filter, asked) if name is not None]
+    st.pills(
+        "Show cases",
+        FILTERS,
+        selection_mode="multi",
+        format_func=labels.__getitem__,
+        key="show",
+        bind="query-params",
+        persist_state="session",
+        label_visibility="collapsed",
+        on_change=filters_changed,
+    )
+    if selection is not None:
+        st.button(
+            comparisons.selection_label(source, selection),
+            icon=":material/close:",
+            icon_position="right",
+            on_click=_clear_selection,
+            key="clear-selection",
+            help="Show all cases again",
+        )
+    with st.popover("More", icon=":material/tune:", type="tertiary"):
+        source_picker(source, lists=True)
+        st.text_input(
+            "Search a place or category",
+            key="find",
+            bind="query-params",
+            persist_state="session",
+            on_change=filters_changed,
+            max_chars=80,
+        )
+        st.selectbox(
+            "Missed and found: rank up to",
+            (1, 5, 10, 20),
+            index=3,
+            key="k",
+            on_change=filters_changed,
+            bind="query-params",
+            persist_state="session",
+        )
+        st.session_state["typed_case"] = st.session_state["case"]
+        st.number_input(
+            "Case",
+            0,
+            len(open_workspace(source).cases) - 1,
+            key="typed_case",
+            on_change=state.unless_late(lambda: state.set_case(int(st.session_state["typed_case"])), "case"),
+        )
+
+
+def current_selection(source: Source) -> Selection | None:
+    """The bar or cell that a link or a click chose."""
+    asked = state.incoming("cases")
+    if asked is not None:
+        try:
+            st.session_state["selection"] = comparisons.parse_selection(source, asked).text
+        except ConfigError:
+            st.warning(words.UNREADABLE_SELECTION)
+            st.session_state["selection"] = None
+    text = st.session_state.get("selection")
+    state.write_param("cases", text)
+    return comparisons.parse_selection(source, text) if text else None
+
+
+def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
+    """Numbers of the cases that pass the pills, the bar or cell, and the search."""
+    opened = open_workspace(source)
+    numbers = _cases_that_show(source, list(st.session_state["show"]), st.session_state["k"])
+    if selection is not None:
+        numbers = np.intersect1d(numbers, np.flatnonzero(comparisons.selected_cases(source, selection)))
+    search = st.session_state["find"]
+    return np.intersect1d(numbers, cases_at_place(opened.dataset, opened.cases, search)) if search.strip() else numbers
+
+
+def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray) -> None:
+    """Choose a user and one of their trajectories among those that pass the filters."""
+    opened = open_workspace(source)
+
+    def go_to(column: str) -> None:
+        """The first case of what was chosen that passes; of what passes nothing any more, its first."""
+        chosen = np.flatnonzero(opened.cases[column] == st.session_state[column])
+        passing = np.intersect1d(chosen, numbers)
+        state.set_case(int(passing[0] if len(passing) else chosen[0]))
+
+    offered = np.union1d(users_of(opened, numbers), trajectory.user)
+    at = int(np.searchsorted(offered, trajectory.user))
+    st.session_state[c.USER] = trajectory.user
+    st.selectbox(
+        "User",
+        offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist(),
+        key=c.USER,
+        format_func=user_name,
+        label_visibility="collapsed",
+        width=130,
+        on_change=state.unless_late(lambda: go_to(c.USER), "case"),
+    )
+    own = numbers[opened.cases[c.USER].to_numpy()[numbers] == trajectory.user]
+    table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
+    names = {
+        int(number): f"{day(start)}, {stops} stops"
+        for number, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
+    }
+    st.session_state[c.TRAJECTORY] = trajectory.number
+    st.selectbox(
+        "Trajectory",
+        list(names),
+        key=c.TRAJECTORY,
+        format_func=lambda number: names.get(number, "earlier choice"),
+        label_visibility="collapsed",
+        width=190,
+        on_change=state.unless_late(lambda: go_to(c.TRAJECTORY), "case"),
+    )
+
+
+def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
+    """How many cases pass, and the way to the one before and after."""
+    ways = {"back": numbers[numbers < case][-1:], "on": numbers[numbers > case][:1]}
+    for way, found in ways.items():
+        st.button(  # there without filters too: what comes and goes would move the page
+            f":material/keyboard_double_arrow_{'left' if way == 'back' else 'right'}:",
+            type="tertiary",
+            shortcut="Shift+Left" if way == "back" else "Shift+Right",
+            disabled=len(found) == 0,
+            key=f"jump-{way}",
+            help="Previous case" if way == "back" else "Next case",
+            on_click=state.set_case,
+            args=(int(found[0]) if len(found) else case,),
+        )
+    quiet(f"{len(numbers):,} of {total:,} cases", width="content")
+
+
+def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
+    """Numbers of the cases that pass every pill."""
+    cases = open_workspace(source).cases
+    if not set(shown) & RANKED:  # how often a transition was seen needs no model
+        return cases_of_steps(cases, shown) if shown else np.arange(len(cases))
+    records, markov = read_records(source), read_records(source, "markov")
+    if not is_known(records, f"hr{k}"):
+        st.warning(words.ranks_unknown(k, shortest_list(records)))
+        return np.arange(0)
+    needs_causes = set(shown) & set(CAUSES) and not waits_for_causes(source)
+    return filter_cases(records, markov, shown, k=k, ablations=read_ablations(source) if needs_causes else None)
+
+
+def _clear_selection() -> None:
+    """Take the bar or cell away."""
+    st.session_state["selection"] = None
+    filters_changed()

@@ -1,0 +1,80 @@
+"""Every sentence of Walk; names are escaped for Markdown."""
+
+import math
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Final
+
+from analysis.explain.sentences import part_words
+from analysis.formatting import day, ordinal, points, signed_points
+from analysis.records.ablations import ABLATION_LABELS, GROUP_NAMES
+from recap.printable import markdown_text
+
+NO_CASE: Final = "No case passes these filters."
+UNREADABLE_SELECTION: Final = "The link's choice of cases cannot be read, so all cases are shown."
+HIDDEN: Final = "?"
+NOT_LISTED: Final = "not listed"
+MOST_BADGES: Final = 3
+_COLOURS: Final = {"past_visits": "violet", "two_hop_paths": "green", "graph_token": "green"}
+_GROUP_WORDS: Final = ABLATION_LABELS | {"two_hop_paths": "two-hop paths"}
+
+
+def title(source: str, truth: str | None) -> str:
+    """From where to where; the truth stays open while it is hidden."""
+    return f"{markdown_text(source)} → :orange[{HIDDEN if truth is None else markdown_text(truth)}]"
+
+
+def stop_line(when: datetime, stop: int, stops: int) -> str:
+    """When and where in the trajectory."""
+    return f"{day(when)}, {when:%H:%M}. Stop {stop} of {stops}. The true next place:"
+
+
+def not_among(case: int) -> str:
+    """Of a case that a link named, next to filters."""
+    return f"Case {case} does not pass the filters above."
+
+
+def ranks_unknown(k: int, longest: int | None) -> str:
+    """Of imported lists that are too short for a filter."""
+    return f"Missed and found are not known within {k}: the shortest imported list holds {longest} places."
+
+
+def contributions(name: str, score: float, parts: Mapping[str, float]) -> str:
+    """One place's score as a sum over feature groups.
+
+    Args:
+        parts: contribution by the group's slug; fewer than two say nothing.
+    """
+    if math.isnan(score):
+        return f"{markdown_text(name)} is not in the list: neither its rank nor its score is known."
+    named = [
+        f"{part_words(GROUP_NAMES[group]) if group in GROUP_NAMES else group.replace('_', ' ')} {signed_points(value)}"
+        for group, value in parts.items()
+        if points(value) != "0.00"
+    ]
+    sum_of = f" = {', '.join(named)}" if len(parts) > 1 and named else ""
+    return f"{markdown_text(name)}: score {markdown_text(points(score) + sum_of)}."
+
+
+def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
+    """Where the truth would rank without a feature group, for the groups that change its rank most."""
+    changed = {group: other for group, other in ranks_without.items() if not math.isnan(other) and other != rank}
+    first = sorted(changed, key=lambda group: -abs(math.log(changed[group] / rank)))[:MOST_BADGES]
+    return [
+        f":{_COLOURS.get(group, 'gray')}-badge[Without {_GROUP_WORDS[group]}: {ordinal(changed[group])}]"
+        for group in first
+    ]
+
+
+def legend(*, probability: bool, truth: bool, visits: bool, paths: bool, credit: str) -> list[str]:
+    """What the map's marks mean; marks that are not drawn have no entry."""
+    size = "area is probability" if probability else "larger is ranked higher"
+    entries = {
+        "**━** :gray[Path so far]": True,
+        f":blue[●] :gray[Prediction, {size}]": True,
+        ":orange[◯] :gray[True next place]": truth,
+        ":violet[●] :gray[Visited before]": visits,
+        ":green[━] :gray[Two-hop path]": paths,
+        f":gray[{markdown_text(credit)}]": bool(credit),
+    }
+    return [entry for entry, is_drawn in entries.items() if is_drawn]
