@@ -12,10 +12,10 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import MODEL_LABELS, models_shown
+from analysis.records.evaluation_records import MODEL_LABELS, label_with_folder, models_shown
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.workspace import Progress, Workspace, label_with_folder
+from analysis.workspace import Progress, Workspace
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
