@@ -19,7 +19,7 @@ from analysis.explain.model_flow import describe_flow
 from analysis.explain.model_words import WORTH_TAB, explain_part
 from analysis.explain.robustness import describe_checks
 from analysis.formatting import ordinal, points, signed, signed_points
-from analysis.long_tail.misses import STEP_BINS, count_misses, describe_misses, label_misses
+from analysis.long_tail.misses import count_misses, describe_misses, label_misses
 from analysis.records.ablations import describe_ablations
 from analysis.records.kept_seeds import seed_key
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case
@@ -318,9 +318,8 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
 def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:
     """Long tail's counts sum to the misses."""
     described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
-    app = open_view("long_tail")
+    app = open_view("long_tail", tab="Where it misses")
     check_calm(app)
     table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
     expected_counts = count_misses(label_misses(described, 20))
-    assert table["Cases"].astype(int).tolist() == expected_counts["n"].tolist()
-    assert table[list(STEP_BINS)].astype(int).sum(axis=1).tolist() == expected_counts["n"].tolist()
+    assert table["Cases"].tolist() == expected_counts["n"][expected_counts["n"] > 0].tolist()
