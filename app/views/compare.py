@@ -55,7 +55,7 @@ def view() -> None:
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases that flipped"] = comparisons.cell_cases(source, a, b, found.k, cell)
-        downloads(tables, source=source, key="compare")
+        downloads(lambda: tables, source=source, key="compare")
 
 
 def _current_sides(source: Source, options: dict[str, Option]) -> tuple[Option, Option]:
