@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -109,7 +110,7 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
             first, last = st.session_state[hours]
             change_filter(hours=None if (first, last) == (0, 23) else (first, last))
 
-        st.slider("Local hour", 0, 23, key=hours, on_change=set_hours)
+        st.slider("Local hour", 0, 23, key=hours, on_change=state.unless_late(set_hours, _PARAM))
         if not show_truth:
             return
         offered = options_of(table)
@@ -129,7 +130,7 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
                 options,
                 key=at,
                 format_func=words_of,
-                on_change=lambda name=name, at=at: change_filter(**{name: tuple(st.session_state[at])}),
+                on_change=state.unless_late(partial(_choose, name, at), _PARAM),
             )
         search = "cases_search"
         st.session_state[search] = chosen.search
@@ -137,8 +138,12 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
             "Search a place or category",
             key=search,
             max_chars=80,
-            on_change=lambda: change_filter(search=st.session_state[search].strip()),
+            on_change=state.unless_late(lambda: change_filter(search=st.session_state[search].strip()), _PARAM),
         )
+
+
+def _choose(name: str, key: str) -> None:
+    change_filter(**{name: tuple(st.session_state[key])})
 
 
 def _chips(chosen: CaseFilter) -> None:

@@ -85,6 +85,19 @@ def test_a_late_click_opens_no_other_case(city: Workspace) -> None:
     assert len(listed(app)) > len(before) and "case" not in app.query_params
 
 
+def test_a_late_filter_leaves_the_list_alone(city: Workspace) -> None:
+    """A control is moved while the browser still shows the filter before: the list keeps the one chosen since."""
+    app = open_view("long_tail", filter="steps=0-1")
+    app = app.text_input(key="cases_search").set_value("kind").run()
+    chosen = app.query_params["filter"]
+    app.query_params["filter"] = "steps=0-1"  # as the browser still shows it
+    app = app.slider(key="cases_hours").set_value((8, 9)).run()
+    check_calm(app)
+    assert app.query_params["filter"] == chosen
+    app = app.slider(key="cases_hours").set_value((8, 9)).run()
+    assert "hours=8-9" in str(app.query_params["filter"])
+
+
 def test_a_link_that_cannot_be_read_lists_all(city: Workspace) -> None:
     """With one sentence."""
     app = open_view("long_tail", filter="rank=9-3")
