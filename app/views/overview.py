@@ -13,7 +13,7 @@ from app.cached import tables
 from app.cached.figures import drawn, sent
 from app.cached.workspace import kept_causes, model_label, open_workspace
 from app.components.card import model_card
-from app.components.empty import source_with_cases
+from app.components.empty import open_data_button, source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, source_picker
@@ -35,6 +35,7 @@ def view() -> None:
         source_picker(source)
         metric = metric_control()
         st.space("stretch")
+        open_data_button()
         model_card(source)
         data = st.container(width="content")
     title = st.container()
