@@ -18,7 +18,7 @@ _SALT: Final = "lesson"
 
 
 @dataclass(frozen=True)
-class Masked:
+class Generalised:
     """A trail as it may be shown.
 
     Attributes:
@@ -58,7 +58,7 @@ def fitting(opened: Workspace, places: list[int]) -> int:
 
 
 @lru_cache(maxsize=256)
-def masked_for(opened: Workspace, places: tuple[int, ...], k: int) -> Masked:
+def generalised_for(opened: Workspace, places: tuple[int, ...], k: int) -> Generalised:
     """The finest cells, doubled in size again and again, that at least k users match in all.
 
     As a shared case does (`analysis.sharing.share`); ``reached`` is False where even the widest cells are too fine.
@@ -71,4 +71,4 @@ def masked_for(opened: Workspace, places: tuple[int, ...], k: int) -> Masked:
         fits = Crowd(traces, masked, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
         if fits >= k:
             break
-    return Masked(fits, wide.cell_km, fits >= k)
+    return Generalised(fits, wide.cell_km, fits >= k)

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import MODEL_LABELS, models_shown
+from analysis.records.evaluation_records import MODEL_LABELS, label_with_folder, models_shown
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.workspace import Progress, Workspace, label_with_folder
+from analysis.workspace import Progress, Workspace
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
@@ -174,12 +174,17 @@ def waits_for_causes(source: Source) -> bool:
     return kept_causes(source) is None and is_large(source)
 
 
-@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
 def first_case(source: Source) -> int:
     """The case that Walk and Explain open on; from what is kept alone, so that nobody waits for it."""
     opened = open_workspace(source)
-    records = opened.records() if opened.has_records and source.imported is None else None
-    return best_first_case(opened.cases, records, kept_causes(source))
+    return _first_case(source, opened.has_records, kept_causes(source) is not None)
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
+def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
+    opened = open_workspace(source)
+    records = opened.records() if is_ranked and source.imported is None else None
+    return best_first_case(opened.cases, records, kept_causes(source) if has_causes else None)
 
 
 def freeze() -> None:

@@ -4,7 +4,7 @@ from typing import Final
 
 from analysis.formatting import percent, user_name
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.hiding import crowd_at, fitting, masked_for, trail
+from analysis.learn.hiding import crowd_at, fitting, generalised_for, trail
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
 from analysis.learn.measure import share_question
 from analysis.workspace import Workspace
@@ -94,11 +94,11 @@ def _chart(world: Workspace, user: int, number: int, *more: Bar) -> Bars:
 
 def _scene(world: Workspace, user: int, number: int, k: int) -> Scene:
     places = trail(world, user, MOST_POINTS)[:number]
-    exact, masked = fitting(world, places), masked_for(world, tuple(places), k)
+    exact, masked = fitting(world, places), generalised_for(world, tuple(places), k)
     unit = "1 place" if len(places) == 1 else f"{len(places)} places"
     alone = "only this user matches" if exact == 1 else f"{exact:,} users match"
-    finding = f"{unit}: {alone}. Masked for k = {k}, {masked.fits:,} match"
+    finding = f"{unit}: {alone}. Generalised for k = {k}, {masked.fits:,} match"
     finding += "." if masked.reached else ", too few to share."
-    chart = _chart(world, user, number, Bar(f"Masked, k = {k}", masked.fits, f"{masked.fits:,}", "model"))
-    note = f"Places: {', '.join(world.labels[place] for place in places)}. Masked: cells of {masked.cell_km:.1f} km."
+    chart = _chart(world, user, number, Bar(f"Generalised, k = {k}", masked.fits, f"{masked.fits:,}", "model"))
+    note = f"Places: {', '.join(world.labels[place] for place in places)}. Generalised: cells of {masked.cell_km:.1f} km."
     return Scene(finding, (chart,), note)
