@@ -195,12 +195,12 @@ def _transition(case: SentenceInput) -> list[Sentence]:
 
 
 def _visits(case: SentenceInput) -> Sentence:
-    """``Six past visits, the last one 3 days ago, and the time of day carry it.``; "carry" is an ablation's word."""
+    """``Six past visits, the last one 3 days ago, and the time of day carry it.``; "carry" needs an ablation."""
     last, count = case.visits.last, len(case.visits.visits)
     if last is None:
         return _sentence("visits", "The user had never been there.")
     ago = f"{days(last.days_ago)} ago"
-    if not case.loses_without(PAST):
+    if not case.loses_without(PAST) or case.runner_up.rank < case.target.rank:
         when = f"once, {ago}" if count == 1 else f"{times(count)}, the last time {ago}"
         return _sentence("visits", f"The user had been there {when}.")
     past = Piece(text="past visit" if count == 1 else "past visits", kind="revisits")

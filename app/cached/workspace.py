@@ -174,12 +174,17 @@ def waits_for_causes(source: Source) -> bool:
     return kept_causes(source) is None and is_large(source)
 
 
-@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
 def first_case(source: Source) -> int:
     """The case that Walk and Explain open on; from what is kept alone, so that nobody waits for it."""
     opened = open_workspace(source)
-    records = opened.records() if opened.has_records and source.imported is None else None
-    return best_first_case(opened.cases, records, kept_causes(source))
+    return _first_case(source, opened.has_records, kept_causes(source) is not None)
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
+def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
+    opened = open_workspace(source)
+    records = opened.records() if is_ranked and source.imported is None else None
+    return best_first_case(opened.cases, records, kept_causes(source) if has_causes else None)
 
 
 def freeze() -> None:

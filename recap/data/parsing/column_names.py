@@ -25,14 +25,15 @@ _WORDS: Final = {
     "name": """name nombre nom nome naam bezeichnung titel title label nazwa isim 名称 名稱 名前 店名 название
         имя""",
     "split": "split splittag",
+    "time": """time from von desde to until bis hasta timestamp ts datetime date day at when zeit
+        zeitpunkt zeitstempel datum tag uhrzeit wann besuch besucht heure horodatage quand moment instant
+        visite fecha hora cuando visita data ora quando orario momento tijd tijdstip wanneer bezoek
+        checkin visit visited arrival arrived arrive ankunft arrivee llegada arrivo chegada aankomst
+        start begin beginn debut inicio inizio entry enter entered entrada entrata departure departed
+        depart left leave exit end ende abfahrt salida partida uscita partenza vertrek einde created
+        logged recorded epoch unix utc gmt t clock zaman tarih saat czas kiedy godzina 时间 時間 日期 日時 日付 到店
+        время дата когда""",
     "trajectory": "trajectory traj trajid trip session tour journey track fahrt reise sitzung route recorrido",
-    "time": """time timestamp ts datetime date day at when zeit zeitpunkt zeitstempel datum tag uhrzeit
-        wann besuch besucht heure horodatage quand moment instant visite fecha hora cuando visita data
-        ora quando orario momento tijd tijdstip wanneer bezoek checkin visit visited arrival arrived
-        arrive ankunft arrivee llegada arrivo chegada aankomst start begin beginn debut inicio inizio
-        entry enter entered entrada entrata departure departed depart left leave exit end ende abfahrt salida partida
-        uscita partenza vertrek einde created logged recorded epoch unix utc gmt t clock zaman tarih saat
-        czas kiedy godzina 时间 時間 日期 日時 日付 到店 время дата когда""",
     "user": """user uid usr person people member client customer cust kunde kund klant cliente client
         usuario utilisateur utilizador utente gebruiker benutzer nutzer besucher visitor visiteur
         visitante visitatore bezoeker passenger traveller traveler account device driver rider employee
@@ -51,7 +52,8 @@ _MARKS: Final = {
     "id": "id ids nr no num number code key uuid guid ref hash nummer numero kennung kod kodu 编号 番号 номер код",
     "local": "local lokal locale lokale ortszeit localtime timelocal",
     "utc": "utc gmt",
-    "end": "depart departure departed end left leave exit abfahrt salida partida uscita partenza vertrek einde",
+    "end": """depart departure departed end left leave exit abfahrt salida partida
+        uscita partenza vertrek einde to until bis hasta""",
 }
 _LETTERS: Final = str.maketrans("łıøßđ", "liosd")
 _KNOWN: Final = {field: frozenset(words.split()) for field, words in {"noise": _NOISE, **_WORDS, **_MARKS}.items()}

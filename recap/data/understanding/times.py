@@ -14,7 +14,7 @@ from recap.data.parsing.options import FIELDS
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.time_column import join_clock
-from recap.data.parsing.times import detect_layout, iso_offsets, strptime_layout
+from recap.data.parsing.times import EARLIEST, LATEST, detect_layout, iso_offsets, strptime_layout
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.proposal import TimeLayout, ZoneProposal
@@ -51,23 +51,21 @@ def choose_time(draft: Draft) -> Column | None:
 
 def _candidates(draft: Draft) -> list[_Candidate]:
     """Columns of times, or pairs of days and clocks, the most likely first."""
-    order = list(draft.sample)
     clocks = [name for name, column in draft.sample.items() if column.is_clock and field_of(name)[1] >= 0]
     owners = [draft.spots, *(draft.sample[name].codes for field, name in draft.taken.items() if field == "user")]
     found: list[_Candidate] = []
     for column in draft.times:
-        name, points = column.name, field_of(column.name)[1]
         belongs = draft.can_tell and any(determines(owner, column.codes) >= 0.95 for owner in owners)
-        if name in draft.taken.values() or points < 0 or belongs:  # a birthday, the day a shop opened
-            continue
-        mapping, seconds = {"time": name}, column.seconds
+        if column.name in draft.taken.values() or field_of(column.name)[1] < 0 or belongs:
+            continue  # a birthday, the day a shop opened
+        seconds = column.seconds
         has_clock = bool((seconds.astype("datetime64[D]") != seconds)[~np.isnat(seconds)].any())
-        if not has_clock and clocks:
-            clock = min(clocks, key=lambda clock: abs(order.index(clock) - order.index(name) - 0.5))
-            mapping, column, has_clock = {"date": name, "time": clock}, _joined(draft, clock, name), True
-            points = max(points, field_of(clock)[1])
-        points += 0.6 * (says(name, "utc") - says(name, "local")) - 3 * says(name, "end") - 2 * (not has_clock)
-        found.append((points, mapping, column))
+        pairs = [{"date": column.name, "time": clock} for clock in clocks if not has_clock]
+        for mapping in pairs or [{"time": column.name}]:
+            names, both = list(mapping.values()), _joined(draft, mapping["time"], mapping.get("date"))
+            points = max(field_of(name)[1] for name in names) - 2 * (not has_clock and not pairs)
+            points += 0.6 * (says(column.name, "utc") - says(column.name, "local"))
+            found.append((points - 3 * any(says(name, "end") for name in names), mapping, both))
     return sorted(found, key=lambda item: (-item[0], np.nanmedian(item[2].seconds.astype(np.float64))))
 
 
@@ -156,24 +154,34 @@ def _count_unread(draft: Draft, layouts: list[str]) -> dict[str, int]:
 
 
 def propose(draft: Draft, column: Column) -> ZoneProposal | None:
-    """Ask for the zone, and whether times are local, where neither the file nor an option names one."""
+    """Ask for the zone, and whether times are local, where neither the file nor an option names one.
+
+    Where only the second is open, it is taken from the hours, and the column's reason says so.
+    """
     form, values = draft.options.time_format, column.values
     layout = strptime_layout(form) if form else detect_layout(values)
     carries = layout.is_utc and form is None and pa.types.is_string(values.type) and iso_offsets(values) is not None
-    if draft.options.zone is not None or "tz" in draft.taken or layout.zone is not None or carries:
+    if layout.zone is not None or carries:
         return None
-    zone = propose_zone(draft.latitude, draft.longitude)
+    zone = draft.options.zone or propose_zone(draft.latitude, draft.longitude)
     reason = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins lie in several zones"
-    named: dict[str, Any] = {"timezone": zone}
     is_local: bool | None = not layout.is_utc and not says(column.name, "utc")
-    answers = {zone: named}
+    answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     if is_local and not draft.options.local_times and not says(column.name, "local"):
         seconds = layout.parse(values).to_numpy(zero_copy_only=False).astype("datetime64[s]")
+        seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
         as_local, as_utc = _night(seconds), _night(_local(seconds, zone, draft.longitude))
-        reason += f"; {as_local:.0%} at night if local, {as_utc:.0%} if UTC"
-        answers = {"times are local": {**named, "local_times": True}, "times are UTC": named}
-        answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
+        nights = f"{as_local:.0%} at night if local, {as_utc:.0%} if UTC"
         is_local = as_local < as_utc if min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc) else None
+        if is_local and "tz" in draft.taken:
+            draft.options = draft.options.model_copy(update={"local_times": True})
+        if "tz" in draft.taken or (is_local and draft.options.zone):
+            draft.reasons[column.name] += f"; {nights}"
+        reason += f"; {nights}"
+        answers = {"times are local": {**answers[zone], "local_times": True}, "times are UTC": answers[zone]}
+        answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
+    if draft.options.zone is not None or "tz" in draft.taken:
+        return None
     draft.ask("timezone", f"it names no time zone; {zone} is likely ({reason})", answers)
     return ZoneProposal(timezone=zone, is_local=is_local, reason=reason)
 
