@@ -310,11 +310,11 @@ _TERMS: Final = (
         "Two-sided permutation test over users: all 2^U sign flips up to 12 users that differ, else 9,999 drawn ones.",
     ),
     Term(
-        "too_close",
-        "Too close to tell",
+        "tie",
+        "Tie",
         "",
         "The numbers do not say which of the two is better.",
-        "The 95 % user-bootstrap interval holds 0, or the larger of the two p is .05 or more.",
+        "The 95 % interval holds 0, the larger p is .05 or more, or two seeds of one model differ by as much.",
     ),
     Term(
         "seed_band",

@@ -18,7 +18,7 @@ _SALT: Final = "lesson"
 
 
 @dataclass(frozen=True)
-class Told:
+class Generalised:
     """A trail as it may be shown.
 
     Attributes:
@@ -58,7 +58,7 @@ def fitting(opened: Workspace, places: list[int]) -> int:
 
 
 @lru_cache(maxsize=256)
-def told_for(opened: Workspace, places: tuple[int, ...], k: int) -> Told:
+def generalised_for(opened: Workspace, places: tuple[int, ...], k: int) -> Generalised:
     """The finest cells, doubled in size again and again, in which at least k users were in all of them.
 
     As a shared case does (`analysis.sharing.share`); where even the widest cells do not do, it says so.
@@ -67,8 +67,8 @@ def told_for(opened: Workspace, places: tuple[int, ...], k: int) -> Told:
     rule = Generalisation(salt=_SALT, min_users=k)
     for level in range(WIDEST):
         wide = rule.model_copy(update={"cell_degrees": rule.cell_degrees * 2**level})
-        told = MaskedPlaces.generalised(opened, wide, frozenset(places))
-        fits = Crowd(traces, told, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
+        masked = MaskedPlaces.generalised(opened, wide, frozenset(places))
+        fits = Crowd(traces, masked, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
         if fits >= k:
             break
-    return Told(fits, wide.cell_km, fits >= k)
+    return Generalised(fits, wide.cell_km, fits >= k)

@@ -198,7 +198,7 @@ def ablations(source: Source, metric: str) -> pd.DataFrame | None:
 
 def notable(source: Source) -> list[NotableCase]:
     """See `analysis.long_tail.notable_cases`; ablations of a few cases are run where those of all are not kept."""
-    for model in (None, "visit_count"):  # outside the cache: what takes long is told while it is made
+    for model in (None, "visit_count"):  # outside the cache: a message is shown while it is made
         read_records(source, model)
     return _notable(source, all_ablated=kept_causes(source) is not None)
 
@@ -259,7 +259,7 @@ def flat_records(ranker: Ranker) -> pd.DataFrame:
 
 def miss_labels(source: Source, k: int) -> pd.Series:
     """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
-    described_misses(source)  # outside the cache: what takes long is told while it is made
+    described_misses(source)  # outside the cache: a message is shown while it is made
     return _miss_labels(source, k)
 
 
@@ -341,22 +341,22 @@ def recipe_tables(source: Source) -> RecipeTables:
 
 def _with_records(source: Source) -> tuple[str, ...]:
     """The names of the other models, once all records are there: no cached function should wait for them."""
-    beside = other_models(source)
+    others = other_models(source)
     read_records(source)
-    for other in beside.values():
+    for other in others.values():
         if isinstance(other, str):
             read_records(source, other)
         else:
             read_records(other)
-    return tuple(beside)
+    return tuple(others)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
 def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeTables:
-    beside = other_models(source)
+    models = other_models(source)
     others = {}
     for name in names:
-        other = beside[name]
+        other = models[name]
         others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
     return RecipeTables(
         model=model_label(source),

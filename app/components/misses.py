@@ -27,7 +27,7 @@ def show_misses(ranker: Ranker, k: int, list_kind: Callable[[str | None], None])
     """The misses of a model by kind and on the map.
 
     Args:
-        list_kind: told the kind of a ticked row, None where the tick is taken away.
+        list_kind: called with the kind of a ticked row, None where the tick is taken away.
     """
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():

@@ -4,7 +4,7 @@ from typing import Final
 
 from analysis.formatting import percent, user_name
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.hiding import crowd_at, fitting, told_for, trail
+from analysis.learn.hiding import crowd_at, fitting, generalised_for, trail
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
 from analysis.learn.measure import share_question
 from analysis.learn.vocabulary import Say
@@ -107,7 +107,7 @@ def choose_user(opened: Workspace) -> int:
 def _scene(opened: Workspace, say: Say, user: int, number: int, k: int) -> Scene:
     places = trail(opened, user, MOST_POINTS)[:number]
     fits = [fitting(opened, places[: at + 1]) for at in range(len(places))]
-    told = told_for(opened, tuple(places), k)
+    told = generalised_for(opened, tuple(places), k)
     finding = say(
         "{n} of their {unit}: {alone} as recorded. Told for k = {k}, {fit}.",
         n=len(places),

@@ -57,13 +57,14 @@ def show_numbers(found: Comparison) -> None:
     """One row for each group, with its interval, the more cautious p and the verdict."""
     table = pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")])
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:-1]}
+    better = st.column_config.TextColumn(help=tooltip("tie"))
     right["p"] = st.column_config.TextColumn(alignment="right", help=tooltip("mcnemar_p", "sign_flip_p"))
     st.dataframe(
         table,
         hide_index=True,
         key="compare-numbers",
         height="content",
-        column_config={"Transitions": st.column_config.TextColumn(width=210), **right},
+        column_config={"Transitions": st.column_config.TextColumn(width=210), "Better": better, **right},
         alt="Differences by group with 95 % intervals over users, cases that only one finds, p and verdict",
     )
     quiet(markdown_text(words.cases_sentence(found)))

@@ -25,6 +25,7 @@ _LONGEST_STAY: Final = 2 * 86_400
 _NIGHT: Final = (2, 3, 4, 5)
 """Hours in which people check in least, by local clocks."""
 _QUIETER: Final = 0.6
+_ENOUGH_TIMES: Final = 200
 
 
 def choose_time(draft: Draft) -> Column | None:
@@ -39,9 +40,7 @@ def choose_time(draft: Draft) -> Column | None:
     reasons = [_compared(found[0], item) for item in found[1:]]
     if not found or None in reasons:
         which = {" and ".join(mapping.values()): mapping for _, mapping, _ in found[:4]}
-        draft.ask(
-            "time", f"which column is {FIELDS['time']}?" if which else f"no column is surely {FIELDS['time']}", which
-        )
+        draft.ask_which("time", FIELDS["time"], which)
         return None
     _, mapping, column = found[0]
     for field, name in mapping.items():
@@ -72,12 +71,9 @@ def _candidates(draft: Draft) -> list[_Candidate]:
 def _compared(first: _Candidate, other: _Candidate) -> str | None:
     """Why the first of two is the time; None where either may be."""
     later = (other[2].seconds - first[2].seconds).astype("timedelta64[s]")
-    steps, counts = np.unique(later[~np.isnat(later)].astype(np.int64), return_counts=True)
-    if (
-        len(steps) > 8
-        and counts[steps >= 0].sum() > 0.98 * counts.sum()
-        and 0 < np.median(later).astype(int) < _LONGEST_STAY
-    ):
+    later = later[~np.isnat(later)].astype(np.int64)
+    steps = np.unique(later)
+    if len(steps) > 8 and (later >= 0).mean() > 0.98 and 0 < np.median(later) < _LONGEST_STAY:
         return f"before {other[1]['time']}"
     is_same = len(steps) <= 4 and bool((steps % 900 == 0).all())
     if is_same and ((steps == 0).all() or first[0] >= other[0] + _CLOSE):
@@ -104,17 +100,17 @@ def choose_layout(draft: Draft, column: Column) -> list[TimeLayout]:
     layouts = [one for place, one in enumerate(read) if not any(read[one].equals(read[a]) for a in list(read)[:place])]
     layouts = [layout for layout in layouts if not _has_more_years(read[layout])] or layouts
     unread = _count_unread(draft, layouts)
-    values = pd.DataFrame({layout: read[layout].to_numpy(zero_copy_only=False) for layout in layouts}).head(2000)
-    differing = values[values.notna().all(axis=1) & (values.nunique(axis=1) == len(layouts))]
-    row = (differing if len(differing) else values.dropna(how="all")).index[0]
+    times = np.array([read[layout].to_numpy(zero_copy_only=False) for layout in layouts]).astype("datetime64[s]")
+    known = ~np.isnat(times).any(axis=0)
+    row = int(np.argmax(known + 2 * (known & (times != times[0]).any(axis=0))))
     shown = [
         TimeLayout(
             time_format=layout,
             label={"d": "day first", "y": "year first", "Y": "year first"}.get(_first_letter(layout), "month first"),
             unread=unread[layout],
-            first=f"{column.text[row]} is {values.loc[row, layout]:%d %b %Y %H:%M}",
+            first=f"{column.text[row]} is {pd.Timestamp(times[place, row]):%d %b %Y %H:%M}" if known[row] else "",
         )
-        for layout in sorted(layouts, key=lambda layout: unread[layout])
+        for place, layout in sorted(enumerate(layouts), key=lambda item: unread[item[1]])
     ]
     first, *others = shown
     close = [item for item in shown if item.unread <= 10 * first.unread]
@@ -172,7 +168,8 @@ def propose(draft: Draft, column: Column) -> ZoneProposal | None:
         seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
         as_local, as_utc = _night(seconds), _night(_local(seconds, zone, draft.longitude))
         nights = f"{as_local:.0%} at night if local, {as_utc:.0%} if UTC"
-        is_local = as_local < as_utc if min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc) else None
+        is_clear = len(seconds) >= _ENOUGH_TIMES and min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc)
+        is_local = as_local < as_utc if is_clear else None
         if is_local and "tz" in draft.taken:
             draft.options = draft.options.model_copy(update={"local_times": True})
         if "tz" in draft.taken or (is_local and draft.options.zone):
