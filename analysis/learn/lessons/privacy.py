@@ -100,5 +100,7 @@ def _scene(world: Workspace, user: int, number: int, k: int) -> Scene:
     finding = f"{unit}: {alone}. Generalised for k = {k}, {masked.fits:,} match"
     finding += "." if masked.reached else ", too few to share."
     chart = _chart(world, user, number, Bar(f"Generalised, k = {k}", masked.fits, f"{masked.fits:,}", "model"))
-    note = f"Places: {', '.join(world.labels[place] for place in places)}. Generalised: cells of {masked.cell_km:.1f} km."
+    note = (
+        f"Places: {', '.join(world.labels[place] for place in places)}. Generalised: cells of {masked.cell_km:.1f} km."
+    )
     return Scene(finding, (chart,), note)
