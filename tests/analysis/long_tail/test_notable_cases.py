@@ -74,7 +74,7 @@ def test_a_cards_rank_is_that_of_explains_edit(folder: str) -> None:
 
 
 def test_a_short_list_reaches_from_the_best_rank_to_the_worst() -> None:
-    """Of ten likely cases three are ablated: the first, the middle and the last; other cases only where there is room."""
+    """Of ten likely cases three: the first, the middle and the last; others only where there is room."""
     rows = pd.DataFrame({"rank": range(12)})
     assert _spread(rows, 10, 3).index.tolist() == [0, 4, 9]
     assert _spread(rows, 2, 3).index.tolist() == [0, 1, 2]
