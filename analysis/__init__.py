@@ -3,10 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from analysis.notebook import compare, explain
+    from analysis.notebook import compare_models, explain_case
     from analysis.workspace import Workspace
 
-__all__ = ["Workspace", "compare", "explain"]
+__all__ = ["Workspace", "compare_models", "explain_case"]
 
 
 def __getattr__(name: str) -> Any:

@@ -4,26 +4,26 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from analysis.compare.comparison import Comparison, PairedCases
-from analysis.compare.comparison import compare as compare_sides
+from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.side import side_of
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explanation import CaseExplanation
+from analysis.explain.explanation import explain_case as explain_one
 from analysis.sharing import comparison as comparison  # renders what a cell returns
 from analysis.sharing import page as page  # renders what a cell returns
 from analysis.workspace import Workspace
 
 
-def explain(model: Workspace, case: int, **options: Any) -> CaseExplanation:
-    """Explain one test case; options as in `explain_case`, such as ``checks=True`` for robustness checks.
+def explain_case(model: Workspace, case: int, **options: Any) -> CaseExplanation:
+    """Explain one test case; ``checks=True`` and other options as in `analysis.explain.explanation`.
 
     Raises:
         CaseError: no such case or POI, or an edit that does not fit.
         ConfigError, CheckpointError: no trained RECAP is open.
     """
-    return explain_case(model.predictor, case, **{"seeds": model.seeds(), **options})
+    return explain_one(model.predictor, case, **{"seeds": model.seeds(), **options})
 
 
-def compare(
+def compare_models(
     model: Workspace,
     other: Workspace | str | Path,
     metric: str = "hr20",
@@ -40,7 +40,7 @@ def compare(
         VocabularyError: a checkpoint of another dataset.
     """
     a = other if isinstance(other, Workspace) else model.with_model(other)
-    return compare_sides(_paired(model.without_model), side_of(a), side_of(model), metric, k)
+    return compare(_paired(model.without_model), side_of(a), side_of(model), metric, k)
 
 
 @lru_cache(maxsize=4)

@@ -4,13 +4,6 @@ from typing import Final
 
 _PHRASES: Final[dict[str, str]] = {
     "chip_two": "2 hops",
-    "without_two_hops": "Without two hops",
-    "hops_title": "What one more hop adds",
-    "hops_axis": "Hops N",
-    "hops_alt": "Candidates, share of unseen transitions reached and signal to noise for one to five hops",
-    "inside_two_hops": "Within<br>two hops",
-    "beyond_two_hops": "Beyond<br>two hops",
-    "cohorts_alt": "Accuracy on rare transitions by whether the target was visited before and lies within two hops",
 }
 
 

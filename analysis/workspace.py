@@ -9,14 +9,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from analysis.geography import unwrap_longitudes
 from analysis.records.causes import ablations_key, case_ablations, kept_ablations
-from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
+from analysis.records.evaluation_records import LISTS, MODEL_LABELS, label_with_folder, records_key
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import TableKey, kept_table
@@ -37,22 +37,13 @@ if TYPE_CHECKING:
     from recap.predictor import CaseRanker, Predictor
     from recap.scores import Scorer
 
+Part = TypeVar("Part")
 Progress = Callable[[int, int], None]
 """Told (cases done, cases in all) while something is made."""
 _CASES_PER_REPORT: Final = 1024
 _TABLES_FORMAT: Final = "1"
 """Of the kept tables of a dataset alone: their columns and how they are computed."""
 _NO_MODEL: Final = "no model is open: name a checkpoint folder, a baseline or imported predictions"
-
-
-def label_with_folder(label: str, folder: Path) -> str:
-    """A model's label with its checkpoint's folder, where that says more.
-
-    >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
-    ('RECAP', 'RECAP paper')
-    """
-    says_more = folder.name != "checkpoint" and folder.name.casefold() != label.casefold()
-    return f"{label} {folder.name}" if says_more else label
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +64,9 @@ class Workspace:
     bundle: Path | None = None
     keep: bool = True
     _without_model: "Workspace | None" = None
-    _made: dict[str, pd.DataFrame] = field(default_factory=dict, init=False)
+    _made: dict[str, Any] = field(default_factory=dict, init=False)
     _baselines: "dict[str, Workspace]" = field(default_factory=dict, init=False)
-    _making: threading.RLock = field(default_factory=threading.RLock, init=False)
+    _making: dict[str, threading.Lock] = field(default_factory=dict, init=False)
 
     @classmethod
     def open(cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True) -> "Workspace":
@@ -121,6 +112,15 @@ class Workspace:
             raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
         return named[0] if named else Path(model)
 
+    def _once(self, kind: str, make: Callable[[], Part]) -> Part:
+        """A part made by whoever asks first; others wait for that part alone."""
+        if kind not in self._made:
+            with self._making.setdefault(kind, threading.Lock()):
+                if kind not in self._made:
+                    self._made[kind] = make()
+        part: Part = self._made[kind]
+        return part
+
     @property
     def without_model(self) -> "Workspace":
         """The dataset alone."""
@@ -136,21 +136,17 @@ class Workspace:
         """Every user's visits in order."""
         return Visits.of(self.dataset)
 
-    @cached_property
+    @property
     def checkins(self) -> "CheckinTensors":
         """The check-ins as scorers read them."""
-        if self._without_model is not None:
-            return self._without_model.checkins
         from recap.history import CheckinTensors
 
-        return CheckinTensors.from_dataset(self.dataset)
+        return self.without_model._once("checkins", lambda: CheckinTensors.from_dataset(self.dataset))
 
-    @cached_property
+    @property
     def cases(self) -> pd.DataFrame:
         """The test cases in records order, see `describe_cases`."""
-        if self._without_model is not None:
-            return self._without_model.cases
-        return describe_cases(self.dataset, self.graph, c.TEST)
+        return self.without_model._once("cases", lambda: describe_cases(self.dataset, self.graph, c.TEST))
 
     @property
     def labels(self) -> list[str]:
@@ -185,11 +181,8 @@ class Workspace:
             make: called only when the table is not there yet.
             rows: rows it must have.
         """
-        made = self.without_model._made
-        if kind not in made:
-            key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
-            made[kind] = kept_table(key, make, rows=rows, keep=self.keep)
-        return made[kind]
+        key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
+        return self.without_model._once(kind, lambda: kept_table(key, make, rows=rows, keep=self.keep))
 
     @cached_property
     def key(self) -> str:
@@ -233,7 +226,7 @@ class Workspace:
             return {}
         return values if isinstance(values, dict) else {}
 
-    @cached_property
+    @property
     def checkpoint(self) -> "Checkpoint | None":
         """The verified checkpoint; None of another model.
 
@@ -248,20 +241,24 @@ class Workspace:
         self._verified.check_dataset(self.dataset)
         return self._verified
 
-    @cached_property
+    @property
     def _verified(self) -> "Checkpoint":
         from recap.checkpoint import Checkpoint
 
-        assert isinstance(self.model, Path)
-        return Checkpoint.load(self.model)
+        folder = self.model
+        assert isinstance(folder, Path)
+        return self._once("checkpoint", lambda: Checkpoint.load(folder))
 
-    @cached_property
+    @property
     def scorer(self) -> "Scorer":
         """The model as something that scores cases; a checkpoint's in float64.
 
         Raises:
             ConfigError: no model is open, or imported predictions, which are lists and no model.
         """
+        return self._once("scorer", self._build_scorer)
+
+    def _build_scorer(self) -> "Scorer":
         if self.checkpoint is not None:
             return self.checkpoint.scorer(self.dataset, self.graph)
         if isinstance(self.model, str):
@@ -277,7 +274,7 @@ class Workspace:
         """Whether a softmax of the model's scores means a probability."""
         return self.checkpoint.is_probabilistic if self.checkpoint is not None else self.model == FEATURE_CURVES
 
-    @cached_property
+    @property
     def ranker(self) -> "CaseRanker":
         """The checkpoint, ready for single and edited cases.
 
@@ -288,14 +285,9 @@ class Workspace:
 
         if self.checkpoint is None:
             raise ConfigError("no trained model is open: name a checkpoint folder")
-        return open_ranker(
-            self.checkpoint,
-            self.dataset,
-            graph=self.graph,
-            checkins=self.checkins,
-            cases=self.cases,
-            scorer=self.scorer,
-        )
+        own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
+        checkpoint = self.checkpoint
+        return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))
 
     @property
     def predictor(self) -> "Predictor":
@@ -342,12 +334,9 @@ class Workspace:
         Raises:
             ScoreError: the model returned NaN.
         """
-        with self._making:
-            if "records" not in self._made:
-                # What no file will hold must not be ranked a second time for its lists.
-                has_file = self.keep or records_key(self.dataset.hash, self.key).is_kept(self.bundle)
-                self._made["records"] = self._read_records(LISTS if has_file else (), progress)
-            return self._made["records"]
+        # What no file will hold must not be ranked a second time for its lists.
+        has_file = self.keep or self.has_records
+        return self._once("records", lambda: self._read_records(LISTS if has_file else (), progress))
 
     def records_with_lists(self) -> pd.DataFrame:
         """The same with the best places and their scores of every case; read again at every call where it is a file."""
@@ -377,18 +366,18 @@ class Workspace:
         Raises:
             ConfigError, CheckpointError: the model is not a trained RECAP.
         """
-        with self._making:
-            if "ablations" not in self._made:
-                self._made["ablations"] = case_ablations(
-                    self.dataset.hash,
-                    self.key,
-                    lambda: self.predictor,
-                    rows=len(self.cases),
-                    keep=self.keep,
-                    bundle=self.bundle,
-                    progress=progress,
-                )
-            return self._made["ablations"]
+        return self._once(
+            "ablations",
+            lambda: case_ablations(
+                self.dataset.hash,
+                self.key,
+                lambda: self.predictor,
+                rows=len(self.cases),
+                keep=self.keep,
+                bundle=self.bundle,
+                progress=progress,
+            ),
+        )
 
     def kept_ablations(self) -> pd.DataFrame | None:
         """The same where the table was shipped or kept before; None where it would have to be made."""

@@ -15,7 +15,7 @@ state.arrive_at(page.url_path)
 if not presents:
     st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
 page.run()
-if state.takes_over_saying_invented():
+if state.consume_synthetic_notice():
     quiet("This city is invented: nobody in it is real.")
 if not presents:  # a screen has no line to spare; its pictures follow with the next one
     watch_theme()

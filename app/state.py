@@ -1,6 +1,7 @@
 """What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
 
 from collections.abc import Callable, Mapping
+from typing import TypeVar, cast
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -12,6 +13,7 @@ from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source
 from recap.printable import markdown_text
 
+T = TypeVar("T")
 _WRITTEN = "_written_params"
 _LEFT = "_left_params"
 """By field: the values that the address had on this page before this session wrote others."""
@@ -144,6 +146,36 @@ def follow(params: Mapping[str, object]) -> None:
             st.query_params[name] = str(value)
 
 
+def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
+    """What was chosen last on any view; it is in the link, unless it is the default.
+
+    Args:
+        name: of the link's field.
+        choices: by what the link says; one the link names otherwise is not followed.
+    """
+    key, asked = _chosen_key(name), incoming(name)
+    if asked is not None and asked in choices:
+        st.session_state[key] = choices[asked]
+    chosen = st.session_state.get(key, default)
+    if chosen not in choices.values():
+        chosen = default
+    said = next(text for text, value in choices.items() if value == chosen)
+    write_param(name, None if chosen == default else said)
+    return cast("T", chosen)
+
+
+def choose(name: str, value: object) -> None:
+    """Change what `current_choice` gives; None goes back to the default."""
+    if value is None:
+        st.session_state.pop(_chosen_key(name), None)
+    else:
+        st.session_state[_chosen_key(name)] = value
+
+
+def _chosen_key(name: str) -> str:
+    return f"_chosen_{name}"
+
+
 def current_source(*, lists: bool = False, notices: bool = True) -> Source | None:
     """The chosen source, or the first on offer; None where there is nothing to open.
 
@@ -224,8 +256,8 @@ def _say_what_differs(source: Source) -> None:
         st.markdown(f":small[:gray[{hashes.sentence[0].upper()}{hashes.sentence[1:]}. {shown}]]")
 
 
-def takes_over_saying_invented() -> bool:
-    """Whether the page must still say that its city is invented; whoever asks says it."""
+def consume_synthetic_notice() -> bool:
+    """Whether the page must still say that its city is invented; the caller then says it."""
     return bool(st.session_state.pop("to_say_invented", False))
 
 

@@ -29,7 +29,7 @@ def first_view_is_there() -> None:
 
 def _warm_up() -> None:
     """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
-    from app.cached import tables, workspace
+    from app.cached import workspace
     from app.settings import AppSettings
     from app.sources import find_sources
 
@@ -47,10 +47,8 @@ def _warm_up() -> None:
         explanations.open_model(sources[0])
         if sources[0].has_parts:
             explanations.get_ready(sources[0])
-        tables.hops(sources[0])
-        tables.lift(sources[0])
         if sources[0].has_parts and not workspace.waits_for_causes(sources[0]):
-            tables.miss_labels(sources[0], 20)
+            workspace.read_ablations(sources[0])
     except RecapError:
         return
     workspace.freeze()

@@ -43,7 +43,7 @@ NARROW: ViewportSize = {"width": 800, "height": 900}
 PATIENCE_S: Final = 120
 PICTURES: Final = (
     ".js-plotly-plot .main-svg, [data-testid=stDeckGlJsonChart] canvas, [data-testid=stMain] img, "
-    "[data-testid=stVegaLiteChart] canvas"
+    "[data-testid=stVegaLiteChart] :is(canvas, svg)"
 )
 
 WATCH: Final = """

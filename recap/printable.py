@@ -27,13 +27,22 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.split()))
 
 
+_LONGEST_CODE: Final = 6
+
+
 def shortened(text: str, limit: int) -> str:
-    """The text in at most ``limit`` characters; one that was cut ends in an ellipsis.
+    """The text in at most ``limit`` characters; an ellipsis says where it was cut. A place's code at its end stays.
 
     >>> shortened("Washington Square Park", 12), shortened("City College", 12)
     ('Washington …', 'City College')
+    >>> shortened("Elementary School · 1f9b", 20)
+    'Elementary S… · 1f9b'
     """
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    if len(text) <= limit:
+        return text
+    _, dot, code = text.rpartition(" · ")
+    end = dot + code if 0 < len(code) <= _LONGEST_CODE and len(dot + code) < limit // 2 else ""
+    return text[: limit - 1 - len(end)] + "…" + end
 
 
 def markdown_text(text: str) -> str:

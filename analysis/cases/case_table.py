@@ -2,9 +2,12 @@
 
 from typing import Final
 
+import numpy as np
 import pandas as pd
 
+from analysis.glossary import TERMS
 from analysis.long_tail.misses import HIT, label_misses
+from analysis.records.ablations import GROUP_NAMES
 from analysis.records.causes import causes_of
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -27,6 +30,9 @@ COLUMNS: Final = (
     REASON,
     CAUSES,
 )
+TRANSITION: Final = "transition"
+REFERENCE: Final = "reference_rank"
+WHY: Final = "why"
 KNOWN_BEFORE: Final = (c.CASE, c.USER, HOUR, FROM)
 """Columns that do not depend on the truth: what may be shown while it is hidden."""
 NO_REASON: Final = ""
@@ -79,3 +85,33 @@ def case_table(
     table[REASON] = reasons.where(reasons != HIT, NO_REASON).to_numpy()
     table[CAUSES] = [tuple(str(name) for name in names[row]) for row in causes.to_numpy(bool)]
     return table
+
+
+def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFrame:
+    """A case table as a list of two models' ranks: first what the first model alone finds, by rank gained.
+
+    Args:
+        table: from `case_table`.
+        reference: the second model's rank of each case.
+        k: a case is missed where its rank is above.
+
+    Returns:
+        The columns of the table with ``transition`` (from → to), ``reference_rank`` and ``why`` (the groups of features
+        that a found case needs; of a missed case its kind).
+    """
+    why = [
+        _why(rank > k, reason, causes)
+        for rank, reason, causes in zip(table[c.RANK], table[REASON], table[CAUSES], strict=True)
+    ]
+    shown = table.copy()
+    shown[TRANSITION] = table[FROM] + " → " + table[TO]
+    shown[REFERENCE], shown[WHY] = reference.to_numpy(float), why
+    mine, theirs = (shown[name].to_numpy() for name in (c.RANK, REFERENCE))
+    return shown.iloc[np.lexsort([mine - theirs, (mine > k).astype(int) - (theirs > k)])]
+
+
+def _why(is_missed: bool, reason: str, causes: tuple[str, ...]) -> str:
+    if is_missed:
+        return f"missed: {TERMS[reason].word.lower()}" if reason else "missed"
+    groups = [GROUP_NAMES[cause] for cause in causes if cause in GROUP_NAMES]
+    return f"needs {', '.join(groups)}" if groups else ""

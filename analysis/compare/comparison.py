@@ -18,7 +18,6 @@ from analysis.records.case_groups import STEP_BINS, bin_of_cases, count_bins
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 
-METRICS: Final = ("hr1", "hr5", "hr20", "ndcg20", "mrr")
 DEFAULT_K: Final = 20
 GROUP_LABELS: Final = {
     "all": "All cases",

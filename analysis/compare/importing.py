@@ -37,7 +37,7 @@ REMARKS: Final = {
     "ties_at_the_end": "cases whose truth is tied with the end of its list; places left out may be tied too",
     "not_in_list": "cases whose truth is not in its list",
 }
-"""What is only told."""
+"""What is only reported."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +66,13 @@ class ImportReport:
     def sentences(self, *names: str) -> list[str]:
         """One sentence for each of these that occurs, with its count and examples."""
         words = PROBLEMS | REMARKS
-        told = []
+        lines = []
         for name in names or (*PROBLEMS, *REMARKS):
             finding = self.findings[name]
             if finding.count:
                 examples = f" ({', '.join(finding.examples)}, …)" if finding.examples else ""
-                told.append(f"{finding.count:,} {words[name]}{examples}")
-        return told
+                lines.append(f"{finding.count:,} {words[name]}{examples}")
+        return lines
 
 
 def import_predictions(
@@ -118,7 +118,7 @@ def import_predictions(
         given, int((listed_N > 0).sum()), int(min(known, default=0)), int(max(known, default=0)), findings
     )
     allowed = {"missing_cases": missing_as_miss, "unknown_pois": drop_unknown}
-    refused = [told for name in PROBLEMS if not allowed.get(name, False) for told in report.sentences(name)]
+    refused = [lines for name in PROBLEMS if not allowed.get(name, False) for lines in report.sentences(name)]
     if refused:
         raise DataError(
             f"{path.name} cannot be imported, nothing is guessed: {'; '.join(refused)}. Mend the file, or say "
@@ -160,7 +160,7 @@ def _contradictions(rows: pd.DataFrame) -> np.ndarray:
 
 
 def _rank(rows: pd.DataFrame, opened: Workspace, listed_N: np.ndarray) -> tuple[pd.DataFrame, dict[str, Finding]]:
-    """The records of all cases, and what is only told."""
+    """The records of all cases, and what is only reported."""
     num_cases, num_pois = len(opened.cases), opened.dataset.num_pois
     rows = rows.sort_values([c.CASE, c.SCORE], ascending=[True, False], kind="stable")
     case_R, score_R, poi_R = (rows[name].to_numpy() for name in (c.CASE, c.SCORE, c.POI))

@@ -152,7 +152,7 @@ def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: in
 
 
 def ship_tables(bundle: Path) -> None:
-    """Put the tables that views read into a bundle: records of the model and of the counting baselines, and removals.
+    """Put the tables that views read into a bundle: records of the model and of the counting baselines, and ablations.
 
     The app makes them itself where they are missing; shipped ones save the first visitor the wait.
     """

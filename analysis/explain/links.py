@@ -52,7 +52,7 @@ class CaseLink(Config):
 
     @classmethod
     def from_query(cls, query: str) -> "CaseLink":
-        """Read a link or its query part; the app's own settings beside the case are left out.
+        """Read a link or its query part; the app's own settings are left out.
 
         Raises:
             ConfigError: an unknown or unreadable field.

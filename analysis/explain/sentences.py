@@ -195,12 +195,12 @@ def _transition(case: SentenceInput) -> list[Sentence]:
 
 
 def _visits(case: SentenceInput) -> Sentence:
-    """``Six past visits, the last one 3 days ago, and the time of day carry it.``; "carry" is an ablation's word."""
+    """``Six past visits, the last one 3 days ago, and the time of day carry it.``; "carry" needs an ablation."""
     last, count = case.visits.last, len(case.visits.visits)
     if last is None:
         return _sentence("visits", "The user had never been there.")
     ago = f"{days(last.days_ago)} ago"
-    if not case.loses_without(PAST):
+    if not case.loses_without(PAST) or case.runner_up.rank < case.target.rank:
         when = f"once, {ago}" if count == 1 else f"{times(count)}, the last time {ago}"
         return _sentence("visits", f"The user had been there {when}.")
     past = Piece(text="past visit" if count == 1 else "past visits", kind="revisits")
@@ -284,15 +284,15 @@ def part_pill(name: str) -> str:
 
 def describe_chart(shown: "CaseExplanation") -> str:
     """The line below the contributions."""
-    told = ["The rows sum to the score. Click a row to open it."]
+    said = ["The rows sum to the score. Click a row to open it."]
     if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
-        told.append("The sequence model scores new places only.")
+        said.append("The sequence model scores new places only.")
     gates = [f"{entry.name} {signed(entry.gate, 2)}" for entry in (shown.a, shown.b) if entry.gate is not None]
     if gates:
-        told.append(f"The gate scales the correction: {', '.join(gates)}.")
+        said.append(f"The gate scales the correction: {', '.join(gates)}.")
     if shown.inactive:
-        told.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
-    return " ".join(told)
+        said.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
+    return " ".join(said)
 
 
 def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:

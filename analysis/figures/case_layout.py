@@ -27,7 +27,7 @@ class PlacedPath(Generic[Path]):
 
 
 def place_paths(paths: Sequence[Path], limit: int = 8) -> list[PlacedPath[Path]]:
-    """Source left, target right, middle places between them, strongest on top; laid out by networkx."""
+    """Source left, target right, middle places between them, strongest on top; placed by networkx."""
     shown = paths[:limit]
     graph = nx.DiGraph()
     graph.add_node("source", layer=0)

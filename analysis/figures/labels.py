@@ -48,7 +48,7 @@ def place_labels(
     half_size: tuple[float, float] = (365.0, 260.0),
     narrowest: tuple[float, float] | None = None,
 ) -> list[Label]:
-    """Put each name beside its mark, close and then a little farther, where it covers nothing; else leave it out.
+    """Put each name next to its mark, close and then a little farther, where it covers nothing; else leave it out.
 
     Args:
         texts: names, the most important first.
@@ -97,7 +97,7 @@ def label_box(label: Label, x: float, y: float) -> Box:
 def _options(index: int, text: str, gap: float) -> list[Label]:
     placed = []
     for anchor, side_x, side_y in _SIDES:
-        # Beside a mark the plate's padding counts, above and below it half its height.
+        # Next to a mark the plate's padding counts, above and below it half its height.
         dx = side_x * (gap + PADDING_PX / 2)
         dy = side_y * (gap + HEIGHT_PX / 2)
         placed.append(Label(index, text, round(dx, 1), round(dy, 1), anchor))

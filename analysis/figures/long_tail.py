@@ -1,22 +1,21 @@
-"""Long-tail figures: accuracy by count, cohorts of the tail, hop sweep."""
+"""Long-tail figures: what a rare transition still has, accuracy by count, hops and ablations."""
 
 import math
+from collections.abc import Sequence
 from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.figures.charts import add_notes, escape_tags, styled
+from analysis.figures.charts import add_notes, assembled, escape_tags, styled
 from analysis.figures.palette import Palette, ink_on, mix, translucent
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 
-WITHIN: Final = "Within<br>two hops"
-BEYOND: Final = "Beyond<br>two hops"
 COUNT_AXES: Final = {
-    c.TRANSITION_COUNT: "Times this step occurred in training",
-    c.DESTINATION_COUNT: "Times this place was visited in training",
+    c.TRANSITION_COUNT: "Times the transition was seen in training",
+    c.DESTINATION_COUNT: "Times the place was visited in training",
 }
 
 
@@ -25,45 +24,27 @@ def plot_accuracy_by_count(
     metric: str,
     *,
     by: str,
-    top: float,
     tail_up_to: int | None,
     reference: str,
-    title: str,
+    chosen: Sequence[int] | None = None,
     palette: Palette,
 ) -> go.Figure:
-    """Bars by how often the step or the place was seen; a tick marks the baseline, n stands under each bin.
+    """Bars by how often the transition or the place was seen; a tick marks the other model, n stands under each bin.
 
-    Bars carry ``[column, low, high]`` as customdata, so that a click opens the bin's cases.
+    Bars carry ``[column, low, high]`` as customdata, so that a click lists the bin's cases.
 
     Args:
         table: from `accuracy_by_count`, with a reference.
         by: the column that was counted over.
-        top: end of the y axis, see `accuracy_axis`; figures beside each other share it.
         tail_up_to: bins up to this count stand on a grey band and in the full colour; None for no tail.
-        reference: the baseline's name.
-        title: of the figure.
+        reference: the other model's name.
+        chosen: low and high of the bin whose cases are listed.
     """
     figure = go.Figure()
-    _add_bars(figure, table, by, metric, tail_up_to, reference, palette)
-    figure.update_xaxes(title_text=COUNT_AXES[by], title_standoff=36, type="category", tickangle=0)
-    styled(figure, palette, height=400, margin={"l": 46, "t": 40, "b": 78})
-    figure.update_yaxes(range=[0, top], tickformat=".2f", nticks=6)
-    add_notes(
-        figure,
-        [
-            {
-                "x": 0,
-                "xref": "x domain",
-                "y": 1,
-                "yref": "paper",
-                "yanchor": "bottom",
-                "yshift": 8,
-                "xanchor": "left",
-                "text": title,
-                "font": {"size": 15, "color": palette.ink},
-            }
-        ],
-    )
+    _add_bars(figure, table, by, metric, tail_up_to, reference, chosen, palette)
+    figure.update_xaxes(title_text=COUNT_AXES[by], title_standoff=34, type="category", tickangle=0)
+    styled(figure, palette, height=310, margin={"l": 40, "t": 22, "b": 70})
+    figure.update_yaxes(range=[0, accuracy_axis(table)], nticks=5)
     tail_bins = 0 if tail_up_to is None else int(((table["high"] >= 0) & (table["high"] <= tail_up_to)).sum())
     if tail_bins:
         figure.add_vrect(
@@ -72,16 +53,16 @@ def plot_accuracy_by_count(
             fillcolor=palette.band,
             line_width=0,
             layer="below",
-            annotation={"text": "<b>tail</b>", "font": {"color": palette.quiet, "size": 13}},
+            annotation={"text": "rare", "font": {"color": palette.quiet, "size": 13}, "yanchor": "bottom"},
             annotation_position="top left",
         )
     return figure
 
 
-def accuracy_axis(*tables: pd.DataFrame) -> float:
+def accuracy_axis(table: pd.DataFrame) -> float:
     """The end of a y axis that holds all intervals: 1.06 from accuracies of .5 on, else a little above the highest."""
-    top = max(0.05, *(float(table["upper"].max()) for table in tables))
-    return 1.06 if not math.isfinite(top) or top > 0.5 else top * 1.15 * 1.06
+    top = max(0.05, float(table[["upper", "reference"]].max().max()))
+    return 1.06 if not math.isfinite(top) or top > 0.5 else top * 1.15
 
 
 def _add_bars(
@@ -91,6 +72,7 @@ def _add_bars(
     metric: str,
     tail_up_to: int | None,
     reference: str,
+    chosen: Sequence[int] | None,
     palette: Palette,
 ) -> None:
     is_tail = [tail_up_to is None or 0 <= high <= tail_up_to for high in table["high"]]
@@ -100,7 +82,16 @@ def _add_bars(
     figure.add_bar(
         x=table["bin"],
         y=table["value"].fillna(0),
-        marker={"color": [palette.model.fill if tail else faint for tail in is_tail], "line_width": 0},
+        marker={
+            "color": [palette.model.fill if tail else faint for tail in is_tail],
+            "line": {
+                "color": palette.ink,
+                "width": [
+                    2 if chosen is not None and [low, high] == list(chosen) else 0
+                    for low, high in zip(table["low"], table["high"], strict=True)
+                ],
+            },
+        },
         error_y={
             "type": "data",
             "array": (table["upper"] - table["value"]).fillna(0),
@@ -117,6 +108,7 @@ def _add_bars(
             )
         ],
         hoverinfo="text",
+        unselected={"marker": {"opacity": 1}},
     )
     for position, reference_value in enumerate(table["reference"]):
         if known.iloc[position]:
@@ -144,75 +136,70 @@ def _add_bars(
 
 
 def plot_cohorts(
-    table: pd.DataFrame, reference: str, palette: Palette, *, within: str = WITHIN, beyond: str = BEYOND
+    table: pd.DataFrame, reference: str, *, chosen: Sequence[int] | None = None, palette: Palette
 ) -> go.Figure:
-    """The four cohorts of the tail as squares; each carries ``[in_history, within_two_hops]`` as customdata.
+    """The four cohorts of rare transitions as cells; each carries ``[in_history, within_two_hops]`` as customdata.
 
     Args:
         table: from `accuracy_by_cohort`, with a reference.
-        reference: the baseline's name.
-        within, beyond: what the rows of squares are called.
+        reference: the other model's name.
+        chosen: the flags of the cell whose cases are listed.
     """
-    figure, notes = go.Figure(), []
+    traces: list[dict[str, Any]] = []
+    notes = []
     for row in table.to_dict(orient="records"):
-        flags = [bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])]
-        x, y = int(not flags[0]), int(flags[1])
-        known = row["n"] > 0
+        flags = [int(row[c.IN_HISTORY]), int(row[c.WITHIN_TWO_HOPS])]
+        x, y, known = 1 - flags[0], flags[1], row["n"] > 0
         share = min(max(float(row["value"]), 0.0), 1.0) if known else 0.0
-        colour = mix(palette.model.fill, palette.page, 0.08 + 0.82 * share)
-        figure.add_shape(
-            type="rect",
-            x0=x - 0.485,
-            x1=x + 0.485,
-            y0=y - 0.47,
-            y1=y + 0.47,
-            fillcolor=colour,
-            line_width=0,
-            layer="below",
-        )
-        figure.add_scatter(
-            x=[x],
-            y=[y],
-            mode="markers",
-            marker={"symbol": "square", "size": 87, "color": colour, "opacity": 0},
-            customdata=[flags],
-            hovertext=f"{row['lower']:.3f} to {row['upper']:.3f}, 95 % interval" if known else "no such case",
-            hoverinfo="text",
+        colour = mix(palette.model.fill, palette.page, 0.06 + 0.94 * share)
+        is_chosen = chosen is not None and flags == list(chosen)
+        traces.append(
+            {
+                "type": "bar",  # a shape takes no clicks
+                "x": [x],
+                "y": [0.94],
+                "base": [y - 0.47],
+                "width": [0.97],
+                "marker": {"color": colour, "line": {"color": palette.ink, "width": 3 if is_chosen else 0}},
+                "customdata": [flags],
+                "hovertext": f"95 % interval {row['lower']:.3f} to {row['upper']:.3f}" if known else "no such case",
+                "hoverinfo": "text",
+                "unselected": {"marker": {"opacity": 1}},
+            }
         )
         ink = ink_on(colour, palette)
-        beside = f"{escape_tags(reference)} {row['reference']:.2f}   " if known else ""
-        notes.append(_square_note(x, y + 0.12, f"<b>{row['value']:.2f}</b>" if known else "–", ink, 25))
-        notes.append(_square_note(x, y - 0.2, f"{beside}n = {row['n']:,}", ink, 13))
+        other = f"{escape_tags(reference)} {row['reference']:.2f} · " if known else ""
+        notes.append(_square_note(x, y + 0.11, f"<b>{row['value']:.2f}</b>" if known else "–", ink, 28))
+        notes.append(_square_note(x, y - 0.2, f"{other}{row['n']:,} cases", ink, 13))
     notes += [
-        _square_note(x, 1.62, f"<b>{text}</b>", palette.revisits.text, 14)
-        for x, text in ((0, "Visited before"), (1, "Never visited"))
+        _square_note(0, 1.6, "<b>Place visited before</b>", palette.revisits.text, 14),
+        _square_note(1, 1.6, "<b>New place</b>", palette.ink, 14),
+        _square_note(-0.53, 1, "<b>Within<br>two hops</b>", palette.paths.text, 14, xanchor="right"),
+        _square_note(-0.53, 0, "<b>Beyond<br>two hops</b>", palette.ink, 14, xanchor="right"),
     ]
-    notes += [
-        _square_note(-0.53, y, f"<b>{text}</b>", palette.paths.text, 14, xanchor="right")
-        for y, text in ((1, within), (0, beyond))
-    ]
-    add_notes(figure, notes)
-    styled(figure, palette, height=290)
-    figure.update_xaxes(visible=False, range=[-1.05, 1.5])
-    figure.update_yaxes(visible=False, range=[-0.5, 1.75])
-    return figure
+    layout = {
+        "barmode": "overlay",
+        "annotations": notes,
+        "xaxis": {"visible": False, "range": [-0.95, 1.5]},
+        "yaxis": {"visible": False, "range": [-0.5, 1.72]},
+    }
+    return assembled(traces, layout, palette, height=310)
 
 
 def _square_note(x: float, y: float, text: str, colour: str, size: int, xanchor: str = "center") -> dict[str, Any]:
     return {"x": x, "y": y, "text": text, "xanchor": xanchor, "align": xanchor, "font": {"size": size, "color": colour}}
 
 
-def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2, *, axis: str = "Hops N") -> go.Figure:
+def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:
     """Candidates, coverage and signal to noise for N = 1..5 in three panels; the model's N is full (Fig. 5).
 
     Args:
         hops: rows of `recap.dataset_statistics.hop_statistics`.
         chosen: the N to mark.
-        axis: what N counts.
     """
     panels = (
         ("Candidates<br>a place", "avg_candidates", "{:,.0f}"),
-        ("Unseen steps<br>reached", "coverage", "{:.2f}"),
+        ("Unseen transitions<br>reached", "coverage", "{:.2f}"),
         ("Signal to noise<br>× 1000", "snr_x1000", "{:.1f}"),
     )
     figure = make_subplots(rows=1, cols=3, horizontal_spacing=0.09, subplot_titles=[title for title, _, _ in panels])
@@ -242,7 +229,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2, *, axis: st
         top = float(hops[name].max()) if len(hops) else 1.0
         figure.update_yaxes(range=[-0.06 * (top or 1), 1.22 * (top or 1)], visible=False, row=1, col=column)
     styled(figure, palette, height=300, margin={"t": 48, "b": 48})
-    figure.update_xaxes(title_text=axis, dtick=1, range=[0.5, 5.6], showline=True)
+    figure.update_xaxes(title_text="Hops N", dtick=1, range=[0.5, 5.6], showline=True)
     figure.update_annotations(font={"size": 14, "color": palette.ink})
     return figure
 
@@ -258,3 +245,32 @@ def _beside_line(values: list[float]) -> list[str]:
         else:
             sides.append("top left" if value > 1.2 * before else "top center")
     return sides
+
+
+def plot_ablations(table: pd.DataFrame, metric_label: str, palette: Palette) -> go.Figure:
+    """Drop of each ablation against the full model with its interval, sorted as given (Fig. 6).
+
+    Args:
+        table: ``name, drop, lower, upper``; positive means worse than the full model.
+    """
+    figure = go.Figure()
+    figure.add_bar(
+        x=table["drop"],
+        y=table["name"].map(escape_tags),
+        orientation="h",
+        marker={"color": palette.model.fill},
+        error_x={
+            "type": "data",
+            "array": table["upper"] - table["drop"],
+            "arrayminus": table["drop"] - table["lower"],
+            "color": palette.quiet,
+            "thickness": 1.2,
+            "width": 0,
+        },
+        hoverinfo="skip",
+    )
+    styled(figure, palette, height=60 + 34 * max(len(table), 1), margin={"b": 48, "l": 150})
+    figure.add_vline(x=0, line={"color": palette.ink, "width": 1})
+    figure.update_xaxes(title_text=f"Drop in {metric_label} without it", showgrid=True, gridcolor=palette.grid)
+    figure.update_yaxes(autorange="reversed", tickfont={"color": palette.ink}, showgrid=False)
+    return figure

@@ -1,98 +1,109 @@
-"""Overview figures: a model against baselines as lollipops, the sorted training counts of test steps, ablations."""
+"""Overview figures: accuracy on rare and frequent transitions as lollipops, and the sorted transition counts."""
 
 import math
+from collections.abc import Hashable, Mapping
+from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import escape_tags, styled
-from analysis.figures.palette import Palette, mix
-from analysis.formatting import percent, signed
+from analysis.figures.charts import assembled, escape_tags, styled
+from analysis.figures.palette import Palette
+from analysis.formatting import percent, share
+from analysis.long_tail.overview_headlines import PANEL_TITLES
 from recap import columns as c
 
-PANELS = (("all", "All"), ("head", "Head"), ("tail", "Tail"))
+ROW_PX: Final = 36
+_NAMES: Final = 0.2
+"""Part of the width that names take."""
+_GAP: Final = 0.035
+_NUMBER: Final = 0.065
+_LONGEST_NAME: Final = 22
 
 
-def plot_lollipops(table: pd.DataFrame, palette: Palette, *, group: str) -> go.Figure:
-    """Accuracy of every model over all, head or tail cases: names above their lines, numbers right, the lead below.
-
-    One figure a group, so that they stand side by side where there is room and stacked where there is none.
+def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
+    """Accuracy of a few models in three panels; the first is the one in question.
 
     Args:
-        table: from `accuracy_by_group`; the first model is the one in question.
-        group: one of `PANELS`.
+        groups: from `accuracy_by_group`.
     """
-    names = list(dict.fromkeys(table["model"]))
-    figure = go.Figure()
-    order = {name: len(names) - position for position, name in enumerate(names)}
-    rows = table[table["group"] == group]
-    n = int(rows["n"].iloc[0]) if len(rows) else 0
-    for row in rows.to_dict(orient="records"):
-        mine, y = row["model"] == names[0], order[row["model"]]
-        known = not math.isnan(row["value"])
-        colour = palette.model.fill if mine else palette.baseline
-        value, name = row["value"] if known else 0.0, escape_tags(row["model"])
-        figure.add_scatter(
-            x=[0, value],
-            y=[y - 0.18, y - 0.18],
-            mode="lines+markers",
-            line={"color": mix(colour, palette.page, 0.45), "width": 3},
-            marker={"color": colour, "size": [0, 15 if mine else 11], "opacity": 1},
-            hovertext=f"{name}: {value:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if known else "n = 0",
-            hoverinfo="text",
-        )
-        number = f"{value:.3f}" if known else "–"
-        ink = palette.model.text if mine else palette.ink
-        for text, x, anchor in ((name, 0, "left"), (number, 1, "right")):
-            figure.add_annotation(
-                x=x,
-                xref="paper",
-                y=y + 0.22,
-                xanchor=anchor,
-                text=f"<b>{text}</b>" if mine else text,
-                showarrow=False,
-                font={"color": ink, "size": 14},
-            )
-    figure.add_annotation(
-        x=0,
-        xref="paper",
-        y=len(names) + 0.95,
-        xanchor="left",
-        text=f"<b>{dict(PANELS)[group]}</b>  n = {n:,}",
-        showarrow=False,
-    )
-    _add_lead(figure, rows, palette)
-    styled(figure, palette, height=112 + 44 * len(names))
-    figure.update_xaxes(visible=False, range=[-0.03, 1.03])
-    figure.update_yaxes(range=[-0.7, len(names) + 1.3], visible=False)
-    return figure
+    names = list(dict.fromkeys(groups["model"]))
+    y_of = {name: len(names) - at for at, name in enumerate(names)}
+    traces: list[dict[str, Any]] = []
+    layout: dict[str, Any] = {"yaxis": {"range": [0.4, len(names) + 1.75], "visible": False}}
+    notes = [
+        _note(_cut(name), 0, y, "left", palette.model.text if name == names[0] else palette.ink, bold=name == names[0])
+        for name, y in y_of.items()
+    ]
+    width = (1 - _NAMES) / len(PANEL_TITLES)
+    for panel, (group, title) in enumerate(PANEL_TITLES.items()):
+        left = _NAMES + panel * width + (_GAP if panel else 0)
+        right = _NAMES + (panel + 1) * width - _NUMBER
+        axis = "" if panel == 0 else str(panel + 1)
+        layout[f"xaxis{axis}"] = {"range": [-0.04, 1.04], "domain": [left, right], "visible": False}
+        rows = groups[groups["group"] == group].to_dict(orient="records")
+        for row in rows:
+            traces += _lollipop(row, y_of[row["model"]], f"x{axis}", palette, mine=row["model"] == names[0])
+            is_mine = row["model"] == names[0]
+            colour = palette.model.text if is_mine else palette.ink
+            number = share(None if math.isnan(row["value"]) else row["value"])
+            notes.append(_note(number, right + _NUMBER, y_of[row["model"]], "right", colour, bold=is_mine))
+        n = int(rows[0]["n"]) if rows else 0
+        above = f'<b>{title}</b><br><span style="font-size:12px;color:{palette.quiet}">n = {n:,}</span>'
+        notes.append(_note(above, left, len(names) + 1.05, "left", palette.ink, escape=False) | {"align": "left"})
+    layout["annotations"] = notes
+    return assembled(traces, layout, palette, height=round(ROW_PX * (len(names) + 1.35)))
 
 
-def _add_lead(figure: go.Figure, rows: pd.DataFrame, palette: Palette) -> None:
-    leads = rows.dropna(subset="lead") if "lead" in rows else rows.iloc[:0]
-    if len(leads):
-        lead = leads.iloc[0]
-        words = f"{signed(lead['lead'])} {'over' if lead['lead'] >= 0 else 'to'} the best"
-        span = f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]"
-        figure.add_annotation(
-            x=1,
-            xref="paper",
-            y=0.45,
-            xanchor="right",
-            yanchor="top",
-            align="right",
-            text=f"{words}<br>{span}",
-            showarrow=False,
-            font={"color": palette.model.text, "size": 13},
-        )
+def _lollipop(
+    row: Mapping[Hashable, Any], y: float, xaxis: str, palette: Palette, *, mine: bool
+) -> list[dict[str, Any]]:
+    """The whole way in the colour of the grid, the part of it that is found, and its head."""
+    colour = palette.model.fill if mine else palette.baseline
+    value = 0.0 if math.isnan(row["value"]) else float(row["value"])
+    said = f"{row['value']:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if row["n"] else "n = 0"
+    line = {"type": "scatter", "xaxis": xaxis, "y": [y, y], "mode": "lines", "hoverinfo": "skip"}
+    return [
+        {**line, "x": [0, 1], "line": {"color": palette.grid, "width": 3}},
+        {**line, "x": [0, value], "line": {"color": colour, "width": 3}},
+        {
+            "type": "scatter",
+            "xaxis": xaxis,
+            "cliponaxis": False,
+            "x": [value],
+            "y": [y],
+            "mode": "markers",
+            "marker": {"color": colour, "size": 15 if mine else 11, "opacity": 1},
+            "hovertext": f"{escape_tags(row['model'])}: {said}",
+            "hoverinfo": "text",
+        },
+    ]
+
+
+def _note(
+    text: str, x: float, y: float, xanchor: str, colour: str, *, bold: bool = False, escape: bool = True
+) -> dict[str, Any]:
+    shown = escape_tags(text) if escape else text
+    return {
+        "x": x,
+        "xref": "paper",
+        "y": y,
+        "xanchor": xanchor,
+        "text": f"<b>{shown}</b>" if bold else shown,
+        "font": {"color": colour, "size": 14},
+    }
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int = 1) -> go.Figure:
-    """Training counts of the distinct test steps, most frequent first, on a square-root scale; tail is dark (Fig. 9).
+    """Training counts of the distinct test transitions, sorted, on a square-root scale; rare ones are dark (Fig. 9).
 
     Args:
         distribution: from `transition_distribution`.
-        eta: head ends where a step occurred at most this often.
+        eta: frequent ends where a transition occurred at most this often.
     """
     figure = go.Figure()
     for row in distribution.to_dict(orient="records"):
@@ -107,7 +118,7 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
             fill="toself",
             fillcolor=colour,
             line={"width": 0.3, "color": colour},
-            hovertext=f"{count} in training: {row['pairs']:,} distinct steps, {row['cases']:,} cases",
+            hovertext=f"{count} in training: {row['pairs']:,} distinct transitions, {row['cases']:,} cases",
             hoverinfo="text",
             hoveron="fills",
         )
@@ -115,10 +126,10 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
     top = math.sqrt(float(distribution[c.TRANSITION_COUNT].max())) if pairs else 1.0
     top = max(top, 2.0)
     head = 100 * float(distribution.loc[distribution[c.TRANSITION_COUNT] > eta, "share"].sum())
-    styled(figure, palette, height=316, margin={"b": 48, "l": 56})
+    styled(figure, palette, height=270, margin={"b": 48, "l": 56})
     for text, width, x, anchor, y, colour in (
-        ("Head", head, head - 1.5, "right", 0.98, palette.quiet),
-        ("Tail", 100 - head, head + 1.5, "left", 0.86, palette.ink),
+        ("Frequent", head, head - 1.5, "right", 0.98, palette.quiet),
+        ("Rare", 100 - head, head + 1.5, "left", 0.86, palette.ink),
     ):
         if width > 16:
             figure.add_annotation(
@@ -149,38 +160,9 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
         range=[0, top * 1.08],
     )
     figure.update_xaxes(
-        title_text=f"Distinct test steps, most frequent first (n = {pairs:,})",
+        title_text=f"Distinct test transitions, most frequent first (n = {pairs:,})",
         range=[0, 100],
         ticksuffix=" %",
         nticks=5,
     )
-    return figure
-
-
-def plot_ablations(table: pd.DataFrame, metric_label: str, palette: Palette) -> go.Figure:
-    """Drop of each ablation against the full model with its interval, sorted as given (Fig. 6).
-
-    Args:
-        table: ``name, drop, lower, upper``; positive means worse than the full model.
-    """
-    figure = go.Figure()
-    figure.add_bar(
-        x=table["drop"],
-        y=table["name"].map(escape_tags),
-        orientation="h",
-        marker={"color": palette.model.fill},
-        error_x={
-            "type": "data",
-            "array": table["upper"] - table["drop"],
-            "arrayminus": table["drop"] - table["lower"],
-            "color": palette.quiet,
-            "thickness": 1.2,
-            "width": 0,
-        },
-        hoverinfo="skip",
-    )
-    styled(figure, palette, height=60 + 34 * max(len(table), 1), margin={"b": 48, "l": 150})
-    figure.add_vline(x=0, line={"color": palette.ink, "width": 1})
-    figure.update_xaxes(title_text=f"Drop in {metric_label} without it", showgrid=True, gridcolor=palette.grid)
-    figure.update_yaxes(autorange="reversed", tickfont={"color": palette.ink}, showgrid=False)
     return figure

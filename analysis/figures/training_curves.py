@@ -107,15 +107,15 @@ def _name_ends(figure: go.Figure, table: pd.DataFrame, epochs: int, palette: Pal
     for series, row in last.iterrows():
         height = max(row["value"], previous + 0.09 * room)
         previous = height
-        beside = row["epoch"] < 0.8 * epochs
+        is_next_to = row["epoch"] < 0.8 * epochs
         figure.add_annotation(
             x=row["epoch"],
             y=height,
             text=f"<b>{series} {_shown(row['value'])}</b>",
             showarrow=False,
-            xanchor="left" if beside else "right",
-            xshift=8 if beside else 0,
-            yanchor="middle" if beside else "bottom",
+            xanchor="left" if is_next_to else "right",
+            xshift=8 if is_next_to else 0,
+            yanchor="middle" if is_next_to else "bottom",
             font={"size": 13, "color": palette.model.text},
         )
 

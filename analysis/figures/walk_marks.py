@@ -90,7 +90,7 @@ def walk_marks(
     show_paths: bool = True,
     picture: bool = False,
 ) -> WalkMarks:
-    """Lay out one case for a camera; what the model does not read is not drawn, and a hidden truth changes nothing.
+    """Place one case's marks for a camera; what the model does not read is not drawn. A hidden truth changes nothing.
 
     Args:
         picture: for `map_image`, which has one size, rather than for a browser's map, which has many.
@@ -154,9 +154,9 @@ def _stops(
             taken.append((x, y, STOP_PX))
             kept.append(row)
     together = walked.groupby(c.POI)["tip"].agg("\n".join)
-    told = walked.assign(r=STOP_PX, tip=walked[c.POI].map(together).to_numpy())
-    source = source.assign(tip=told["tip"].iloc[-1])
-    return source.reset_index(drop=True), discs, told.iloc[sorted(kept)].reset_index(drop=True)
+    stops = walked.assign(r=STOP_PX, tip=walked[c.POI].map(together).to_numpy())
+    source = source.assign(tip=stops["tip"].iloc[-1])
+    return source.reset_index(drop=True), discs, stops.iloc[sorted(kept)].reset_index(drop=True)
 
 
 def _discs(opened: Workspace, prediction: CasePrediction, camera: Camera, show_truth: bool) -> pd.DataFrame:

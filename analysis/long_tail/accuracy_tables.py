@@ -4,18 +4,18 @@ Accuracies are over cases; every table carries n.
 """
 
 import math
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Collection, Mapping
+from typing import Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import metric_values
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, group_means, interval
-from analysis.records.case_groups import COHORTS, By, bin_of_cases, cohort_of_cases, count_bins
+from analysis.records.case_groups import COHORTS, PANELS, By, bin_of_cases, cohort_of_cases, count_bins, panel_of_cases
+from analysis.records.evaluation_records import MODEL_LABELS
 from recap import columns as c
 from recap.errors import ConfigError
-from recap.evaluation.metrics import GROUPS, group_masks
 from recap.graph import TAIL_MAX_COUNT
 
 ENOUGH_CASES: Final = 20
@@ -31,7 +31,7 @@ def accuracy_by_count(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Accuracy in bins of how often the step, or the target, occurred in training (Figs. 2 and 10).
+    """Accuracy in bins of how often the transition, or the target, occurred in training (Figs. 2 and 10).
 
     Args:
         records: one model's evaluation records.
@@ -53,19 +53,19 @@ def accuracy_by_count(
 
 
 def accuracy_rises(records: pd.DataFrame, metric: str, *, samples: int = SAMPLES, seed: int = 0) -> pd.DataFrame:
-    """How much accuracy rises from the rarest to the most frequent bin, over steps, over places, and the difference.
+    """How much accuracy rises from rarest to most frequent, over transitions and places, and the difference.
 
     The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three are drawn together, so that
-    the difference is paired; it is the step's rise less the place's, the latter turned to its own direction.
+    the difference is paired; it is the rise over transitions less that over places, turned to its own direction.
 
     Returns:
-        Rows ``step, place, difference`` (column ``over``): ``first, last`` (accuracy at the ends; NaN for the
+        Rows ``transition, place, difference`` (column ``over``): ``first, last`` (accuracy at the ends; NaN for the
         difference), ``rise, lower, upper`` (95 % interval over users); NaN where a panel has no two such bins.
     """
     values = metric_values(records, metric)
     bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
     rises: dict[str, tuple[float, float, np.ndarray]] = {}
-    for name, by in (("step", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
+    for name, by in (("transition", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
         groups, bins = bin_of_cases(records, by), len(count_bins(by))
         count, mean = group_means(values, groups, bins)
         known = np.flatnonzero(count >= ENOUGH_CASES)
@@ -75,13 +75,13 @@ def accuracy_rises(records: pd.DataFrame, metric: str, *, samples: int = SAMPLES
         drawn = bootstrap.means(values, groups, bins)
         first, last = int(known[0]), int(known[-1])
         rises[name] = float(mean[first]), float(mean[last]), drawn[:, last] - drawn[:, first]
-    (step_first, step_last, step_B), (place_first, place_last, place_B) = rises["step"], rises["place"]
+    (step_first, step_last, step_B), (place_first, place_last, place_B) = rises["transition"], rises["place"]
     turn = -1.0 if place_last < place_first else 1.0
     lower, upper = interval(np.column_stack([step_B, place_B, step_B - turn * place_B]))
     step, place = step_last - step_first, place_last - place_first
     return pd.DataFrame(
         {
-            "over": ["step", "place", "difference"],
+            "over": ["transition", "place", "difference"],
             "first": [step_first, place_first, math.nan],
             "last": [step_last, place_last, math.nan],
             "rise": [step, place, step - turn * place],
@@ -99,46 +99,141 @@ def accuracy_by_group(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Every model over all, head, tail and unseen cases, and the first one's lead over the best of the others.
+    """Every model over all cases and over each of `PANELS`, and how far the best other model is behind the first.
 
     Args:
         models: label -> records of the same cases; the first is the model in question.
-        eta: a step is tail when it occurred at most this often in training.
+        eta: a transition is rare when it occurred at most this often in training.
 
     Returns:
-        One row per model and group: ``model, group, n, value, lower, upper``, and for the first model ``lead``
-        (over the best other model in that group), ``lead_lower, lead_upper`` (paired over users) and ``baseline``.
+        One row per group (``all``, then `PANELS`) and model, the first model first, then the best over all cases:
+        ``model, group, n, value, lower, upper`` (95 % interval over users), and for the first model ``lead`` (over the
+        best other model in that group), ``lead_lower, lead_upper`` (paired over users) and ``baseline``.
     """
-    names = list(models)
-    first = models[names[0]]
-    bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
+    first, *others = models
+    records = models[first]
+    bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
+    panel_N, all_N = panel_of_cases(records, eta), np.zeros(len(records), dtype=np.int64)
+    found: dict[str, _Measured] = {}
+    for name, own in models.items():
+        value_N = metric_values(own, metric)
+        (n, over_all), (counts, over_panels) = (
+            group_means(value_N, all_N, 1),
+            group_means(value_N, panel_N, len(PANELS)),
+        )
+        drawn = [bootstrap.means(value_N, all_N, 1), bootstrap.means(value_N, panel_N, len(PANELS))]
+        found[name] = _Measured(
+            np.concatenate([n, counts]), np.concatenate([over_all, over_panels]), np.concatenate(drawn, axis=1)
+        )
+    others.sort(key=lambda name: -np.nan_to_num(found[name].value_G[0]))
     rows = []
-    for group in GROUPS:
-        inside = np.where(_in_group(first, group, eta), 0, -1)
-        values = {name: metric_values(records, metric) for name, records in models.items()}
-        means = {name: group_means(value, inside, 1) for name, value in values.items()}
-        drawn = {name: bootstrap.means(value, inside, 1) for name, value in values.items()}
-        baseline = max(names[1:], key=lambda name: np.nan_to_num(means[name][1][0], nan=-1.0), default=None)
-        for name in names:
-            lower, upper = interval(drawn[name])
-            row = {
-                "model": name,
-                "group": group,
-                "n": int(means[name][0][0]),
-                "value": float(means[name][1][0]),
-                "lower": float(lower[0]),
-                "upper": float(upper[0]),
-            }
-            if name == names[0] and baseline is not None:
-                lead_lower, lead_upper = interval(drawn[name] - drawn[baseline])
-                row |= {
-                    "baseline": baseline,
-                    "lead": float(means[name][1][0] - means[baseline][1][0]),
-                    "lead_lower": float(lead_lower[0]),
-                    "lead_upper": float(lead_upper[0]),
-                }
+    for at, group in enumerate(("all", *PANELS)):
+        best = max(others, key=lambda name: np.nan_to_num(found[name].value_G[at], nan=-1.0), default=None)
+        for name in (first, *others):
+            measured = found[name]
+            lower, upper = interval(measured.drawn_BG[:, [at]])
+            row = {"model": name, "group": group, "n": int(measured.n_G[at]), "value": float(measured.value_G[at])}
+            row |= {"lower": float(lower[0]), "upper": float(upper[0])}
+            if name == first and best is not None:
+                low, high = interval((measured.drawn_BG - found[best].drawn_BG)[:, [at]])
+                row |= {"baseline": best, "lead": float(measured.value_G[at] - found[best].value_G[at])}
+                row |= {"lead_lower": float(low[0]), "lead_upper": float(high[0])}
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+MOST_SHOWN: Final = 6
+
+
+def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFrame:
+    """The rows of `accuracy_by_group` that a picture shows: at most `MOST_SHOWN` models.
+
+    The model in question, its feature curves alone, the two counts of past visits, the best published model, and the
+    better of popularity and distance.
+
+    Args:
+        published: labels of published models and imported predictions.
+    """
+    first, *others = dict.fromkeys(groups["model"])
+    counts = [MODEL_LABELS[name] for name in ("feature_curves", "visit_count", "count_plus_markov")]
+    chosen = {first, *counts}
+    simplest = {MODEL_LABELS[name] for name in ("popularity", "nearest")}
+    for wanted in (published, simplest):
+        chosen |= set([name for name in others if name in wanted][:1])  # the best over all cases comes first
+    shown = [name for name in (first, *others) if name in chosen][:MOST_SHOWN]
+    return groups[groups["model"].isin(shown)]
+
+
+class _Measured(NamedTuple):
+    """A model's cases, means and bootstrap means in each group."""
+
+    n_G: np.ndarray
+    value_G: np.ndarray
+    drawn_BG: np.ndarray
+
+
+class Difference(NamedTuple):
+    """How far one model is ahead of another over all cases, with its 95 % interval over users."""
+
+    value: float
+    lower: float
+    upper: float
+
+
+def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> Difference:
+    """Accuracy of a less that of b over the same cases."""
+    value_N, everyone_N = metric_values(a, metric) - metric_values(b, metric), np.zeros(len(a), dtype=np.int64)
+    lower, upper = interval(UserBootstrap(a[c.USER].to_numpy()).means(value_N, everyone_N, 1))
+    return Difference(float(value_N.mean()) if len(value_N) else math.nan, float(lower[0]), float(upper[0]))
+
+
+class RareAccuracy(NamedTuple):
+    """Accuracy on rare transitions to known and to new places, next to frequent ones; NaN where there is no case.
+
+    Attributes:
+        n_known, n_new: cases.
+        known, new, frequent: accuracies.
+        known_behind: frequent less known.
+        new_behind: known less new.
+    """
+
+    n_known: int
+    n_new: int
+    known: float
+    new: float
+    frequent: float
+    known_behind: Difference
+    new_behind: Difference
+
+
+def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT) -> RareAccuracy:
+    """A model's accuracy in each of `PANELS`, and the differences between them with 95 % intervals over users."""
+    value_N, panel_N = metric_values(records, metric), panel_of_cases(records, eta)
+    n, (known, new, frequent) = group_means(value_N, panel_N, len(PANELS))
+    drawn_known, drawn_new, drawn_frequent = (
+        UserBootstrap(records[c.USER].to_numpy()).means(value_N, panel_N, len(PANELS)).T
+    )
+    lower, upper = interval(np.column_stack([drawn_frequent - drawn_known, drawn_known - drawn_new]))
+    behind = [
+        Difference(float(value), float(low), float(high))
+        for value, low, high in zip((frequent - known, known - new), lower, upper, strict=True)
+    ]
+    return RareAccuracy(int(n[0]), int(n[1]), float(known), float(new), float(frequent), *behind)
+
+
+def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
+    """`accuracy_by_group` as people read it: a row per model, for each group its value and interval.
+
+    Returns:
+        ``model``, then ``<group>, <group>_lower, <group>_upper`` for all cases and each of `PANELS`.
+    """
+    names = list(dict.fromkeys(groups["model"]))
+    table = pd.DataFrame({"model": names})
+    for group in ("all", *PANELS):
+        rows = groups[groups["group"] == group].set_index("model").loc[names]
+        for column, suffix in (("value", ""), ("lower", "_lower"), ("upper", "_upper")):
+            table[f"{group}{suffix}"] = rows[column].to_numpy()
+    return table
 
 
 def accuracy_by_cohort(
@@ -162,14 +257,14 @@ def accuracy_by_cohort(
 
 
 def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:
-    """Training counts of the distinct test steps, most frequent first (Fig. 9).
+    """Training counts of the distinct test transitions, most frequent first (Fig. 9).
 
     Args:
         cases: the case table or any records; one row per case.
 
     Returns:
         One row per occurring count, descending: ``transition_count, pairs, share, from_share, to_share`` (cumulated
-        shares of the distinct steps) and ``cases, case_share``.
+        shares of the distinct transitions) and ``cases, case_share``.
     """
     pairs = cases.drop_duplicates([c.SOURCE, c.TARGET])[c.TRANSITION_COUNT]
     count = pairs.value_counts().sort_index(ascending=False)
@@ -190,7 +285,7 @@ def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:
 
 
 def tail_share(distribution: pd.DataFrame, eta: int, column: str = "share") -> float:
-    """Share of the distinct steps (or, with ``case_share``, of the cases) that occurred at most eta times."""
+    """Share of the distinct transitions (or, with ``case_share``, of the cases) that occurred at most eta times."""
     return float(distribution.loc[distribution[c.TRANSITION_COUNT] <= eta, column].sum())
 
 
@@ -213,7 +308,3 @@ def _grouped(
             raise ConfigError("the reference's records are of other cases; evaluate both on the same dataset and split")
         table["reference"] = group_means(metric_values(reference, metric), groups, num_groups)[1]
     return table
-
-
-def _in_group(records: pd.DataFrame, group: str, eta: int) -> np.ndarray:
-    return group_masks(records[c.TRANSITION_COUNT], eta)[group].to_numpy(bool)

@@ -16,7 +16,6 @@ import pandas as pd
 
 from analysis.glossary import TERMS
 from analysis.records.accuracy import is_hit
-from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import obstacles_of
 from recap import columns as c
 from recap.data.dataset import Dataset
@@ -51,12 +50,6 @@ MISS_ABLATIONS: Final[dict[str, tuple[str, ...]]] = {
 
 NEAR_METRES: Final = 200.0
 HIT: Final = "hit"
-STEP_BINS: Final = {
-    "Step never seen": CaseSelection.of_bin(c.TRANSITION_COUNT, 0, 0),
-    "Once": CaseSelection.of_bin(c.TRANSITION_COUNT, 1, 1),
-    "More often": CaseSelection.of_bin(c.TRANSITION_COUNT, 2, -1),
-}
-"""How often the missed step occurred in training."""
 
 
 def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFrame) -> pd.DataFrame:
@@ -115,14 +108,3 @@ def count_misses(labels: pd.Series) -> pd.DataFrame:
     total = int(counts.sum())
     shares = counts / total if total else counts.astype(float)
     return pd.DataFrame({"label": list(MISSES), "n": counts.to_numpy(np.int64), "share": shares.to_numpy(np.float64)})
-
-
-def misses_by_step(labels: pd.Series, cases: pd.DataFrame) -> pd.DataFrame:
-    """How the misses of each label spread over the bins of `STEP_BINS`: one row per label, one column per bin.
-
-    Args:
-        cases: the case table, aligned with the labels.
-    """
-    masks = {name: selection.mask(cases) for name, selection in STEP_BINS.items()}
-    rows = {label: [int(((labels == label).to_numpy() & mask).sum()) for mask in masks.values()] for label in MISSES}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(masks))

@@ -1,99 +1,131 @@
-"""Three cases worth opening: found by own visits, found by two hops, and one that nothing could rebuild."""
+"""Three cases worth opening: found through past visits, found through two-hop paths, and one that is missed."""
 
+from collections.abc import Callable
 from typing import Final, NamedTuple
 
+import numpy as np
 import pandas as pd
 
-from analysis.formatting import ordinal, times
-from analysis.records.case_filters import CAUSES, MISSED_ABOVE, filter_masks
+from analysis.records.ablations import HOPS_ABLATIONS, describe_ablations
+from analysis.records.accuracy import is_hit
 from analysis.workspace import Workspace
 from recap import columns as c
 
-KINDS: Final = ("history", "hops", "missed")
-_WITHOUT: Final = {"history": "own visits", "hops": "two hops"}
+KINDS: Final = ("past_visits", "two_hop_paths", "missed")
+ABLATED: Final = {"past_visits": ("past_visits",), "two_hop_paths": HOPS_ABLATIONS}
+"""The ablation behind each kind: the first that the model has. Explain offers the same ones as edits."""
+FOUND_WITHIN: Final = 20
+SHORTLIST: Final = 48
+"""Cases of a kind that are ablated where not all of them were."""
+
+Ablate = Callable[[np.ndarray], pd.DataFrame]
+"""Ablations of some cases, see `analysis.records.ablations.describe_ablations`."""
 
 
 class NotableCase(NamedTuple):
     """A case worth opening.
 
     Attributes:
-        kind: ``history``, ``hops`` or ``missed``.
+        kind: one of `KINDS`.
         case: its number.
-        markov_rank, rank: of the truth, by transition counts alone and by the model.
-        reason: one sentence with the numbers it rests on.
-        rank_without: of the truth without own visits (history) or two hops (hops), for all places; None where nothing
-            was removed: then the case merely coincides with the kind.
+        rank, counter_rank: of the truth, by the model and by counting past visits.
+        transition_count: how often the transition occurred in training.
+        visits: of the user to the place, before the source.
+        ablation: what was left out; None where no ablation was run.
+        rank_without: of the truth then.
     """
 
     kind: str
     case: int
-    markov_rank: float
     rank: float
-    reason: str
+    counter_rank: float
+    transition_count: int
+    visits: int
+    ablation: str | None = None
     rank_without: float | None = None
 
 
-def notable_cases(
-    opened: Workspace, records: pd.DataFrame, markov: pd.DataFrame, ablations: pd.DataFrame | None = None
-) -> list[NotableCase]:
-    """Up to three cases: found by revisits, by two hops, and one out of reach of both; of different users if possible.
-
-    With ablations the first two are causes: found with own visits (two hops) and lost without. The best rank comes
-    first, then the worst one without; steps never seen, places within reach and users not shown yet are
-    preferred. Without ablations they coincide: unseen steps that Markov misses, to a place visited before (within two
-    hops); the rescue from the lowest Markov rank to the best rank comes first. Where there is no such case, it is
-    missing.
+def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableCase]:
+    """The notable cases of an opened model, see `notable_cases`.
 
     Args:
-        ablations: the model's, from `analysis.records.causes.case_ablations`; None for a baseline, which has none.
+        may_ablate: whether ablations of a few cases may be run where those of all are not kept.
     """
-    masks = filter_masks(records, markov, ablations=ablations)
-    moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
-    reached = {"history": records[c.IN_HISTORY].to_numpy(bool), "hops": records[c.WITHIN_TWO_HOPS].to_numpy(bool)}
-    blind = masks["missed"] & masks["unseen"] & moves & ~reached["history"] & ~reached["hops"]
-    found: list[NotableCase] = []
-    users: set[int] = set()
+    tables, kept = (opened.records(), opened.with_model("visit_count").records()), opened.kept_ablations()
+    if kept is not None:
+        return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])
+    if not opened.has_parts or not may_ablate:
+        return notable_cases(opened, *tables)
+
+    def ablate(cases: np.ndarray) -> pd.DataFrame:
+        return describe_ablations(opened.predictor, opened.predictor.cases.iloc[cases])
+
+    return notable_cases(opened, *tables, ablate, shortlist=SHORTLIST)
+
+
+def notable_cases(
+    opened: Workspace,
+    records: pd.DataFrame,
+    counter: pd.DataFrame,
+    ablate: Ablate | None = None,
+    *,
+    shortlist: int | None = None,
+) -> list[NotableCase]:
+    """Up to one case of each kind, of different users if possible.
+
+    Found cases are ranked within `FOUND_WITHIN`. With ablations they are lost without the part; without, the place
+    was visited before, or is new and lies within two hops. Unseen transitions and places within reach come first, then
+    the largest ratio of the two ranks. The missed case is new, beyond two hops and of middling rank.
+
+    Args:
+        records, counter: records of the model and of `visit_count`.
+        ablate: of the model; None where its score has no parts.
+        shortlist: how many cases of a kind are ablated at most; None for all.
+    """
+    wanted, found = _wanted(records, ablated=ablate is not None), list[NotableCase]()
+    is_found = is_hit(records, FOUND_WITHIN)
     for kind in KINDS:
-        without = None if ablations is None or kind == "missed" else ablations[f"without_{CAUSES[kind]}"]
-        table = pd.DataFrame(
-            {
-                c.USER: records[c.USER],
-                c.RANK: records[c.RANK],
-                "markov": markov[c.RANK],
-                c.CASE: records[c.CASE],
-                "seen_user": records[c.USER].isin(users),
-            }
-        )
-        if kind == "missed":  # a middling miss, not the nearest and not the most hopeless
-            table = table[blind & ~table["seen_user"]]
-            table = table.assign(rank_gap=(table[c.RANK] - table[c.RANK].median()).abs()).sort_values(
-                ["rank_gap", c.CASE]
-            )
-        elif without is None:
-            table = table[masks[kind] & masks["unseen"] & moves & ~table["seen_user"]]
-            table = table.sort_values([c.RANK, "markov", c.CASE], ascending=[True, False, True])
+        is_new_user = ~records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in found]).to_numpy()
+        order = pd.DataFrame({c.RANK: records[c.RANK], "counter": -counter[c.RANK], c.CASE: records[c.CASE]})
+        case, name, rank_without = None, None, None
+        if kind == "missed":
+            rank = order[c.RANK][wanted[kind] & is_new_user]
+            case = _first((rank - rank.median()).abs().sort_values(kind="stable"))
+        elif ablate is None:
+            case = _first(order[wanted[kind] & is_new_user].sort_values([c.RANK, "counter"], kind="stable"))
         else:
-            fit = (masks["unseen"] & moves & reached[kind]).astype(int) - table["seen_user"].astype(int)
-            table = table.assign(fit=fit, without=without)[masks[kind]]
-            table = table.sort_values(["fit", c.RANK, "without", c.CASE], ascending=[False, True, False, True])
-        if table.empty:
-            continue
-        best = table.iloc[0]
-        users.add(int(best[c.USER]))
-        case = int(best[c.CASE])
-        rank_without = None if without is None else float(best["without"])
-        reason = _reason(opened, kind, case, rank_without)
-        found.append(NotableCase(kind, case, float(best["markov"]), float(best[c.RANK]), reason, rank_without))
+            order.insert(0, "unlikely", -(wanted[kind].astype(int) - ~is_new_user))
+            hits = order[is_found].sort_values(["unlikely", c.RANK, "counter"], kind="stable")[:shortlist]
+            ablations = ablate(np.sort(hits[c.CASE].to_numpy())).set_index(c.CASE).loc[hits[c.CASE].to_numpy()]
+            name = next((name for name in ABLATED[kind] if ablations[f"without_{name}"].notna().any()), None)
+            if name is not None:
+                without = ablations[f"without_{name}"].to_numpy()
+                lost = hits.assign(ratio=hits[c.RANK] / without, without=without)[without > FOUND_WITHIN]
+                case = _first(lost.sort_values(["unlikely", "ratio"], kind="stable"))
+                rank_without = None if case is None else float(lost["without"].loc[case])
+        if case is not None:
+            seen = int(opened.case(case)[c.TRANSITION_COUNT])
+            mine, theirs = (float(table[c.RANK].iloc[case]) for table in (records, counter))
+            visits = visits_before(opened, case)
+            found.append(NotableCase(kind, case, mine, theirs, seen, visits, name, rank_without))
     return found
 
 
-def describe_absent(cases: list[NotableCase], *, causes: bool) -> str:
-    """Which kinds of cause no case shows, in one sentence; empty where each has its case, or nothing was removed."""
-    shown = {case.kind for case in cases}
-    missing = [_WITHOUT[kind] for kind in CAUSES if kind not in shown] if causes else []
-    if not missing:
-        return ""
-    return f"No test case is found at {MISSED_ABOVE} with {' or with '.join(missing)} and lost without."
+def _first(rows: pd.DataFrame | pd.Series) -> int | None:
+    return int(rows.index[0]) if len(rows) else None
+
+
+def _wanted(records: pd.DataFrame, *, ablated: bool) -> dict[str, np.ndarray]:
+    """The cases of each kind that show it best: unseen transitions to another place."""
+    moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
+    unseen = (records[c.TRANSITION_COUNT] == 0).to_numpy() & moves
+    known, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    hit = is_hit(records, FOUND_WITHIN)
+    return {
+        "past_visits": unseen & hit & known,
+        "two_hop_paths": unseen & hit & near & (ablated | ~known),
+        "missed": unseen & ~hit & ~known & ~near,
+    }
 
 
 def visits_before(opened: Workspace, case: int) -> int:
@@ -102,24 +134,3 @@ def visits_before(opened: Workspace, case: int) -> int:
     row, target = int(chosen[c.ROW]), int(chosen[c.TARGET])
     first = int(opened.visits.first_T[row])
     return int((opened.visits.poi_T[first:row] == target).sum())
-
-
-def _reason(opened: Workspace, kind: str, case: int, rank_without: float | None) -> str:
-    chosen = opened.case(case)
-    seen = int(chosen[c.TRANSITION_COUNT])
-    step = "A new step" if seen == 0 else f"A step seen {times(seen)}"
-    lost = None if rank_without is None else f"Without {_WITHOUT[kind]} it would rank {ordinal(rank_without)}."
-    if kind == "history":
-        visits = visits_before(opened, case)
-        known = "once" if visits == 1 else f"{visits:,} times"
-        told = f"{step} to a place that this user had visited {known}." if visits else f"{step}."
-        return f"{told} {lost}" if lost else told
-    if kind == "hops":
-        paths = opened.graph.two_hop_paths(int(chosen[c.SOURCE]), int(chosen[c.TARGET]))
-        whose = "A place this user knew." if visits_before(opened, case) else "New to this user."
-        if paths.empty:
-            return f"{whose} {lost}" if lost else "New to this user, and one training step away."
-        link = "links" if len(paths) == 1 else f"and {len(paths) - 1} more link"
-        told = f"{whose} {opened.labels[paths['middle'].tolist()[0]]} {link} the two."
-        return f"{told} {lost}" if lost else told
-    return "No earlier visit and no two-hop path."

@@ -49,7 +49,7 @@ def shortest_list(records: pd.DataFrame) -> int | None:
 
 
 def is_known(records: pd.DataFrame, metric: str) -> bool:
-    """Whether a metric can be told: imported lists must reach to its K; MRR is a lower bound where they are short."""
+    """Whether a metric is known: imported lists must reach to its K; MRR is a lower bound where they are short."""
     shortest = shortest_list(records)
     return shortest is None or metric == "mrr" or int(metric.removeprefix("hr").removeprefix("ndcg")) <= shortest
 
@@ -57,3 +57,33 @@ def is_known(records: pd.DataFrame, metric: str) -> bool:
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
     """Whether the target's rank is at most k (the mean rank where it is tied); a miss is its opposite."""
     return records[c.RANK].to_numpy(np.float64) <= k
+
+
+def finds(value: float, metric: str) -> str:
+    """What a model does, up to what it does it on.
+
+    >>> finds(0.943, "hr20"), finds(0.003, "hr1"), finds(0.4892, "mrr")
+    ('finds 94 of 100', 'finds almost none of the', 'reaches MRR 0.489 on')
+    """
+    if metric.startswith("hr"):
+        return f"finds {_of_hundred(value)}" if value >= 0.005 else "finds almost none of the"
+    return f"reaches {METRIC_LABELS[metric]} {value:.3f} on"
+
+
+def finds_and(subject: str, known: float, new: float, metric: str, known_places: str) -> str:
+    """A sentence on rare transitions to known and to new places.
+
+    >>> finds_and("RECAP", 0.943, 0.031, "hr20", "places a user knows")
+    'RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 of 100 to new places.'
+    >>> finds_and("Markov", 0.3, 0.29, "mrr", "known places")
+    'Markov reaches MRR 0.300 on rare transitions to known places, and 0.290 on those to new places.'
+    """
+    is_hit = metric.startswith("hr")
+    joint, second = "but only" if new < known / 2 else "and", _of_hundred(new) if is_hit else f"{new:.3f} on those"
+    if is_hit and new < 0.005:
+        joint, second = "but", "almost none"
+    return f"{subject} {finds(known, metric)} rare transitions to {known_places}, {joint} {second} to new places."
+
+
+def _of_hundred(share: float) -> str:
+    return f"{100 * share:.0f} of 100"

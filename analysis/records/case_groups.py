@@ -1,4 +1,4 @@
-"""How cases are grouped: by how often the step or the place was seen, and by where the target lies."""
+"""How cases are grouped: by how often the transition or the place was seen, and by where the target lies."""
 
 from typing import Final, Literal
 
@@ -8,6 +8,9 @@ import pandas as pd
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
+
+PANELS: Final = ("tail_known", "tail_new", "head")
+"""Rare transitions to places the user knows, rare ones to new places, and frequent ones: no case is in two of them."""
 
 By = Literal["transition_count", "destination_count"]
 
@@ -48,6 +51,12 @@ def cohort_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarra
     hops = cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
     cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
     return np.where(cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, cohort, -1)
+
+
+def panel_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
+    """The place in `PANELS` of each case."""
+    new = (~cases[c.IN_HISTORY].to_numpy(bool)).astype(np.int64)
+    return np.where(cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, new, PANELS.index("head"))
 
 
 def _edges(by: str) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
+from analysis.formatting import times
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -63,14 +64,14 @@ class CaseSelection:
         """What the cases have in common, in words."""
         if self.kind == "cohort":
             visited, near, _ = self.numbers
-            return (
-                f"Tail, {'visited before' if visited else 'never visited'}, {'within' if near else 'beyond'} two hops"
-            )
+            place = "place visited before" if visited else "new place"
+            return f"Rare, {place}, {'within' if near else 'beyond'} two hops"
         low, high = self.numbers
-        often = f"{low} or more" if high < 0 else str(low) if low == high else f"{low} to {high}"
-        return (
-            f"{'Step seen' if self.kind == 'step' else 'Place visited'} {often} {'time' if often == '1' else 'times'}"
-        )
+        what = "Transition seen" if self.kind == "step" else "Place visited"
+        if high == 0:
+            return "Transition never seen" if self.kind == "step" else "Place never visited"
+        often = f"{low} or more times" if high < 0 else times(low) if low == high else f"{low} to {high} times"
+        return f"{what} {often}"
 
     def mask(self, cases: pd.DataFrame) -> np.ndarray:
         """Which of the cases (case table or records) belong to it."""

@@ -167,12 +167,12 @@ def deciding_part(worth: pd.DataFrame, among: Among) -> str | None:
     return None if certain.empty else str(certain.sort_values("mrr")["ablation"].iloc[-1])
 
 
-class Carriers(NamedTuple):
-    """What carries a model at K.
+class LostHits(NamedTuple):
+    """What the hits of a model hang on.
 
     Attributes:
         k, found: the truth ranks within K in so many cases.
-        lost: of these, lost in each ablation that the model has, most first; they overlap.
+        lost: of these, lost in each ablation that the model has; they overlap.
     """
 
     k: int
@@ -180,27 +180,11 @@ class Carriers(NamedTuple):
     lost: dict[str, int]
 
 
-def find_carriers(table: pd.DataFrame, k: int = 20) -> Carriers:
+def count_lost_hits(table: pd.DataFrame, k: int = 20) -> LostHits:
     """Count in a table from `case_ablations`."""
     causes = causes_of(table, k)
-    lost = {name: int(causes[name].sum()) for name in _SEPARATE if _is_there(table, name)}
-    return Carriers(k, int(is_hit(table, k).sum()), dict(sorted(lost.items(), key=lambda entry: -entry[1])))
-
-
-def describe_carriers(carriers: Carriers) -> str:
-    """What carries the model; two hops and the core are always named, also where they carry nothing.
-
-    >>> describe_carriers(Carriers(20, 9, {"history": 4, "core": 1, "two_hops": 0, "correction": 0}))
-    'Of the 9 cases found at 20, 4 are lost without visit history, 1 without the sequence model, 0 without two hops \
-(paths and graph token).'
-    """
-    if not carriers.found or not carriers.lost:
-        return ""
-    first = next(iter(carriers.lost))
-    named = [name for name in carriers.lost if name in (first, TWO_HOPS, "core")]
-    clauses = [f"{carriers.lost[name]:,} without {ABLATION_LABELS[name]}" for name in named]
-    clauses[0] = clauses[0].replace(" without", " are lost without", 1)
-    return f"Of the {carriers.found:,} cases found at {carriers.k}, {', '.join(clauses)}."
+    lost = {name: int(causes[name].sum()) for name in ABLATIONS if _is_there(table, name)}
+    return LostHits(k, int(is_hit(table, k).sum()), lost)
 
 
 def _is_there(table: pd.DataFrame, name: str) -> bool:

@@ -32,6 +32,16 @@ def label_in_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if counts else label
 
 
+def label_with_folder(label: str, folder: Path) -> str:
+    """A model's label with its checkpoint's folder, where that says more.
+
+    >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
+    ('RECAP', 'RECAP paper')
+    """
+    says_more = folder.name != "checkpoint" and folder.name.casefold() != label.casefold()
+    return f"{label} {folder.name}" if says_more else label
+
+
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
     """What names the records of a model, by a checkpoint's hash or a baseline's name."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)

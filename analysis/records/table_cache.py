@@ -111,11 +111,11 @@ def table_in_pieces(
 ) -> pd.DataFrame:
     """`kept_table` of a table that is made a few hundred rows at a time and goes on where it was cut off.
 
-    Finished pieces lie in a folder beside the table's place in the cache until the table is whole.
+    Finished pieces lie in a folder next to the table's place in the cache until the table is whole.
 
     Args:
         make_piece: makes rows start to end (excluded).
-        progress: told (rows done, rows in all) while the table is made.
+        progress: called with (rows done, rows in all) while the table is made.
     """
 
     kept_pieces = Pieces(key, keep=keep)
@@ -139,7 +139,7 @@ def table_in_pieces(
 
 
 class Pieces:
-    """Parts of a table that is being made, in a folder beside its place in the cache; without ``keep`` there are none.
+    """Parts of a table that is being made, in a folder next to its place in the cache; without ``keep`` there are none.
 
     A cache that cannot be written is done without.
     """

@@ -74,7 +74,7 @@ def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> 
 
 
 def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
-    """What the template needs beside the case: positions, rows, roles."""
+    """What the template needs in addition to the case: positions, rows, roles."""
     a, b = case.a, case.b
     bars = {entry.poi: waterfall(entry) for entry in (a, b)}
     ends = [0.0, *(end for side in bars.values() for bar in side for end in bar.ends)]

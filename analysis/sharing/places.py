@@ -33,7 +33,7 @@ class MaskedPlaces:
         name, category: as shown.
         is_cell: shown as a cell, (places,).
         cells: of those.
-        point: int64 code, (places,); places that a reader cannot tell apart have the same.
+        point: int64 code, (places,); places that look the same to a reader share it.
         blurred: places shown as a cell that may hold any place at all, named ones too; see `hide`.
     """
 
@@ -134,10 +134,10 @@ def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule:
 def masked_places(opened: Workspace, rule: Generalisation) -> MaskedPlaces:
     """How a dataset's places are shown under a rule; kept, since no salt is in them."""
     key = rule.min_users, rule.cell_degrees
-    kept = _TOLD.setdefault(opened.dataset, {})
+    kept = _MASKED.setdefault(opened.dataset, {})
     if key not in kept:
         kept[key] = MaskedPlaces.generalised(opened, rule)
     return kept[key]
 
 
-_TOLD: WeakKeyDictionary[Dataset, dict[tuple[int, float], MaskedPlaces]] = WeakKeyDictionary()
+_MASKED: WeakKeyDictionary[Dataset, dict[tuple[int, float], MaskedPlaces]] = WeakKeyDictionary()

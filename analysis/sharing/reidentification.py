@@ -2,7 +2,7 @@
 
 Unicity (de Montjoye, Hidalgo, Verleysen and Blondel, "Unique in the Crowd", Scientific Reports 3:1376, 2013): draw p
 points of a user's own trace; the share of users whom no other user's trace fits. Points are places and times as
-told (a place or a cell, weekday and part of the day); as recorded they are places and hours.
+shared (a place or a cell, weekday and part of the day); as recorded they are places and hours.
 """
 
 from collections.abc import Callable

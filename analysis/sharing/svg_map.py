@@ -26,7 +26,7 @@ class GroundPath(Config):
 
 
 class Name(Config):
-    """A name beside its mark."""
+    """A name next to its mark."""
 
     x: float
     y: float

@@ -107,7 +107,7 @@ def _share_column(
 
 
 def _item_label(kind: str, label: str, poi: Any, masked: MaskedPlaces) -> str:
-    """A piece of evidence: a check-in by its order alone."""
+    """A check-in by its order alone."""
     if kind == "checkin":
         return f"check-in {label.rsplit(', ', 1)[-1]}".replace("check-in current", "current")
     return label if pd.isna(poi) else f"path via {masked.name[int(poi)]}"

@@ -1,4 +1,4 @@
-"""What needs an opened model: single predictions, explanations, curves and told cases, kept by content hash."""
+"""What needs an opened model: single predictions, explanations, curves and stories, kept by content hash."""
 
 import pandas as pd
 import streamlit as st

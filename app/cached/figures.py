@@ -22,7 +22,6 @@ from analysis.cases.case_filter import CaseFilter, hide_truth
 from analysis.cases.case_table import CAUSES, REASON
 from analysis.figures.palette import Theme, palette_of
 from analysis.formatting import user_name
-from analysis.glossary import TERMS
 from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
@@ -142,6 +141,10 @@ known_before: Final = PerObject(hide_truth)
 """See `analysis.cases.case_filter.hide_truth`."""
 
 
+OPEN: Final = "open"
+"""The column of the buttons that open cases."""
+
+
 @dataclass(frozen=True)
 class ListedCases:
     """The rows that pass a filter.
@@ -156,26 +159,23 @@ class ListedCases:
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OBJECT)
-def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...]) -> ListedCases:
+def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...], opens: str) -> ListedCases:
     """Filter a table of `analysis.cases.case_table` and put it into words.
 
     Args:
         chosen: text of the filter; for a table of `known_before` without what it says of the truth.
-        columns: which are shown after the case, as far as they are there and hold something.
+        columns: which are shown, as far as they are there.
+        opens: what the button of each row says.
     """
     shown = table[CaseFilter.from_text(chosen).mask(table)]
-    return ListedCases(shown[c.CASE].to_numpy(), as_sent(_readable(shown, columns)))
+    rows = _readable(shown, columns)
+    rows[OPEN] = pd.Categorical([opens] * len(rows))
+    return ListedCases(shown[c.CASE].to_numpy(), as_sent(rows))
 
 
 def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """The table in words; words as categories, which are a tenth of the text to send."""
-    known = [name for name in dict.fromkeys([c.CASE, *columns]) if name in shown]
-    readable = shown[[name for name in known if name not in (REASON, CAUSES) or shown[name].map(bool).any()]].copy()
-    if REASON in readable:
-        readable[REASON] = shown[REASON].map({name: TERMS[name].word for name in MISS_LABELS}).fillna("")
-    if CAUSES in readable:
-        names = ABLATION_LABELS
-        readable[CAUSES] = [", ".join(names[source] for source in found) for found in shown[CAUSES]]
+    readable = shown[[name for name in columns if name in shown]].copy()
     if c.USER in readable:
         readable[c.USER] = shown[c.USER].map(user_name)
     in_words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]

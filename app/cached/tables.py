@@ -1,28 +1,32 @@
 """The tables a view asks for, computed once for each choice and shared: nobody changes them."""
 
+from dataclasses import dataclass
 from typing import Final, cast
 
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.case_table import case_table
+from analysis.cases.case_table import case_table, listed_table
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
-from analysis.long_tail import accuracy_tables, headlines
+from analysis.long_tail import accuracy_tables, overview_headlines
 from analysis.long_tail.ablations import shipped_ablations
 from analysis.long_tail.lift import kept_hops, kept_lift
 from analysis.long_tail.miss_map import miss_cells
 from analysis.long_tail.misses import describe_misses, label_misses
-from analysis.long_tail.notable_cases import NotableCase, notable_cases
+from analysis.long_tail.notable_cases import NotableCase, find_notable
 from analysis.records.accuracy import METRIC_LABELS, is_known
 from analysis.records.case_groups import By
-from analysis.records.causes import Carriers, ablation_worth, deciding_part, find_carriers, worth_by_kind
+from analysis.records.case_selection import CaseSelection
+from analysis.records.causes import LostHits, ablation_worth, count_lost_hits, deciding_part, worth_by_kind
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
 from app.cached.figures import PerObject
 from app.cached.workspace import (
     BY_DATASET,
     BY_MODEL,
+    HashFuncs,
     folder_label,
     imported_predictions,
+    is_large,
     kept_causes,
     model_key,
     model_keys,
@@ -31,12 +35,12 @@ from app.cached.workspace import (
     read_ablations,
     read_lists,
     read_records,
-    waits_for_causes,
 )
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
-from recap.baselines import FEATURE_CURVES
+from recap.baselines import BASELINES, FEATURE_CURVES
+from recap.published.configs import RECAP
 
 FIRST_CARDS: Final = 12
 COUNTERS: Final = ("visit_count", "markov")
@@ -48,49 +52,119 @@ def metric_label(metric: str) -> str:
     return METRIC_LABELS[metric]
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def by_count(source: Source, model: str | None, beside: str, by: str, metric: str) -> pd.DataFrame:
+@dataclass(frozen=True)
+class Ranker:
+    """Something that ranks the test cases of a dataset.
+
+    Attributes:
+        token: what a link carries; from content hashes, so that it means the same on every machine.
+        label: what people read.
+        source, model: what `read_records` takes.
+    """
+
+    token: str
+    label: str
+    source: Source
+    model: str | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its records only have to be read."""
+        key = model_key(self.source, self.model)
+        return self.model in imported_predictions(self.source) or records_key(self.source.dataset_hash, key).is_kept(
+            self.source.bundle
+        )
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it is a published model or predictions from elsewhere."""
+        return self.source.model != RECAP or (self.model is not None and self.model not in BASELINES)
+
+    @property
+    def records(self) -> pd.DataFrame:
+        """Its records, see `read_records`."""
+        return read_records(self.source, self.model)
+
+
+BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.source.dataset_hash, ranker.token)}
+
+
+def rankers(source: Source, metric: str) -> dict[str, Ranker]:
+    """Everything that ranks the source's dataset, by token: its own model first, then checkpoints, published, counts.
+
+    Imported predictions are among them where their lists are long enough for the metric.
+    """
+    checkpoints = [
+        other
+        for other in find_sources(AppSettings.from_environment())
+        if other.dataset_hash == source.dataset_hash and other.checkpoint_hash not in (None, source.checkpoint_hash)
+    ]
+    if source.checkpoint_hash is not None:
+        checkpoints = [source, *checkpoints]
+    labels = [model_label(item) for item in checkpoints]
+    labels = [
+        label if labels.count(label) == 1 else folder_label(item)
+        for label, item in zip(labels, checkpoints, strict=True)
+    ]
+    alone = source.without_checkpoint
+    found = [
+        Ranker(item.token, label if labels.count(label) == 1 else f"{label} ({item.token[:6]})", item)
+        for label, item in zip(labels, checkpoints, strict=True)
+    ]
+    imported = [Ranker(key, item.name, alone, key) for key, item in imported_predictions(source).items()]
+    found += [ranker for ranker in imported if is_known(ranker.records, metric)]
+    own = model_key(source)
+    found += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]
+    if source.checkpoint_hash is None:
+        found.sort(key=lambda ranker: ranker.token != own)
+    return {ranker.token: ranker for ranker in found}
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
+def by_count(ranker: Ranker, reference: Ranker, by: str, metric: str) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
-    records, reference = read_records(source, model), read_records(source, beside)
-    return accuracy_tables.accuracy_by_count(records, cast("By", by), metric, reference=reference)
+    return accuracy_tables.accuracy_by_count(ranker.records, cast("By", by), metric, reference=reference.records)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def rises(source: Source, model: str | None, metric: str) -> pd.DataFrame:
-    """See `analysis.long_tail.accuracy_tables.accuracy_rises`."""
-    return accuracy_tables.accuracy_rises(read_records(source, model), metric)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def by_cohort(source: Source, model: str | None, beside: str, metric: str, eta: int) -> pd.DataFrame:
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
+def by_cohort(ranker: Ranker, reference: Ranker, metric: str, eta: int) -> pd.DataFrame:
     """See `analysis.long_tail.accuracy_tables.accuracy_by_cohort`."""
-    records, reference = read_records(source, model), read_records(source, beside)
-    return accuracy_tables.accuracy_by_cohort(records, metric, eta=eta, reference=reference)
+    return accuracy_tables.accuracy_by_cohort(ranker.records, metric, eta=eta, reference=reference.records)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
+def rises(ranker: Ranker, metric: str) -> pd.DataFrame:
+    """See `analysis.long_tail.accuracy_tables.accuracy_rises`."""
+    return accuracy_tables.accuracy_rises(ranker.records, metric)
+
+
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
+def rare(ranker: Ranker, metric: str, eta: int) -> accuracy_tables.RareAccuracy:
+    """See `analysis.long_tail.accuracy_tables.rare_accuracy`."""
+    return accuracy_tables.rare_accuracy(ranker.records, metric, eta)
 
 
 def by_group(source: Source, metric: str) -> pd.DataFrame:
-    """The source's model beside the baselines, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
+    """Every model of the dataset whose records are there, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
 
-    Imported predictions stand among them where their lists are long enough for the metric.
+    The source's own is the first; counts are made where they are missing.
     """
-    models = (*known_imports(source, metric), *model_keys(source)[1:])
-    for name in (None, *models):  # outside the cache, which would play back the progress bar at every later call
-        read_records(source, name)
-    return _by_group(source, metric, models)
+    first, *others = rankers(source, metric).values()
+    known = [first, *(ranker for ranker in others if ranker.model in BASELINES or ranker.is_kept)]
+    for ranker in known:  # outside the cache, which would play back the progress bar at every later call
+        _ = ranker.records
+    return _by_group(tuple(known), metric)
 
 
-def known_imports(source: Source, metric: str) -> list[str]:
-    """Keys of the predictions without a model whose lists are long enough for the metric."""
-    return [key for key in imported_predictions(source) if is_known(read_records(source, key), metric)]
+def lead_groups(source: Source, metric: str) -> pd.DataFrame:
+    """The models of the lead picture, see `analysis.long_tail.accuracy_tables.lead_models`."""
+    published = [ranker.label for ranker in rankers(source, metric).values() if ranker.is_published]
+    return accuracy_tables.lead_models(by_group(source, metric), published)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def _by_group(source: Source, metric: str, more: tuple[str, ...]) -> pd.DataFrame:
-    models = {model_label(source): read_records(source)}
-    for name in more:
-        if name != model_key(source):
-            models[model_label(source, name)] = read_records(source, name)
-    return accuracy_tables.accuracy_by_group(models, metric)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_RANKER)
+def _by_group(known: tuple[Ranker, ...], metric: str) -> pd.DataFrame:
+    return accuracy_tables.accuracy_by_group({ranker.label: ranker.records for ranker in known}, metric)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_DATASET)
@@ -122,28 +196,32 @@ def ablations(source: Source, metric: str) -> pd.DataFrame | None:
     return shipped_ablations(source.bundle, metric, checkpoint_hash=source.checkpoint_hash)
 
 
-@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
-def notable(source: Source, *, causes: bool) -> list[NotableCase]:
-    """See `analysis.long_tail.notable_cases`; by the kept ablations, or by what coincides."""
-    opened = open_workspace(source)
-    ablations = kept_causes(source) if causes else None
-    return notable_cases(opened, read_records(source), read_records(source, "markov"), ablations)
+def notable(source: Source) -> list[NotableCase]:
+    """See `analysis.long_tail.notable_cases`; ablations of a few cases are run where those of all are not kept."""
+    for model in (None, "visit_count"):  # outside the cache: what takes long is told while it is made
+        read_records(source, model)
+    return _notable(source, all_ablated=kept_causes(source) is not None)
 
 
-def carriers(source: Source) -> Carriers | None:
+@st.cache_resource(max_entries=32, show_spinner="Checking three cases", hash_funcs=BY_MODEL)
+def _notable(source: Source, *, all_ablated: bool) -> list[NotableCase]:
+    may_ablate = source.has_parts and not all_ablated and not is_large(source)
+    if may_ablate:
+        from app import threads  # noqa: F401 # here: loads torch, on one thread
+    return find_notable(open_workspace(source), may_ablate=may_ablate)
+
+
+def lost_hits(source: Source, k: int) -> LostHits | None:
     """See `analysis.records.causes`; None where no ablations are kept."""
     ablations = kept_causes(source)
-    return None if ablations is None else _carriers(ablations)
-
-
-_carriers: Final = PerObject(find_carriers)
+    return None if ablations is None else count_lost_hits(ablations, k)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
-def worth(source: Source) -> pd.DataFrame | None:
+def worth(source: Source, k: int) -> pd.DataFrame | None:
     """See `analysis.records.causes.ablation_worth`; None where no ablations are kept."""
     table = kept_causes(source)
-    return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy())
+    return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy(), k)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
@@ -165,17 +243,18 @@ def deciding_parts(source: Source) -> tuple[str | None, str | None] | None:
     return None if worth is None else (deciding_part(worth, "known"), deciding_part(worth, "new"))
 
 
-def curves_finding(source: Source) -> str:
-    """See `analysis.long_tail.headlines.curves_finding`; empty where the curves were not fitted."""
+def curves_lines(source: Source, metric: str) -> tuple[str, str]:
+    """What a headline and a line say of the feature curves alone; empty where they are not there to compare with."""
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
-        return ""
-    records = read_records(source), read_records(source, FEATURE_CURVES)
-    return headlines.curves_finding(model_label(source), *records)
+        return "", ""
+    label, both = model_label(source), (read_records(source), read_records(source, FEATURE_CURVES))
+    line = overview_headlines.curves_line(label, accuracy_tables.paired_difference(*both, metric))
+    return overview_headlines.curves_headline(label, *both), line
 
 
-def flat_records(source: Source, model: str | None = None) -> pd.DataFrame:
+def flat_records(ranker: Ranker) -> pd.DataFrame:
     """The evaluation records without the columns that hold lists."""
-    return read_records(source, model).drop(columns=list(LISTS), errors="ignore")
+    return ranker.records.drop(columns=list(LISTS), errors="ignore")
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:
@@ -197,10 +276,10 @@ def described_misses(source: Source) -> pd.DataFrame:
     return describe_misses(opened.dataset, opened.cases, ablations)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def cells_of_misses(source: Source, model: str | None, k: int) -> pd.DataFrame:
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_RANKER)
+def cells_of_misses(ranker: Ranker, k: int) -> pd.DataFrame:
     """See `analysis.long_tail.miss_map.miss_cells`."""
-    return miss_cells(open_workspace(source), read_records(source, model), k)
+    return miss_cells(open_workspace(ranker.source), ranker.records, k)
 
 
 def _cell_rows(cells: pd.DataFrame) -> pd.DataFrame:
@@ -211,18 +290,24 @@ rows_of_cells: Final = PerObject(_cell_rows)
 """The numbers of the cells, as a table shows them."""
 
 
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
-def _table(source: Source, k: int, has_causes: bool) -> pd.DataFrame:
-    described = described_misses(source) if has_causes else None
-    return case_table(open_workspace(source), read_records(source), described, k)
+def listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str) -> pd.DataFrame:
+    """The cases of a bar or cell with the ranks of two models, see `analysis.cases.case_table.listed_table`.
+
+    Args:
+        selection: text of a `CaseSelection`; empty for all cases.
+    """
+    is_ablated = ranker.model is None and kept_causes(ranker.source) is not None
+    return _listed_cases(ranker, reference, k, selection, is_ablated=is_ablated)
 
 
-def all_cases(source: Source, k: int = 20) -> pd.DataFrame:
-    """See `analysis.cases.case_table`; shared by all visitors, so do not change it."""
-    read_records(source)  # outside the cache: what takes long is told while it is made
-    # Where the cases are many, ablations are not made while somebody waits: the table has no kinds of misses then.
-    has_causes = source.has_parts and not waits_for_causes(source)
-    return _table(source, k, has_causes)
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_RANKER)
+def _listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str, *, is_ablated: bool) -> pd.DataFrame:
+    opened, described = open_workspace(ranker.source), described_misses(ranker.source) if is_ablated else None
+    table = listed_table(case_table(opened, ranker.records, described, k), reference.records[c.RANK], k)
+    if not selection:
+        return table
+    inside = CaseSelection.parse(selection).mask(opened.cases)
+    return table[inside[table[c.CASE].to_numpy()]]
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)

@@ -12,10 +12,10 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import MODEL_LABELS, models_shown
+from analysis.records.evaluation_records import MODEL_LABELS, label_with_folder, models_shown
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
-from analysis.workspace import Progress, Workspace, label_with_folder
+from analysis.workspace import Progress, Workspace
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
@@ -120,8 +120,8 @@ def model_keys(source: Source) -> list[str]:
     `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
     """
     may_rank = not (AppSettings.from_environment().read_only or is_large(source))
-    beside = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
-    return list(dict.fromkeys([model_key(source), *beside]))
+    others = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
+    return list(dict.fromkeys([model_key(source), *others]))
 
 
 def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
@@ -144,7 +144,7 @@ def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
 
 def read_lists(source: Source, model: str | None = None) -> pd.DataFrame:
     """The same with the best places and their scores of every case."""
-    read_records(source, model)  # outside the cache: what takes long is told while it is made
+    read_records(source, model)  # outside the cache: a message shows while it is made
     return _lists(source, model)
 
 
@@ -174,12 +174,17 @@ def waits_for_causes(source: Source) -> bool:
     return kept_causes(source) is None and is_large(source)
 
 
-@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
 def first_case(source: Source) -> int:
     """The case that Walk and Explain open on; from what is kept alone, so that nobody waits for it."""
     opened = open_workspace(source)
-    records = opened.records() if opened.has_records and source.imported is None else None
-    return best_first_case(opened.cases, records, kept_causes(source))
+    return _first_case(source, opened.has_records, kept_causes(source) is not None)
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
+def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
+    opened = open_workspace(source)
+    records = opened.records() if is_ranked and source.imported is None else None
+    return best_first_case(opened.cases, records, kept_causes(source) if has_causes else None)
 
 
 def freeze() -> None:

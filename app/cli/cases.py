@@ -159,7 +159,7 @@ def share(
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
 ) -> None:
-    """Write saved cases or a collection as one page or a deck of PNGs, told coarsely unless --exact."""
+    """Write saved cases or a collection as one page or a deck of PNGs, coarse unless --exact."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.explanation import explain_case
     from analysis.workspace import Workspace

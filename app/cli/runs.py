@@ -36,7 +36,7 @@ def submit(
     processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
     slurm: Annotated[bool, typer.Option("--slurm", help="Hand the run to Slurm.")] = False,
-    notes: Annotated[str, typer.Option(help="Shown beside the run.")] = "",
+    notes: Annotated[str, typer.Option(help="Shown with the run.")] = "",
     as_json: JsonFlag = False,
 ) -> None:
     """Queue a training; it runs in the background and survives this terminal."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 HtmlOption = Annotated[
     Path | None,
-    typer.Option("--html", help="Write one page to share: opens offline; people, places and times told coarsely."),
+    typer.Option("--html", help="Write one page to share: opens offline; people, places and times are coarse."),
 ]
 ExactFlag = Annotated[bool, typer.Option("--exact", help="In written files: everything as recorded; the file says so.")]
 HidePlacesFlag = Annotated[

@@ -1,10 +1,4 @@
-"""A list of cases to filter, sort and open: one component for every view that lists cases.
-
-    show_case_table(all_cases(source), key="cases", open_case=buttons)
-
-The table is one of `analysis.cases.case_table`, or a part of it (the cases that flipped, say), with further columns if
-wanted. Everything chosen lives in the session under ``key``; one component of a page may carry it in the link too.
-"""
+"""Long tail's list of cases: filtered, sorted, and opened by the button of a row; its filter is in the link."""
 
 import zlib
 from collections.abc import Callable, Mapping
@@ -16,110 +10,107 @@ import pandas as pd
 import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter
-from analysis.cases.case_table import CAUSES, FROM, HOUR, REASON, TO
+from analysis.cases.case_table import FROM, HOUR
 from analysis.glossary import TERMS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
-from app.cached.figures import ListedCases, known_before, list_cases, options_of
-from app.components.chart_table import ticked_row
+from app.cached.figures import OPEN, known_before, list_cases, options_of
 from app.components.text import quiet
 from recap import columns as c
 from recap.errors import RecapError
 from recap.printable import markdown_text, visible
 
-PARAM: Final = "filter"
+_PARAM: Final = "filter"
 """The link's parameter."""
-HEIGHT: Final = 420
+_KEPT: Final = "cases_filter"
+HEIGHT: Final = 330
 
 
+@st.fragment
 def show_case_table(
     table: pd.DataFrame,
     *,
-    key: str,
     open_case: Callable[[int], None],
+    opens: str,
+    columns: Mapping[str, Any],
     show_truth: bool = True,
-    in_link: bool = False,
-    more: Mapping[str, Any] | None = None,
+    chip: Callable[[], None] | None = None,
 ) -> None:
-    """Filters and table; a ticked row asks ``open_case`` for buttons.
+    """Filters and table; each row has a button that opens its case.
 
     Args:
-        table: rows of `analysis.cases.case_table.case_table`; further columns are shown where ``more`` names them.
-        key: of the widgets and of what is kept in the session.
-        open_case: draws what can be done with the case whose row is ticked, such as buttons to Walk and Explain.
+        table: rows of `analysis.cases.case_table.case_table`, with further columns if wanted.
+        open_case: opens the case of the pressed button.
+        opens: what the button says.
+        columns: the columns shown, in order, with their configuration.
         show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
-        in_link: whether the filter is carried by the link (one component of a page).
-        more: column configuration of further columns, by name.
+        chip: draws what else the table is limited to, into the row of the filters.
     """
-    st.fragment(_draw)(table, key, open_case, show_truth, in_link, more or {})
+    chosen = current_filter()
+    if not show_truth:
+        table, chosen, columns = known_before(table), chosen.without_truth(), _known_columns()
+    listed = list_cases(table, chosen.text, tuple(columns), opens)
+    key = button_key(listed.cases)
+    pressed = st.session_state.get(key)
+    if pressed is not None:
+        open_case(int(listed.cases[pressed["row"]]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if chip is not None:
+            chip()
+        _controls(table, chosen, show_truth=show_truth)
+        _chips(chosen)
+        st.space("stretch")
+        quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
+    button = st.column_config.ButtonColumn("", width=92, type="tertiary", key=key)
+    st.dataframe(
+        listed.rows,
+        hide_index=True,
+        height=HEIGHT,
+        column_config={**columns, OPEN: button},
+        alt="Cases with places, counts and ranks; the last column opens a case",
+    )
 
 
-def current_filter(key: str, *, in_link: bool = False) -> CaseFilter:
-    """What a component lets pass; a link's filter that cannot be read gets a sentence and lets everything pass."""
-    asked = state.incoming(PARAM) if in_link else None
+def button_key(cases: np.ndarray) -> str:
+    """The key of the buttons of a list: one that is pressed while a filter is still at work opens nothing."""
+    return f"cases_open_{zlib.crc32(cases.tobytes()):08x}"
+
+
+def current_filter() -> CaseFilter:
+    """What the list lets pass; a link's filter that cannot be read gets a sentence and lets everything pass."""
+    asked = state.incoming(_PARAM)
     if asked is not None:
         try:
-            _keep(key, CaseFilter.from_text(asked), in_link=in_link)
+            _keep(CaseFilter.from_text(asked))
         except RecapError:
             st.warning("The link's filter of cases cannot be read, so all cases are listed.")
-            _keep(key, CaseFilter(), in_link=in_link)
-    chosen = CaseFilter.from_text(st.session_state.get(f"{key}_filter", ""))
-    if in_link:
-        state.write_param(PARAM, chosen.text or None)
+            _keep(CaseFilter())
+    chosen = CaseFilter.from_text(st.session_state.get(_KEPT, ""))
+    state.write_param(_PARAM, chosen.text or None)
     return chosen
 
 
-def change_filter(key: str, *, in_link: bool = False, **fields: Any) -> None:
-    """Change some fields of a component's filter, in a callback: of its own controls, or of a click elsewhere."""
-    chosen = CaseFilter.from_text(st.session_state.get(f"{key}_filter", ""))
-    _keep(key, CaseFilter.parse(chosen.model_dump() | fields), in_link=in_link)
+def change_filter(**fields: Any) -> None:
+    """Change some fields of the filter, in a callback: of the list's own controls, or of a click elsewhere."""
+    chosen = CaseFilter.from_text(st.session_state.get(_KEPT, ""))
+    _keep(CaseFilter.parse(chosen.model_dump() | fields))
 
 
-def _keep(key: str, chosen: CaseFilter, *, in_link: bool) -> None:
-    st.session_state[f"{key}_filter"] = chosen.text
-    if in_link:
-        state.write_param(PARAM, chosen.text or None)
+def _keep(chosen: CaseFilter) -> None:
+    st.session_state[_KEPT] = chosen.text
+    state.write_param(_PARAM, chosen.text or None)
 
 
-def _draw(
-    table: pd.DataFrame,
-    key: str,
-    open_case: Callable[[int], None],
-    show_truth: bool,
-    in_link: bool,
-    more: Mapping[str, Any],
-) -> None:
-    chosen = current_filter(key, in_link=in_link)
-
-    change = partial(change_filter, key, in_link=in_link)
-    if not show_truth:
-        table, chosen = known_before(table), chosen.without_truth()
-    listed = list_cases(table, chosen.text, (*more, *_columns()))
-    with st.container(horizontal=True, vertical_alignment="center"):
-        _controls(table, key, chosen, change, show_truth=show_truth)
-        _chips(key, chosen, change)
-        st.space("stretch")
-        quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
-    picked = _rows(listed, rows_key(key, listed.cases), more)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if picked is None:
-            quiet("Tick a row to open its case.")
-        else:
-            open_case(picked)
-
-
-def _controls(
-    table: pd.DataFrame, key: str, chosen: CaseFilter, change: Callable[..., None], *, show_truth: bool
-) -> None:
-    with st.popover("Filter", icon=":material/filter_alt:", key=f"{key}_more"):
-        hours = f"{key}_hours"
+def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> None:
+    with st.popover("Filter", icon=":material/filter_alt:", key="cases_more"):
+        hours = "cases_hours"
         st.session_state[hours] = chosen.hours or (0, 23)
 
         def set_hours() -> None:
             first, last = st.session_state[hours]
-            change(hours=None if (first, last) == (0, 23) else (first, last))
+            change_filter(hours=None if (first, last) == (0, 23) else (first, last))
 
-        st.slider("Local hour", 0, 23, key=hours, on_change=set_hours)
+        st.slider("Local hour", 0, 23, key=hours, on_change=state.unless_late(set_hours, _PARAM))
         if not show_truth:
             return
         offered = options_of(table)
@@ -132,29 +123,33 @@ def _controls(
             options = offered[name]
             if not options:
                 continue
-            at = f"{key}_{name}"
+            at = f"cases_{name}"
             st.session_state[at] = [value for value in getattr(chosen, name) if value in options]
             st.multiselect(
                 label,
                 options,
                 key=at,
                 format_func=words_of,
-                on_change=lambda name=name, at=at: change(**{name: tuple(st.session_state[at])}),
+                on_change=state.unless_late(partial(_choose, name, at), _PARAM),
             )
-        search = f"{key}_search"
+        search = "cases_search"
         st.session_state[search] = chosen.search
         st.text_input(
             "Search a place or category",
             key=search,
             max_chars=80,
-            on_change=lambda: change(search=st.session_state[search].strip()),
+            on_change=state.unless_late(lambda: change_filter(search=st.session_state[search].strip()), _PARAM),
         )
 
 
-def _chips(key: str, chosen: CaseFilter, change: Callable[..., None]) -> None:
+def _choose(name: str, key: str) -> None:
+    change_filter(**{name: tuple(st.session_state[key])})
+
+
+def _chips(chosen: CaseFilter) -> None:
     """The filters that are on; a click takes one away."""
     words: dict[str, str] = {}
-    for name, label in (("rank", "Rank"), ("steps", "Step seen"), ("visits", "Place visited")):
+    for name, label in (("rank", "Rank"), ("steps", "Transition seen"), ("visits", "Place visited")):
         low, high = getattr(chosen, name)
         if (low, high) != (None, None):
             words[name] = f"{label} {_bounds(low, high)}"
@@ -174,8 +169,8 @@ def _chips(key: str, chosen: CaseFilter, change: Callable[..., None]) -> None:
             markdown_text(text),
             icon=":material/close:",
             icon_position="right",
-            key=f"{key}_off_{name}",
-            on_click=lambda name=name: change(**{name: getattr(empty, name)}),
+            key=f"cases_off_{name}",
+            on_click=lambda name=name: change_filter(**{name: getattr(empty, name)}),
             help="Take this filter away",
         )
 
@@ -186,47 +181,16 @@ def _bounds(low: int | None, high: int | None) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def rows_key(key: str, cases: np.ndarray) -> str:
-    """The key of the table that lists some cases.
-
-    Other cases make another table: a row that is ticked while a filter is still at work is one of the table before,
-    and opens nothing.
-    """
-    return f"{key}_rows_{zlib.crc32(cases.tobytes()):08x}"
-
-
-def _rows(listed: ListedCases, key: str, more: Mapping[str, Any]) -> int | None:
-    """The table; returns the case of the ticked row."""
-    event = st.dataframe(
-        listed.rows,
-        hide_index=True,
-        height=HEIGHT,
-        key=key,
-        on_select="rerun",
-        selection_mode="single-row",
-        column_config=_columns() | dict(more),
-        alt="Cases with rank, counts, places, category, hour, reason and causes",
-    )
-    row = ticked_row(event, len(listed.cases))
-    return None if row is None else int(listed.cases[row])
-
-
 def _source(name: str) -> str:
     return ABLATION_LABELS[name]
 
 
-def _columns() -> dict[str, Any]:
+def _known_columns() -> dict[str, Any]:
+    """What can be shown while the truth is hidden."""
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     return {
-        c.CASE: number("Case", width=58, format="%d"),
-        c.RANK: number("Rank", width=62, format="%g", help="Of the true place; a mean over ties."),
-        c.TRANSITION_COUNT: number("Step seen", width=78, help="In training."),
-        c.DESTINATION_COUNT: number("Place visited", width=92, help="In training."),
-        c.CATEGORY: text("Category", width=140, help="Of the true place."),
-        HOUR: number("Hour", width=52, help="Local hour of the check-in before."),
-        REASON: text("Kind of miss", width=160),
-        CAUSES: text("Found with, lost without", width=170, help="Ranked within K with it, below K without it."),
-        FROM: text("From", width=150),
-        TO: text("To", width=150),
+        c.CASE: number("Case", width=64),
         c.USER: text("User", width=90),
+        HOUR: number("Hour", width=64, help="Local hour of the check-in before."),
+        FROM: text("From", width=330),
     }

@@ -11,16 +11,20 @@ import streamlit as st
 from app.cached.figures import sent
 
 
+@st.fragment
 def chart_table(
     tables: Mapping[str, pd.DataFrame], key: str, open_row: Callable[[str, int], None] | None = None
 ) -> None:
-    """A button that shows the tables of a figure.
+    """A button that shows the tables of a figure; they are sent when it is pressed.
 
     Args:
         tables: by name; shared ones are sent as they were prepared, so they never change.
-        open_row: told (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
+        open_row: called with (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
     """
-    with st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin"):
+    button = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin", on_change="rerun")
+    if not button.open:
+        return
+    with button:
         for name, table in tables.items():
             if open_row is None:
                 st.dataframe(sent(table), hide_index=True, key=f"{key}-{name}")

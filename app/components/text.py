@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from analysis.explain.sentences import Sentence  # its module loads torch
 
 
-def section(title: str, *, help: str | None = None) -> None:
-    """A section's heading; a noun."""
-    st.header(title, anchor=False, help=help)
+def section(title: str, *, help: str | None = None, width: str = "stretch") -> None:
+    """A section's heading."""
+    st.header(title, anchor=False, help=help, width="content" if width == "content" else "stretch")
 
 
 def quiet(text: str, *, width: str = "stretch") -> None:

@@ -48,19 +48,30 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
 
 
 def metric_control() -> str:
-    """The metric that accuracies are shown in."""
-    chosen = st.segmented_control(
-        "Metric",
-        SHOWN_METRICS,
-        default="hr20",
+    """The metric that accuracies are shown in; it stays when the view changes."""
+    by_name = {METRIC_LABELS[name]: name for name in SHOWN_METRICS} | {name: name for name in SHOWN_METRICS}
+    return choice_control("metric", by_name, "hr20", METRIC_LABELS)
+
+
+def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:
+    """A row of choices of which one is on, see `app.state.current_choice`.
+
+    Args:
+        choices: by what a link may say.
+        labels: what is shown of each.
+    """
+    key = f"pick_{name}"
+    st.session_state[key] = state.current_choice(name, choices, default)
+    st.segmented_control(
+        name.capitalize(),
+        list(dict.fromkeys(choices.values())),
         required=True,
-        format_func=METRIC_LABELS.__getitem__,
-        key="metric",
-        bind="query-params",
-        persist_state="session",
+        format_func=labels.__getitem__,
+        key=key,
         label_visibility="collapsed",
+        on_change=state.unless_late(lambda: state.choose(name, st.session_state[key]), name),
     )
-    return chosen or "hr20"
+    return str(st.session_state[key])
 
 
 def legend(*items: str) -> None:
@@ -82,8 +93,9 @@ def truth_toggle() -> bool:
     )
 
 
+@st.fragment
 def downloads(
-    tables: Mapping[str, pd.DataFrame],
+    tables: Callable[[], Mapping[str, pd.DataFrame]],
     *,
     source: Source,
     key: str,
@@ -92,10 +104,13 @@ def downloads(
     """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
 
     Args:
-        pictures: drawn when asked for; told whether everything is shown as recorded.
+        tables: by name; computed when the button is pressed.
+        pictures: drawn when asked for; called with whether everything is shown as recorded.
     """
-    with st.popover("Data", icon=":material/download:", key=f"{key}-data"):
-        download_buttons(tables, source=source, key=key, pictures=pictures)
+    button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
+    if button.open:
+        with button:
+            download_buttons(tables(), source=source, key=key, pictures=pictures)
 
 
 def download_buttons(
@@ -107,7 +122,7 @@ def download_buttons(
 ) -> None:
     """What `downloads` opens, into the container at hand."""
     with st.container():
-        quiet("Tables as CSV, numbers unrounded. Each chart has its picture (PNG) in its own corner, as on the screen.")
+        quiet("Tables as CSV. Each chart has its picture (PNG) in its own corner.")
         exact = False
         if pictures or any(map(is_personal, tables.values())):
             exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and users' numbers.")
@@ -116,26 +131,23 @@ def download_buttons(
                 if exact
                 else "Safe to share: pseudonyms, no dates, rare places blurred."
             )
-        for name, table in tables.items():
+        files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
+            (name, "csv", "text/csv", ":material/table:", partial(_table_file, source, table, exact))
+            for name, table in tables.items()
+        ]
+        files += [
+            (name, "png", "image/png", ":material/image:", partial(draw, exact))
+            for name, draw in (pictures or {}).items()
+        ]
+        for name, ending, mime, icon, write in files:
             st.download_button(
                 name,
-                data=partial(_table_file, source, table, exact),
-                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.csv",
-                mime="text/csv",
+                data=write,
+                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.{ending}",
+                mime=mime,
                 on_click="ignore",
                 key=f"{key}-{name}",
-                icon=":material/table:",
-                width="stretch",
-            )
-        for name, draw in (pictures or {}).items():
-            st.download_button(
-                name,
-                data=partial(draw, exact),
-                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.png",
-                mime="image/png",
-                on_click="ignore",
-                key=f"{key}-{name}",
-                icon=":material/image:",
+                icon=icon,
                 width="stretch",
             )
 

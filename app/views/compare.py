@@ -3,8 +3,7 @@
 import streamlit as st
 
 from analysis.compare import words
-from analysis.compare.comparison import METRICS, found_within
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.compare.comparison import found_within
 from app import state
 from app.cached import comparisons
 from app.cached.comparisons import Option, default_pair, side_options
@@ -13,7 +12,7 @@ from app.components.compare.flipped_cases import current_cell, show_flipped_case
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet
-from app.components.toolbar import downloads, source_picker
+from app.components.toolbar import downloads, metric_control, source_picker
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -34,7 +33,7 @@ def view() -> None:
             "", icon=":material/swap_horiz:", type="tertiary", key="exchange", on_click=_exchange, help="Exchange"
         )
         _pick("b", "B, the model in question", options)
-        metric = _metric()
+        metric = metric_control()
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
             source_picker(source)
@@ -56,7 +55,7 @@ def view() -> None:
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases that flipped"] = comparisons.cell_cases(source, a, b, found.k, cell)
-        downloads(tables, source=source, key="compare")
+        downloads(lambda: tables, source=source, key="compare")
 
 
 def _current_sides(source: Source, options: dict[str, Option]) -> tuple[Option, Option]:
@@ -95,20 +94,6 @@ def _pick(name: str, label: str, options: dict[str, Option]) -> None:
 def _exchange() -> None:
     first, second = st.session_state["side_a"], st.session_state["side_b"]
     st.session_state["side_a"], st.session_state["side_b"] = second, first
-
-
-def _metric() -> str:
-    chosen = st.segmented_control(
-        "Metric",
-        METRICS,
-        default="hr20",
-        required=True,
-        format_func=METRIC_LABELS.__getitem__,
-        key="compared_metric",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return chosen or "hr20"
 
 
 view()

@@ -1,258 +1,245 @@
-"""Long tail: accuracy by how often a transition and a place were seen, and what one more hop adds."""
+"""Long tail: what a rare transition still has, accuracy by how often it was seen, and the cases behind both."""
 
 from functools import partial
+from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
+from analysis.cases.case_table import REFERENCE, TRANSITION, WHY
+from analysis.compare.comparison import found_within
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.long_tail import (
-    COUNT_AXES,
-    accuracy_axis,
-    plot_accuracy_by_count,
-    plot_cohorts,
-    plot_hops,
-)
-from analysis.figures.overview import plot_ablations
+from analysis.figures.long_tail import COUNT_AXES, plot_ablations, plot_accuracy_by_count, plot_cohorts, plot_hops
 from analysis.long_tail import headlines
-from analysis.phrases import phrase
 from analysis.records.case_selection import CaseSelection
-from analysis.records.evaluation_records import MODEL_LABELS
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
-from app.cached.tables import all_cases
-from app.cached.workspace import imported_predictions, model_key, model_label, open_workspace
-from app.components.case_table import show_case_table
+from app.cached.tables import Ranker
+from app.components.ablations import ask_for_ablations
+from app.components.case_selection import chart_key, current_selection, select_clicked, selection_chip, show_bins
+from app.components.case_table import change_filter, show_case_table
 from app.components.chart_table import chart_table
-from app.components.empty import no_source
+from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
-from app.components.misses import CASES, MISS_K, show_miss_map, show_misses
+from app.components.misses import show_misses
+from app.components.ranker_picker import pick_rankers
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, legend, metric_control, source_picker
-from app.components.walk.open_cases import open_cases
+from app.components.toolbar import choice_control, downloads, metric_control
 from app.pages import EXPLAIN, WALK
-from app.sources import Source
 from recap import columns as c
-from recap.baselines import BASELINES, COUNTING_BASELINES
+from recap.graph import TAIL_MAX_COUNT
+from recap.printable import markdown_text
 
-NARROW = 380  # half a projector of 960 pixels
-OWN = "own"  # the source's model; None as an option would read "Choose an option"
+CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
+TAB: Final = "tab"
+BY: Final = {"transition": c.TRANSITION_COUNT, "place": c.DESTINATION_COUNT}
+CHARTS: Final = ("cohorts", *BY)
+BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
 
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
-    if source is None:
-        no_source()
+    there = source_with_cases("so there is no accuracy to show")
+    if there is None:
         return
-    opened = open_workspace(source)
-    own = model_key(source)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    source, _ = there
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        controls = st.container(horizontal=True, width="content", vertical_alignment="bottom")
         metric = metric_control()
-        chosen = st.selectbox(
-            "Model",
-            [OWN, *(name for name in (*BASELINES, *imported_predictions(source)) if name != own)],
-            key="model",
-            format_func=lambda name: model_label(source, None if name == OWN else name),
-            bind="query-params",
-            label_visibility="collapsed",
-            width=160,
-        )
-        model = None if chosen == OWN else chosen
-        beside = st.selectbox(
-            "Baseline beside it",
-            (*COUNTING_BASELINES, *tables.known_imports(source, metric)),
-            index=COUNTING_BASELINES.index("markov"),
-            key="beside",
-            format_func=lambda name: f"with {model_label(source, name)}",
-            bind="query-params",
-            label_visibility="collapsed",
-            width=170,
-        )
-        with st.popover("More", icon=":material/tune:", type="tertiary", key="long-tail-more"):
-            source_picker(source)
+        eta = eta_slider()
         st.space("stretch")
         data = st.container(width="content")
-    if opened.cases.empty:
-        st.info("This dataset has no test case, so there is no accuracy to show.")
-        return
-    by_step = tables.by_count(source, model, beside, c.TRANSITION_COUNT, metric)
-    by_place = tables.by_count(source, model, beside, c.DESTINATION_COUNT, metric)
-    rises = tables.rises(source, model, metric)
-    st.title(headlines.long_tail_finding(rises), anchor=False)
-    eta = st.slider("Tail means seen at most η times", 0, 9, 1, key="eta", bind="query-params", width=420)
-    label = model_label(source, model)
-    trends = [headlines.trend_words(row) for row in rises.to_dict(orient="records")[:2]]
-    top = accuracy_axis(by_step, by_place)
-    halves = st.grid(2, min_column_width=NARROW)
-    for table, by, name, trend in (
-        (by_step, c.TRANSITION_COUNT, "By step", trends[0]),
-        (by_place, c.DESTINATION_COUNT, "By place", trends[1]),
-    ):
-        figure = drawn(
-            plot_accuracy_by_count,
-            table,
-            metric=metric,
-            by=by,
-            top=top,
-            tail_up_to=eta if by == c.TRANSITION_COUNT else None,
-            reference=model_label(source, beside),
-            title=f"<b>{name}</b>: {trend}",
-        )
-        with halves.cell():
-            event = st.plotly_chart(
-                figure,
-                theme=None,
-                config=PLOT_CONFIG,
-                key=f"bars-{by}",
-                on_select="rerun",
-                selection_mode="points",
-                alt=f"{label}, {name.lower()}: {trend}. {COUNT_AXES[by]}",
-            )
-        open_selected(source, event)
-    bins = {"By step": by_step, "By place": by_place}
-
-    def open_bin(name: str, row: int) -> None:
-        chosen = bins[name].iloc[row]
-        by = c.TRANSITION_COUNT if name == "By step" else c.DESTINATION_COUNT
-        open_cases(source, CaseSelection.of_bin(by, int(chosen["low"]), int(chosen["high"])))
-
-    legend(
-        f":blue[■] :gray[{label}, 95 % interval over users]",
-        f"**–** :gray[{model_label(source, beside)}]",
-        ":gray[Small numbers: cases in the bin. Click a bar, or tick its row in the table, to open its cases.]",
-    )
-    chart_table(bins, "bars", open_bin)
-    show_cohorts(source, model, beside, metric, eta)
-    if model is None:
-        show_cases(source)
+    with controls:
+        model, reference = pick_rankers(source, tables.rankers(source, metric))
+    select_clicked(*CHARTS, eta=eta)
+    chosen = current_selection()
+    cohorts, rare = tables.by_cohort(model, reference, metric, eta), tables.rare(model, metric, eta)
+    st.title(headlines.long_tail_headline(rare, tables.rises(model, metric)), anchor=False)
+    st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare, cohorts)))
+    halves = st.grid(2, min_column_width=380, gap="medium")
+    with halves.cell():
+        show_cohorts(cohorts, reference, metric, chosen, eta)
+    with halves.cell():
+        show_counts(model, reference, metric, chosen, eta)
+    show_tabs(model, reference, metric)
     with data:
-        downloads(
-            {
-                "Accuracy by step count": by_step,
-                "Accuracy by place count": by_place,
-                "Rises over both": rises,
-                "Accuracy by cohort": tables.by_cohort(source, model, "visit_count", metric, eta),
-                "Hop sweep": tables.hops(source),
-                "Sorted step counts": tables.distribution(source),
-                "Evaluation records": tables.flat_records(source, model),
-            },
-            source=source,
-            key="long-tail",
-        )
+        downloads(partial(_files, model, reference, metric, eta), source=model.source, key="long-tail")
 
 
-def show_cohorts(source: Source, model: str | None, beside: str, metric: str, eta: int) -> None:
-    """Cohorts beside the hop sweep, ablations beside reasons of misses, and the map of misses."""
-    cohorts = tables.by_cohort(source, model, "visit_count", metric, eta)
-    halves = st.grid(2, min_column_width=NARROW, gap="medium")
+def eta_slider() -> int:
+    """Up to which count a transition is rare."""
+    st.session_state["pick_eta"] = state.current_choice(
+        "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
+    )
+    return st.slider(
+        "Rare: seen at most so many times",
+        0,
+        9,
+        key="pick_eta",
+        width=230,
+        on_change=state.unless_late(lambda: state.choose("eta", st.session_state["pick_eta"]), "eta"),
+    )
+
+
+def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: CaseSelection | None, eta: int) -> None:
+    """The four cells."""
+    section("What a rare transition still has")
+    cell = chosen.numbers[:2] if chosen is not None and chosen.kind == "cohort" and chosen.numbers[2] == eta else None
+    st.plotly_chart(
+        drawn(plot_cohorts, cohorts, reference=reference.label, chosen=cell),
+        theme=None,
+        config=PLOT_CONFIG,
+        key=chart_key("cohorts"),
+        on_select="rerun",
+        selection_mode="points",
+        alt="Accuracy on rare transitions by whether the place was visited before and lies within two hops",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        quiet(headlines.cohorts_caption(metric, int(cohorts["n"].sum())), width="content")
+        show_bins("Cells", cohorts, "cohorts", eta)
+
+
+def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: CaseSelection | None, eta: int) -> None:
+    """Accuracy by how often the transition, or the place, was seen."""
+    section("Accuracy by how often it was seen")
+    picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
+    with below:
+        by = choice_control("by", {name: name for name in BY}, "transition", BY_LABELS)
+    bins = tables.by_count(model, reference, BY[by], metric)
+    kind = {"transition": "step", "place": "place"}[by]
+    figure = drawn(
+        plot_accuracy_by_count,
+        bins,
+        metric=metric,
+        by=BY[by],
+        tail_up_to=eta if by == "transition" else None,
+        reference=reference.label,
+        chosen=chosen.numbers if chosen is not None and chosen.kind == kind else None,
+    )
+    picture.plotly_chart(
+        figure,
+        theme=None,
+        config=PLOT_CONFIG,
+        key=chart_key(by),
+        on_select="rerun",
+        selection_mode="points",
+        alt=f"{model.label}: accuracy by {COUNT_AXES[BY[by]].lower()}",
+    )
+    with below:
+        quiet(headlines.bars_caption(markdown_text(reference.label)), width="content")
+        show_bins("Bins", bins, BY[by], eta)
+
+
+@st.fragment
+def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
+    """Three tabs, of which the open one alone is computed."""
+    cases, worth, misses = st.tabs([CASES, WORTH, MISSES], key=TAB, on_change="rerun", bind="query-params")
+    k = found_within(metric)
+    if cases.open:
+        with cases:
+            show_cases(model, reference, k)
+    if worth.open:
+        with worth:
+            show_worth(model, metric, k)
+    if misses.open:
+        with misses:
+            show_misses(model, k, _list_kind)
+
+
+def _list_kind(kind: str | None) -> None:
+    change_filter(reasons=() if kind is None else (kind,))
+    st.session_state[TAB] = CASES
+
+
+def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
+    """The cases of the selected bar or cell, or all of them."""
+    chosen = current_selection()
+    table = tables.listed_cases(model, reference, k, chosen.text if chosen else "")
+    number, text = st.column_config.NumberColumn, st.column_config.TextColumn
+    columns: dict[str, Any] = {
+        c.CASE: number("Case", width=64),
+        TRANSITION: text("Transition", width=330),
+        c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
+        c.RANK: number(model.label[:18], width=110, format="%g", help="Rank of the true place; a mean over ties."),
+        REFERENCE: number(reference.label[:18], width=110, format="%g", help="Rank of the true place."),
+        WHY: text("Why", width=270, help="Needs X: without X the case would be lost."),
+    }
+    hides_truth = st.query_params.get("truth") == "false"
+    has_model = model.source.checkpoint_hash is not None
+    page = EXPLAIN if has_model or model.model is None else WALK
+
+    def open_case(case: int) -> None:
+        hidden = {"truth": "false"} if hides_truth else {}
+        st.switch_page(page.path, query_params=state.link_to(model.source, case=str(case), **hidden))
+
+    show_case_table(
+        table,
+        open_case=open_case,
+        opens=f"{page.title} →",
+        columns=columns,
+        show_truth=not hides_truth,
+        chip=partial(selection_chip, *CHARTS),
+    )
+    quiet(markdown_text(headlines.list_line(model.label, reference.label, k)))
+
+
+def show_worth(model: Ranker, metric: str, k: int) -> None:
+    """Ablations next to the hops."""
+    halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
-        section("Where a tail step leads")
-        event = st.plotly_chart(
-            drawn(
-                plot_cohorts,
-                cohorts,
-                reference=MODEL_LABELS["visit_count"],
-                within=phrase("inside_two_hops"),
-                beyond=phrase("beyond_two_hops"),
-            ),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="cohorts",
-            on_select="rerun",
-            selection_mode="points",
-            alt=phrase("cohorts_alt"),
-        )
-        open_selected(source, event, eta)
-        quiet(
-            f"{tables.metric_label(metric)} over the {int(cohorts['n'].sum()):,} tail cases. Cells say where the true "
-            "place lies, not what found it. "
-            "Click a cell, or tick its row in the table, to open its cases."
-        )
-
-        def open_cohort(_: str, row: int) -> None:
-            chosen = cohorts.iloc[row]
-            reach = bool(chosen[c.IN_HISTORY]), bool(chosen[c.WITHIN_TWO_HOPS])
-            open_cases(source, CaseSelection.of_cohort(*reach, eta))
-
-        chart_table({"Cohorts": cohorts}, "cohorts", open_cohort)
+        _show_parts(model, metric, k)
     with halves.cell():
-        section(phrase("hops_title"))
-        hops = tables.hops(source)
+        hops = tables.hops(model.source)
+        section("What one more hop adds")
         st.plotly_chart(
-            drawn(plot_hops, hops, axis=phrase("hops_axis")),
+            drawn(plot_hops, hops),
             theme=None,
             config=PLOT_CONFIG,
             key="hops",
-            alt=phrase("hops_alt"),
+            alt="Candidates, share of unseen transitions reached and signal-to-noise ratio for one to five hops",
         )
-        quiet(headlines.hop_finding(hops))
-        quiet(headlines.lift_finding(tables.lift(source)))
+        quiet(f"{headlines.hop_line(hops)} {headlines.lift_line(tables.lift(model.source))}")
         chart_table({"Hops": hops}, "hops")
-    ablations = tables.ablations(source, metric)
-    if ablations is not None:
-        ablations = ablations.assign(name=[str(name) for name in ablations["name"]])
-        with halves.cell():
-            section(headlines.ablation_finding(ablations))
-            st.plotly_chart(
-                drawn(plot_ablations, ablations, metric_label=tables.metric_label(metric)),
-                theme=None,
-                config=PLOT_CONFIG,
-                key="ablations",
-                alt=f"Drop in {tables.metric_label(metric)} without each part of the model",
-            )
-        quiet(
-            f"The bundled model trained again without one part, over all {int(ablations['n'].iloc[0]):,} cases; "
-            "95 % interval over users. Left of the line the model does better without it."
-        )
-    worth = tables.worth(source) if model is None else None
-    if worth is not None:
-        with halves.cell():
-            section("What each feature group is worth")
-            shown = worth.rename(columns={"mrr": "drop", "mrr_low": "lower", "mrr_high": "upper"})
-            shown["name"] = worth["label"]
-            st.plotly_chart(
-                drawn(plot_ablations, shown, metric_label="MRR"),
-                theme=None,
-                config=PLOT_CONFIG,
-                key="worth",
-                alt="Drop in MRR without each feature group",
-            )
-            quiet("Every case scored again without the group; 95 % interval over users. Groups overlap.")
-            chart_table({"Worth": worth}, "worth")
-    if model is None:
-        with halves.cell():
-            show_misses(source)
-    with halves.cell():
-        show_miss_map(source, model)
 
 
-def show_cases(source: Source) -> None:
-    """Every test case, to filter, sort and open."""
-    section("Cases")
-    k = st.session_state.get(MISS_K) or 20
-    show_truth = st.query_params.get("truth") != "false"
-    buttons = partial(open_buttons, source)
-    show_case_table(all_cases(source, k), key=CASES, open_case=buttons, show_truth=show_truth, in_link=True)
-
-
-def open_buttons(source: Source, case: int) -> None:
-    """Open one case where it can be looked into."""
-    for page in (WALK, EXPLAIN):
-        if st.button(f"Open in {page.title}", icon=":material/arrow_forward:", key=f"cases_to_{page.name}"):
-            hidden = {"truth": "false"} if st.query_params.get("truth") == "false" else {}
-            st.switch_page(page.path, query_params=state.link_to(source, case=str(case), **hidden))
-
-
-def open_selected(source: Source, event: dict, eta: int = 1) -> None:
-    """Go to Walk with the cases of a clicked bar or cell."""
-    points = event["selection"]["points"] if event else []
-    data = next((point["customdata"] for point in points if point.get("customdata")), None)
-    if data is None:
+def _show_parts(model: Ranker, metric: str, k: int) -> None:
+    worth = tables.worth(model.source, k) if model.model is None else None
+    hits = tables.lost_hits(model.source, k) if worth is not None else None
+    section(headlines.lost_hits_line(hits) if hits is not None else "What each part is worth")
+    if model.model is not None or not model.source.has_parts:
+        quiet(f"{markdown_text(model.label)} has no parts to leave out.")
         return
-    open_cases(
-        source, CaseSelection.of_bin(*data) if len(data) == 3 else CaseSelection.of_cohort(data[0], data[1], eta)
-    )
+    if worth is None:
+        ask_for_ablations(model.source)
+        return
+    shown = headlines.worth_rows(worth, metric)
+    if headlines.is_beyond_chance(shown):
+        st.plotly_chart(
+            drawn(plot_ablations, shown, metric_label=headlines.worth_metric(metric)),
+            theme=None,
+            config=PLOT_CONFIG,
+            key="worth",
+            alt="Accuracy lost without each part",
+        )
+    else:
+        quiet("Without any single part, accuracy changes by no more than chance.")
+    quiet("Scored again without each part; lines are 95 % intervals over users.")
+    trained = tables.ablations(model.source, metric)
+    if trained is not None:
+        quiet(markdown_text(headlines.retrained_line(trained, metric)))
+    chart_table({"Parts": worth}, "worth")
+
+
+def _files(model: Ranker, reference: Ranker, metric: str, eta: int) -> dict[str, pd.DataFrame]:
+    return {
+        "Accuracy by transition count": tables.by_count(model, reference, c.TRANSITION_COUNT, metric),
+        "Accuracy by place count": tables.by_count(model, reference, c.DESTINATION_COUNT, metric),
+        "Accuracy by cohort": tables.by_cohort(model, reference, metric, eta),
+        "Hop sweep": tables.hops(model.source),
+        "Sorted transition counts": tables.distribution(model.source),
+        "Evaluation records": tables.flat_records(model),
+    }
 
 
 view()

@@ -33,7 +33,7 @@ def view() -> None:
     if source is None:
         no_source()
         return
-    state.takes_over_saying_invented()  # the first slide says it
+    state.consume_synthetic_notice()  # the first slide says it
     if not source.has_parts:
         _leave("Nothing to present", "Choose a RECAP checkpoint: of other models nothing can be left out to see why.")
         return

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from recap.data.parsing.table_source import PARQUET_MAGIC, first_cells
-from recap.data.parsing.text_table import read_head, require_file
+from recap.data.parsing.table_source import PARQUET_MAGIC
+from recap.data.parsing.text_table import first_cells, read_head, require_file
 from recap.data.readers import getnext
 from recap.errors import DataError
 

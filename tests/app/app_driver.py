@@ -30,6 +30,12 @@ def open_view(name: str, **params: str) -> AppTest:
     return app.run()
 
 
+def press(app: AppTest, key: str) -> AppTest:
+    """Open what is sent when its button is pressed."""
+    app.session_state[key] = True
+    return app.run()
+
+
 def check_calm(app: AppTest) -> None:
     """Nothing crashed, nothing was refused."""
     assert not app.exception, app.exception[0].message

@@ -1,15 +1,14 @@
-"""The list of cases in Long tail: filters by link and by reason; a ticked row opens its case."""
+"""The list of cases in Long tail: filters by link; a row opens its case."""
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.cases.case_table import COLUMNS, KNOWN_BEFORE, case_table
+from analysis.cases.case_table import COLUMNS, KNOWN_BEFORE, case_table, listed_table
 from analysis.workspace import Workspace
-from app.components.case_table import rows_key
+from app.components.case_table import button_key
 from recap import columns as c
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.worlds import small_city
@@ -25,7 +24,13 @@ def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Pa
 def listed(app: AppTest) -> pd.DataFrame:
     """The list's rows."""
     check_calm(app)
-    return next(table.value for table in app.dataframe if "destination_count" in table.value and "hour" in table.value)
+    return app.dataframe[-1].value
+
+
+def press_row(app: AppTest, row: int) -> AppTest:
+    """Press the button of a row."""
+    app.session_state[button_key(listed(app)["case"].to_numpy())] = {"row": row, "label": ""}
+    return app.run()
 
 
 def test_the_table_is_the_cases(city: Workspace) -> None:
@@ -43,37 +48,54 @@ def test_the_table_is_the_cases(city: Workspace) -> None:
     assert set(table["reason"]) == {""} and set(table["causes"]) == {()}
 
 
-def test_a_link_filters_and_a_ticked_row_opens_its_case(city: Workspace) -> None:
-    """The link's bounds hold for every row listed; the third row's case opens in Walk."""
+def test_the_list_compares_two_models(city: Workspace) -> None:
+    """First what the model alone finds, by rank gained; what a case was found through, or that it is missed."""
+    cases = case_table(
+        city, pd.DataFrame({c.RANK: [3.0, 30.0, 1.0, 4.0]}).reindex(range(len(city.cases)), fill_value=9.0)
+    )
+    cases = cases.iloc[:4].copy()
+    cases["reason"] = ["", "out_of_reach", "", ""]
+    cases["causes"] = pd.Series([("past_visits", "history"), (), (), ()])
+    table = listed_table(cases, pd.Series([25.0, 300.0, 40.0, 5.0]), 20)
+    assert table[c.CASE].tolist() == [2, 0, 1, 3]
+    assert table["why"].tolist() == ["", "needs past visits", "missed: out of reach", ""]
+    assert table["transition"].iloc[0] == f"{cases['from'].iloc[2]} → {cases['to'].iloc[2]}"
+
+
+def test_a_link_filters_and_a_row_opens_its_case(city: Workspace) -> None:
+    """The link's bounds hold for every row listed; the third row's case opens in Explain."""
     app = open_view("long_tail", filter="steps=0-1&hours=8-20")
     table = listed(app)
-    counts, hours = city.cases[c.TRANSITION_COUNT], table["hour"]
-    assert 0 < len(table) < len(city.cases)
-    assert table["transition_count"].le(1).all() and hours.between(8, 20).all() and counts.gt(1).any()
+    hour = city.dataset.local_time.iloc[city.cases[c.ROW].to_numpy()].dt.hour.to_numpy()
+    inside = (city.cases[c.TRANSITION_COUNT] <= 1).to_numpy() & (hour >= 8) & (hour <= 20)
+    assert sorted(table["case"]) == city.cases[c.CASE][inside].tolist() and 0 < inside.sum() < len(inside)
     assert f"{len(table):,} of {len(city.cases):,} cases" in texts(app)
-    tick(app, table["case"], row=2)
-    app.button(key="cases_to_walk").click().run()
+    press_row(app, 2)
     check_calm(app)
     assert app.query_params["case"] == str(table["case"].iloc[2])
 
 
 def test_a_late_click_opens_no_other_case(city: Workspace) -> None:
-    """A row is ticked in the list that the browser still shows, after another filter was chosen: nothing opens."""
+    """A row is pressed in the list that the browser still shows, after another filter was chosen: nothing opens."""
     app = open_view("long_tail", filter="steps=0-1&hours=8-20")
     before = listed(app)["case"]
     app.session_state["cases_filter"] = "steps=0-1"
-    tick(app, before, row=2)
-    check_calm(app)
-    assert len(listed(app)) > len(before) and not [button for button in app.button if button.key == "cases_to_walk"]
-    tick(app, listed(app)["case"], row=2)
-    assert [button for button in app.button if button.key == "cases_to_walk"]
-
-
-def tick(app: AppTest, cases: pd.Series, *, row: int) -> None:
-    """Tick a row of the list that holds these cases."""
-    key = rows_key("cases", cases.to_numpy(np.int64))
-    app.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.session_state[button_key(before.to_numpy())] = {"row": 2, "label": ""}
     app.run()
+    assert len(listed(app)) > len(before) and "case" not in app.query_params
+
+
+def test_a_late_filter_leaves_the_list_alone(city: Workspace) -> None:
+    """A control is moved while the browser still shows the filter before: the list keeps the one chosen since."""
+    app = open_view("long_tail", filter="steps=0-1")
+    app = app.text_input(key="cases_search").set_value("kind").run()
+    chosen = app.query_params["filter"]
+    app.query_params["filter"] = "steps=0-1"  # as the browser still shows it
+    app = app.slider(key="cases_hours").set_value((8, 9)).run()
+    check_calm(app)
+    assert app.query_params["filter"] == chosen
+    app = app.slider(key="cases_hours").set_value((8, 9)).run()
+    assert "hours=8-9" in str(app.query_params["filter"])
 
 
 def test_a_link_that_cannot_be_read_lists_all(city: Workspace) -> None:
@@ -86,11 +108,9 @@ def test_a_link_that_cannot_be_read_lists_all(city: Workspace) -> None:
 def test_a_link_that_hides_the_truth(city: Workspace) -> None:
     """No rank, count, target, category, reason or cause is listed, and a filter by them lets every case pass."""
     app = open_view("long_tail", truth="false", filter="rank=21-")
-    check_calm(app)
-    table = next(table.value for table in app.dataframe if set(table.value.columns) == set(KNOWN_BEFORE))
-    assert len(table) == len(city.cases)
-    tick(app, table["case"], row=2)
-    app.button(key="cases_to_walk").click().run()
+    table = listed(app)
+    assert set(table.columns) == {*KNOWN_BEFORE, "open"} and len(table) == len(city.cases)
+    press_row(app, 2)
     assert app.query_params["truth"] in ("false", ["false"])
 
 
@@ -109,7 +129,7 @@ def _hidden(rank: float, to: str) -> None:
     }
     table = pd.DataFrame({"case": [0, 1], "user": [3, 4], "hour": [7, 8], "from": "Home", **truth})
     table["causes"] = [(), ()]
-    show_case_table(table, key="cases", open_case=lambda case: None, show_truth=False)
+    show_case_table(table, open_case=lambda case: None, opens="Walk →", columns={}, show_truth=False)
 
 
 def test_hidden_truth_paints_the_same_page(city: Workspace) -> None:
@@ -122,4 +142,4 @@ def test_hidden_truth_paints_the_same_page(city: Workspace) -> None:
         check_calm(app)
         pages.append((texts(app), [table.value.to_dict() for table in app.dataframe], len(app.get("plotly_chart"))))
     assert pages[0] == pages[1]
-    assert set(pages[0][1][0]) == set(KNOWN_BEFORE) and pages[0][2] == 0
+    assert set(pages[0][1][0]) == {*KNOWN_BEFORE, "open"} and pages[0][2] == 0

@@ -8,13 +8,12 @@ import pytest
 import streamlit as st
 
 from analysis.records.case_filters import CAUSES, filter_cases
-from analysis.records.causes import ablations_key, case_ablations, describe_carriers, find_carriers, found_by
+from analysis.records.causes import ablations_key, case_ablations, found_by
 from analysis.workspace import Workspace
 from recap.baselines import FEATURE_CURVES
 from recap.evaluation.records import write_records
-from recap.model.variant import variant_name
 from recap.predictor import Predictor
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
 
 @pytest.fixture
@@ -87,56 +86,47 @@ def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
     write_records(ablations, key.cached(), key.metadata)
 
 
-def test_cards_of_overview_are_causes_where_they_were_measured(predictor: Predictor) -> None:
-    """The first view makes no ablations; with a kept table its cards show the ranks without, or say that none is."""
+def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
+    """Without a kept table a few cases are ablated; with one the cards show its ranks, or say that none is lost."""
     app = open_view("overview")
     check_calm(app)
-    assert "not measured yet" in texts(app) and "Needs" not in texts(app)
+    assert "is lost without" not in texts(app)
     ablations = ablations_of(predictor)
-    ablations["without_two_hops"] = ablations["rank"]
     number = int(np.flatnonzero(ablations["rank"] <= 20)[0])
-    ablations["without_history"] = ablations["rank"]
-    ablations.loc[number, "without_history"] = 41.0
+    for name in ("past_visits", "graph_token"):
+        ablations[f"without_{name}"] = ablations["rank"]
+    ablations.loc[number, "without_past_visits"] = 41.0
     keep(predictor, ablations)
+    st.cache_resource.clear()
     app = open_view("overview")
     check_calm(app)
-    assert "Needs past visits" in texts(app) and "Without own visits it would rank 41st" in texts(app)
-    assert "Needs two hops" not in texts(app)
-    assert "No test case is found at 20 with two hops and lost without." in texts(app)
-    app.button(key="open-history").click().run()
+    assert "Needs past visits" in texts(app) and "Needs two-hop paths" not in texts(app)
+    assert "41st" in [metric.value for metric in app.metric]
+    assert "No case in the top 20 is lost without two-hop paths." in texts(app)
+    app.button(key="open-past_visits").click().run()
     assert app.query_params["case"] == str(number)
 
 
 def test_cards_of_a_baseline_say_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """No ablation, no "found by"."""
+    """No ablation, no "needs"."""
     point_app_at(monkeypatch, city_folder, None)
     app = open_view("overview")
     check_calm(app)
-    assert "Found by" not in texts(app) and "not measured" not in texts(app)
-
-
-def test_the_first_sentence_says_which_model_and_what_carries_it(predictor: Predictor) -> None:
-    """Not measured is said; with a kept table the numbers are the library's."""
-    app = open_view("overview")
-    said = next(element.value for element in app.markdown if element.value.startswith("Shown is"))
-    name = variant_name(predictor.checkpoint.recap_training.model)
-    assert said.replace("\\", "") == f"Shown is {name}. What carries it is not measured yet."
-    ablations = ablations_of(predictor)
-    keep(predictor, ablations)
-    app = open_view("overview")
-    check_calm(app)
-    assert describe_carriers(find_carriers(ablations)) in texts(app).replace("\\", "")
+    assert "Needs" not in texts(app) and "not measured" not in texts(app)
 
 
 def test_overview_compares_with_feature_curves_where_they_were_measured(predictor: Predictor) -> None:
-    """The ranker is not fitted for the first view; with kept records it stands in the picture and the table."""
+    """The ranker is not fitted for the first view; with kept records it stands in picture, table and a line."""
 
     def models() -> list[str]:
-        app = open_view("overview")
+        app = press(open_view("overview"), "all-models")
         check_calm(app)
-        return next(table.value for table in app.dataframe if "lead_lower" in table.value)["model"].unique().tolist()
+        models = app.dataframe[0].value["model"].tolist()
+        assert ("feature curves alone" in texts(app)) == ("Feature curves" in models)
+        return models
 
     assert "Feature curves" not in models()
     opened = Workspace.of(predictor.dataset)
     opened.with_model(FEATURE_CURVES).records_with_lists()
-    assert models()[:2] == ["RECAP", "Feature curves"]
+    st.cache_resource.clear()
+    assert "Feature curves" in models() and models()[0] == "RECAP"

@@ -17,7 +17,7 @@ from app.settings import AppSettings
 from app.sources import find_sources
 from recap import columns as c
 from recap.checkpoint import Checkpoint
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
@@ -60,7 +60,7 @@ def test_the_view_shows_the_commands_numbers(
     told = recap_json_here(
         "compare", "markov", city_checkpoint, "--data", city_folder, "--metric", metric, "--cell", "only_b"
     )
-    app = open_view("compare", a="markov", b=token, compared_metric=label)
+    app = open_view("compare", a="markov", b=token, metric=label)
     check_calm(app)
     shown = texts(app).replace("\\", "").replace("\u2060", "")  # what keeps names from being read as Markdown
     assert told["headline"] in shown
@@ -85,7 +85,7 @@ def test_it_opens_on_the_model_against_visit_count(city: Workspace, city_checkpo
 
 def test_links_reproduce_the_choice(city: Workspace) -> None:
     """A, B, metric, list and the opened case; what is not here gets a sentence and the default."""
-    params = {"a": "popularity", "b": "feature_curves", "compared_metric": "HR@1", "open": "3"}
+    params = {"a": "popularity", "b": "feature_curves", "metric": "HR@1", "open": "3"}
     app = open_view("compare", cell="only_a", **params)
     check_calm(app)
     assert "Case 3, seen" in texts(app)
@@ -97,7 +97,7 @@ def test_links_reproduce_the_choice(city: Workspace) -> None:
 
 def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace) -> None:
     """A click shows both sides' best places; one that was meant for the list before does nothing."""
-    app = open_view("compare", a="popularity", b="feature_curves", compared_metric="HR@1")
+    app = open_view("compare", a="popularity", b="feature_curves", metric="HR@1")
     check_calm(app)
     listed = comparisons_of(app)
     key = "flipped-popularity-feature_curv-1-only_b"
@@ -157,19 +157,18 @@ def test_imported_predictions_stand_on_a_side(
     pd.DataFrame(rows, columns=[c.CASE, c.POI_ID, c.SCORE]).to_csv(path, index=False)
     told = recap_json_here("import-predictions", path, "--data", city_folder, "--name", "theirs")
     assert told["shortest_list"] == 6 and told["cases"] == len(city.cases)
-    app = open_view("compare", a=told["key"], b="visit_count", compared_metric="HR@5")
+    app = open_view("compare", a=told["key"], b="visit_count", metric="HR@1")
     check_calm(app)
     assert "theirs" in app.title[0].value
     refused = open_view("compare", a=told["key"], b="visit_count")
     assert "shortest list holds 6 places" in refused.error[0].value
-    overview = open_view("overview", metric="HR@1")
+    overview = press(open_view("overview", metric="HR@1"), "all-models")
     check_calm(overview)
-    led = table_of(overview, "lead_lower")
-    theirs = led[led["model"] == "theirs"].set_index("group")
-    markov = led[led["model"] == "Markov"].set_index("group")
-    assert theirs["value"].tolist() == pytest.approx(markov["value"].tolist(), abs=0.05)  # ties are cut elsewhere
-    assert "theirs" not in table_of(open_view("overview"), "lead_lower")["model"].tolist()  # HR@20 is not known
-    long_tail = open_view("long_tail", model="theirs", metric="HR@1")
+    models = table_of(overview, "tail_new").set_index("model")
+    assert models.loc["theirs", "all"] == pytest.approx(models.loc["Markov", "all"], abs=0.05)  # ties are cut elsewhere
+    models = table_of(press(open_view("overview"), "all-models"), "tail_new")
+    assert "theirs" not in models["model"].tolist()  # HR@20 is not known
+    long_tail = open_view("long_tail", model=told["key"], metric="HR@1")
     check_calm(long_tail)
     assert_refused(
         recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "holds 6 places"
@@ -183,7 +182,7 @@ def test_imported_predictions_stand_on_a_side(
 
 def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> None:
     """A side's button leads there; the list is theirs, and no rank beyond it, no part and no share is told."""
-    beside = open_view("compare", a=key, b="visit_count", compared_metric="HR@5", open="2")
+    beside = open_view("compare", a=key, b="visit_count", metric="HR@1", open="2")
     check_calm(beside)
     app = beside.button(key="flipped-walk").click().run()
     assert app.query_params["predictions"] == key and app.query_params["case"] == "2"
@@ -193,7 +192,7 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
     walk = open_view("walk", case=str(outside), predictions=key)
     check_calm(walk)
     assert walk.metric[0].value == "not listed" and "neither its rank nor its score is known" in texts(walk)
-    listed = table_of(walk, "reach")
+    listed = table_of(walk, "km")
     assert listed["name"].tolist() == [*best, f"◎ {city.labels[city.cases[c.TARGET].iloc[outside]]}"]
     assert listed[["rank", "value"]].iloc[-1].tolist() == ["–", "–"]
     short = open_view("walk", predictions=key, show="Missed")

@@ -29,7 +29,7 @@ def test_overview_of_the_demo_city_loads_no_torch(tmp_path: Path) -> None:
     command = [sys.executable, "-c", OVERVIEW]
     result = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
     assert result.returncode == 0, result.stderr[-2000:]
-    assert "next places" in result.stdout
+    assert "rare transitions" in result.stdout
     assert not list(tmp_path.rglob("*.parquet"))
 
 

@@ -13,8 +13,8 @@ def _app(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Pa
 
 
 def test_long_tail_has_the_map_of_misses() -> None:
-    """Where misses happen."""
-    app = open_view("long_tail")
+    """Where misses happen, once its tab is opened."""
+    app = open_view("long_tail", tab="Where it misses")
     check_calm(app)
     headings = [header.value for header in app.header]
     assert "Where misses happen" in headings

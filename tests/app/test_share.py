@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recap.privacy import EXACT_NOTE
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def test_as_recorded_is_warned_of(city: None) -> None:
 def test_tables_are_masked_until_asked(city: None) -> None:
     """The toggle starts off in every view whose tables hold people, and says what it does."""
     for view in ("walk", "explain", "long_tail"):
-        app = open_view(view, case="3")
+        app = press(open_view(view, case="3"), f"{view.replace('_', '-')}-data")
         toggle = app.toggle(key=f"{view.replace('_', '-')}-exact")
         assert toggle.value is False and "Safe to share" in texts(app)
         toggle.set_value(True).run()

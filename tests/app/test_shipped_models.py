@@ -21,9 +21,9 @@ def test_published_models_of_the_demo_city(monkeypatch: pytest.MonkeyPatch, tmp_
     compared = open_view("compare", a=key)
     check_calm(compared)
     assert "LoTNext" in compared.title[0].value and "imported" not in compared.title[0].value
-    long_tail = open_view("long_tail", beside=f"with {name}")
+    long_tail = open_view("long_tail", reference=key)
     check_calm(long_tail)
-    assert long_tail.selectbox(key="beside").value == key and name in texts(long_tail)
+    assert long_tail.selectbox(key="pick_reference").value == key and name in texts(long_tail)
     walk = open_view("walk", case="3", predictions=key)
     check_calm(walk)
     assert "LoTNext, as published: a published model trained on this city" in texts(walk)

@@ -8,15 +8,15 @@ import pytest
 
 from analysis.explain.explanation import explain_case
 from analysis.explain.sentences import part_words
-from analysis.formatting import ordinal, points, signed, signed_points
-from analysis.long_tail.accuracy_tables import accuracy_by_count
+from analysis.formatting import ordinal, points, share, signed_points
+from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count
 from analysis.records.ablations import GROUP_NAMES, describe_ablations
+from analysis.records.accuracy import metric_values
 from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
 from app.components.walk.words import badges
-from recap.checkpoint import Checkpoint
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
 VIEWS = ("overview", "walk", "long_tail")
 
@@ -50,32 +50,47 @@ def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Pat
         table = app.dataframe[0]
         assert table.value["value"].tolist() == pytest.approx(counted["score"].tolist(), abs=1e-12)
         assert json.loads(table.proto.columns)["value"]["label"] == "Score"
-    if view == "overview":
-        assert "recap train" in texts(app)
 
 
-def test_overview_shows_the_finding_and_its_numbers(city: Workspace) -> None:
-    """The heading is the finding; every case is counted; cards lead to cases."""
+def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkpoint: Path) -> None:
+    """Headline, picture and table say the same of the same cases; two charts and no table before it is asked for."""
     app = open_view("overview")
     check_calm(app)
     assert app.title[0].value.startswith("RECAP finds")
     assert f"{len(city.cases):,} test cases" in texts(app)
+    assert len(app.get("plotly_chart")) == 2 and not app.dataframe
+    app = press(app, "all-models")
+    check_calm(app)
+    models = app.dataframe[0].value.set_index("model")
+    records = city.with_model(city_checkpoint).records()
+    values = {group: float(models.loc["RECAP", group]) for group in ("all", "tail_known", "tail_new", "head")}
+    assert values["all"] == pytest.approx(metric_values(records, "hr20").mean())
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
-    panels = [spec for spec in charts if any("the best" in note["text"] for note in spec["layout"]["annotations"])]
-    labels = [note["text"] for spec in panels for note in spec["layout"]["annotations"]]
-    assert any(f"n = {len(city.cases):,}" in label for label in labels)
-    groups = next(table.value for table in app.dataframe if "lead_lower" in table.value)
-    mine = groups.dropna(subset="lead").set_index("group").loc[["all", "head", "tail"]]
-    leads = [label for label in labels if "the best" in label]
-    for label, (_, lead) in zip(leads, mine.iterrows(), strict=True):
-        assert label.startswith(signed(lead["lead"]))
-        assert label.endswith(f"[{signed(lead['lead_lower'])}, {signed(lead['lead_upper'])}]")
+    shown = [note["text"] for chart in charts for note in chart["layout"]["annotations"]]
+    assert all(any(share(values[group]) in text for text in shown) for group in ("tail_known", "tail_new", "head"))
+    assert f"{100 * values['tail_known']:.0f} of 100 rare transitions" in app.title[0].value
 
 
-def test_overview_metric_in_the_link(city: Workspace) -> None:
-    """?metric=MRR opens the view in MRR; a bad value falls back."""
-    assert "MRR" in open_view("overview", metric="MRR").title[0].value
-    assert "20 guesses" in open_view("overview", metric="bliss").title[0].value
+def test_a_dataset_without_a_model_leads_to_training(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """Counters speak, and the way on goes to Runs."""
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("overview")
+    check_calm(app)
+    assert app.title[0].value.startswith("Counting visits and transitions finds")
+    assert "No model is trained on this dataset yet" in texts(app) and "Needs" not in texts(app)
+    app.button(key="train").click().run()
+    check_calm(app)
+    assert "train" in app.title[0].value.lower()
+
+
+def test_the_metric_stays_when_the_view_changes(city: Workspace) -> None:
+    """?metric=MRR opens the view in MRR, and the next view too; a bad value falls back."""
+    app = open_view("overview", metric="MRR")
+    assert "reaches MRR" in app.title[0].value
+    app.switch_page("views/long_tail.py").run()
+    check_calm(app)
+    assert "reaches MRR" in texts(app) and app.query_params["metric"] in ("MRR", ["MRR"])
+    assert "finds" in open_view("overview", metric="bliss").title[0].value
 
 
 def test_walk_shows_what_the_library_predicts(city: Workspace, city_checkpoint: Path) -> None:
@@ -202,7 +217,7 @@ def test_walk_from_a_bar(city: Workspace) -> None:
     app = open_view("walk", cases="step:0:0", case=str(inside.iloc[0]))
     check_calm(app)
     assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
-    chip = next(button for button in app.button if button.label == "Step seen 0 times")
+    chip = next(button for button in app.button if button.label == "Transition never seen")
     chip.click().run()
     assert f"{len(city.cases):,} of {len(city.cases):,} cases" in texts(app)
 
@@ -237,69 +252,91 @@ def test_truth_can_be_hidden(city: Workspace) -> None:
 
 
 def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -> None:
-    """Bar heights and n are those of the command-line twin's function."""
+    """Bar heights and n are those of the command-line twin's function, next to the visit counter."""
     app = open_view("long_tail")
     check_calm(app)
-    checkpoint = Checkpoint.load(city_checkpoint)
-    records = city.with_model(checkpoint.folder).records_with_lists()
-    expected = accuracy_by_count(records, "transition_count", "hr20")
-    bars = json.loads(app.get("plotly_chart")[0].proto.spec)["data"][0]
-    assert [entry[0] for entry in bars["customdata"]] == ["transition_count"] * 11
-    shown = bars["y"] if isinstance(bars["y"], list) else None
-    if shown is not None:
-        assert shown == pytest.approx(expected["value"].fillna(0).tolist())
+    records, counter = city.with_model(city_checkpoint).records(), city.with_model("visit_count").records()
+    expected = accuracy_by_count(records, "transition_count", "hr20", reference=counter)
+    shown = press(app, "transition_count-table-twin").dataframe[0].value
+    pd.testing.assert_frame_equal(shown, expected, check_dtype=False)
+    cells = json.loads(app.get("plotly_chart")[0].proto.spec)
+    cohorts = accuracy_by_cohort(records, "hr20", reference=counter)
+    texts_of_cells = [note["text"] for note in cells["layout"]["annotations"]]
+    assert all(any(f"{n:,} cases" in text for text in texts_of_cells) for n in cohorts["n"])
 
 
 @pytest.mark.parametrize(
     "params",
-    [{"metric": "MRR", "eta": "0", "model": "Markov"}, {"eta": "99"}],
+    [{"metric": "MRR", "eta": "0", "model": "markov", "by": "place"}, {"eta": "99"}, {"model": "<b>none</b>"}],
 )
 def test_long_tail_links(city: Workspace, params: dict[str, str]) -> None:
     """Good links open the choice, bad ones fall back; nothing crashes."""
-    check_calm(open_view("long_tail", **params))
+    app = open_view("long_tail", **params)
+    check_calm(app)
+    assert app.selectbox(key="pick_model").value == params["model"] if params.get("model") == "markov" else True
+    assert len(app.warning) == (params.get("model") == "<b>none</b>")
 
 
-@pytest.mark.parametrize(("key", "row", "link"), [("bars-By step", 0, "step:0:0"), ("bars-By place", 1, "place:10:19")])
-def test_a_row_of_the_table_leads_where_its_bar_does(city: Workspace, key: str, row: int, link: str) -> None:
-    """The table behind the bars, for the keyboard: a ticked row opens Walk with the cases of its bin."""
+def test_no_tab_is_computed_before_it_is_opened(city: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two charts and the list; hops, parts, kinds and the map wait for their tab."""
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("a closed tab was computed")
+
+    for name in ("hops", "lift", "worth", "miss_labels", "cells_of_misses", "flat_records"):
+        monkeypatch.setattr(f"app.cached.tables.{name}", refuse)
     app = open_view("long_tail")
-    app.session_state[key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    check_calm(app)
+    assert len(app.get("plotly_chart")) == 2 and not app.get("deck_gl_json_chart")
+    assert len(app.dataframe) == 1
+
+
+def clicked(*data: object) -> dict[str, object]:
+    """What a chart says after a click on a mark."""
+    return {"selection": {"points": [{"customdata": list(data)}], "point_indices": [], "box": [], "lasso": []}}
+
+
+@pytest.mark.parametrize(
+    ("key", "data", "link"),
+    [
+        ("transition", ("transition_count", 0, 0), "step:0:0"),
+        ("place", ("destination_count", 10, 19), "place:10:19"),
+        ("cohorts", (1, 0), "cohort:1:0:1"),
+    ],
+)
+def test_a_bar_or_cell_lists_its_cases(city: Workspace, key: str, data: tuple[object, ...], link: str) -> None:
+    """A click filters the list of the same page; the link does the same; the chip takes it away."""
+    app = open_view("long_tail", by="place" if key == "place" else "transition")
+    app.session_state[key] = clicked(*data)
     app.run()
     check_calm(app)
-    inside = city.cases["case"][CaseSelection.parse(link).mask(city.cases)]
+    selection = CaseSelection.parse(link)
+    inside = city.cases["case"][selection.mask(city.cases)].tolist()
+    assert sorted(app.dataframe[0].value["case"]) == inside and app.query_params["cases"] == link
+    again = open_view("long_tail", cases=link)
+    assert sorted(again.dataframe[0].value["case"]) == inside
+    assert again.button(key="selected").label == selection.label
+    again.button(key="selected").click().run()
+    check_calm(again)
+    assert len(again.dataframe[0].value) == len(city.cases) and "cases" not in again.query_params
+
+
+@pytest.mark.parametrize(
+    ("table", "row", "link"), [("transition_count", 0, "step:0:0"), ("cohorts", 2, "cohort:1:0:1")]
+)
+def test_a_row_of_a_chart_s_table_does_what_its_mark_does(city: Workspace, table: str, row: int, link: str) -> None:
+    """For the keyboard: a ticked row of the table behind a chart lists the same cases."""
+    name = {"transition_count": "Bins", "cohorts": "Cells"}[table]
+    app = open_view("long_tail")
+    app.session_state[f"{table}-table-twin"] = True
+    app.session_state[f"{table}-table-{name}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.run()
+    check_calm(app)
     assert app.query_params["cases"] == link
-    assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
-
-
-def test_a_row_of_the_cohorts_leads_where_its_cell_does(city: Workspace) -> None:
-    """The same for the cohorts."""
-    app = open_view("long_tail")
-    cohorts = next(table.value for table in app.dataframe if "within_two_hops" in table.value.columns)
-    row = int(cohorts["n"].to_numpy().argmax())
-    app.session_state["cohorts-Cohorts"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
-    app.run()
-    check_calm(app)
-    history, hops = (int(cohorts[name].iloc[row]) for name in ("in_history", "within_two_hops"))
-    assert app.query_params["cases"] == f"cohort:{history}:{hops}:1"
-    assert f"{cohorts['n'].iloc[row]:,} of {len(city.cases):,} cases" in texts(app)
-
-
-def test_bar_leads_to_its_cases(city: Workspace) -> None:
-    """A clicked bar opens Walk with the bin's cases."""
-    app = open_view("long_tail")
-    app.session_state["bars-transition_count"] = {
-        "selection": {
-            "points": [{"customdata": ["transition_count", 0, 0]}],
-            "point_indices": [],
-            "box": [],
-            "lasso": [],
-        }
-    }
-    app.run()
-    check_calm(app)
-    inside = city.cases["case"][city.cases["transition_count"] == 0]
-    assert app.session_state["case"] == inside.iloc[0]
-    assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
+    assert (
+        sorted(app.dataframe[-1].value["case"])
+        == city.cases["case"][CaseSelection.parse(link).mask(city.cases)].tolist()
+    )
 
 
 def test_walk_is_there_before_all_cases_are_ranked(city: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

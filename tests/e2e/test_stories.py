@@ -90,27 +90,26 @@ def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, ap
     assert outside and all(address.startswith("https://basemaps.cartocdn.com/light_all/") for address in outside)
 
 
-def test_bar_and_row_lead_to_cases_that_a_link_shares(open_page: Open) -> None:
-    """A row of the list of cases is ticked by keys; a click on a bar opens Walk with its cases; so does the address."""
+def test_a_bar_lists_its_cases_that_a_row_opens(open_page: Open) -> None:
+    """A click on a cell, then on a bar, filters the list; the link lists the same; a row's button opens its case."""
     page = open_page("/long_tail")
-    table = page.locator("[class*=st-key-cases_rows]")
-    table.scroll_into_view_if_needed()
-    table.locator("canvas").first.focus()
-    page.keyboard.press("Tab")
-    page.keyboard.press("Shift+Space")
-    page.locator(".st-key-cases_to_walk button").wait_for()
-    wait_until_idle(page)
-    bar = page.locator(".st-key-bars-transition_count g.barlayer g.point path").first
-    bar.scroll_into_view_if_needed()
-    box = bar.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    page.get_by_role("button", name="Step seen 0 times").wait_for()
-    assert "/walk" in page.url and "cases=step" in page.url
-    wait_until_idle(page)
+    for chart, words in (("cohorts", "Rare, place visited before"), ("transition", "Transition never seen")):
+        mark = page.locator(f".st-key-{chart} g.barlayer g.point path").first
+        box = mark.bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + box["width"] / 3, box["y"] + box["height"] / 3)
+        page.get_by_role("button", name=words).wait_for()
+        wait_until_idle(page)
+    listed = page.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases$"))
+    assert "cases=step%3A0%3A0" in page.url or "cases=step:0:0" in page.url
     other = open_page("/" + page.url.split("/", 3)[-1])
-    for pattern in (r"Stop \d+ of \d+", r"^[\d,]+ of [\d,]+ cases$"):
-        expect(other.get_by_text(re.compile(pattern))).to_have_text(page.get_by_text(re.compile(pattern)).inner_text())
+    expect(other.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases$"))).to_have_text(listed.inner_text())
+    table = other.locator("[data-testid=stDataFrame]").last
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    assert box is not None
+    other.mouse.click(box["x"] + box["width"] - 60, box["y"] + 52)  # the first row's last cell
+    other.wait_for_url(re.compile(r"/explain.*case=\d+"))
 
 
 def test_a_lesson_by_keyboard(open_page: Open) -> None:

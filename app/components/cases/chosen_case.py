@@ -1,4 +1,4 @@
-"""The box beside the cards: the chosen case's notes and tags, where it opens, and its place in a collection."""
+"""The box next to the cards: the chosen case's notes and tags, where it opens, and its place in a collection."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime

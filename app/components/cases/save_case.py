@@ -23,7 +23,7 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
     cases = open_library().read().of(source.dataset_hash, source.checkpoint_hash)
-    with st.popover("Saved cases" if read_only else "Save case", icon=":material/bookmark:", key="save-case"):
+    with st.popover("Saved" if read_only else "Save", icon=":material/bookmark:", key="save-case"):
         if read_only:
             quiet("This app only shows: nothing can be saved here.")
         else:

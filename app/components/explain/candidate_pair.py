@@ -12,11 +12,12 @@ from app import state
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
 from app.sources import Source
-from recap.printable import markdown_text
+from recap.printable import markdown_text, shortened
 
 Pair = tuple[int | None, int | None]
 _KEY: Final = "pair"
 _FIELDS: Final = ("about", "against")
+_LONGEST: Final = 20
 
 
 def current_pair(case: int, usual: int, num_places: int) -> Pair:
@@ -45,7 +46,7 @@ def current_pair(case: int, usual: int, num_places: int) -> Pair:
 
 def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None:
     """``vs Curlew Lido, 2nd``: lists the best places and takes the name of any other."""
-    names = {entry.poi: f"{entry.name}, {ordinal(entry.rank)}" for entry in shown.candidates}
+    names = {entry.poi: f"{shortened(entry.name, _LONGEST)}, {ordinal(entry.rank)}" for entry in shown.candidates}
     if shown.truth is not None:
         names[shown.truth] = f"◎ {names.get(shown.truth, shown.truth_name)}"
     st.session_state["pair_against"] = shown.runner_up
@@ -56,7 +57,7 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
         format_func=partial(_named, names),
         accept_new_options=True,
         label_visibility="collapsed",
-        width=225,
+        width=255,
         on_change=state.unless_late(partial(_picked, source, shown, pair), "case", *_FIELDS),
         help="One of the best places, or type the name of any other and press Enter.",
     )

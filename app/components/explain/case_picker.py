@@ -32,7 +32,7 @@ def case_picker(source: Source, case: int) -> None:
         format_func=lambda number: case_name(opened, number) if isinstance(number, int) else str(number),
         accept_new_options=True,
         label_visibility="collapsed",
-        width=310,
+        width=300,
         on_change=state.unless_late(lambda: _picked(source), "case"),
         help=f"Cases of this user. Type a number up to {last:,}, or a user such as “user 41”, and press Enter.",
     )

@@ -6,10 +6,9 @@ import streamlit as st
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
 from analysis.explain.sentences import describe_chart, part_label
-from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.contributions import describe_contributions, plot_contributions
+from analysis.figures.contributions import PICKED, contributions_chart, describe_contributions
 from analysis.formatting import signed_points
-from app.cached.figures import drawn
+from app import state
 from app.components.chart_table import chart_table
 from app.components.text import quiet, section
 from recap.printable import markdown_text
@@ -21,14 +20,13 @@ _CHART, _OPENED = "contributions", "opened_group"
 def show_contributions(shown: CaseExplanation) -> None:
     """The chart; a click on a row opens it."""
     section("What adds up to the score")
-    opened = st.session_state.get(_OPENED)
-    st.plotly_chart(
-        drawn(plot_contributions, shown, opened=opened),
+    opened = st.session_state.setdefault(_OPENED, [])
+    st.vega_lite_chart(
+        contributions_chart(shown, state.theme_palette(), opened=opened),
         theme=None,
-        config=PLOT_CONFIG,
         key=_CHART,
         on_select=_open,
-        selection_mode="points",
+        selection_mode=PICKED,
         alt=describe_contributions(shown),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -50,9 +48,6 @@ def _every_feature(shown: CaseExplanation) -> pd.DataFrame:
 
 
 def _open() -> None:
-    """Open the row that was clicked, or close it."""
-    clicked = [point.get("customdata") for point in st.session_state[_CHART]["selection"]["points"]]
-    groups = [value[0] if isinstance(value, list) else value for value in clicked]
-    group = groups[0] if groups else st.session_state.get(_OPENED)  # a second click on a row leaves none selected
-    if group:
-        st.session_state[_OPENED] = None if group == st.session_state.get(_OPENED) else group
+    """The rows that were clicked are open; clicked once more, a row closes."""
+    picked = st.session_state[_CHART]["selection"].get(PICKED, [])
+    st.session_state[_OPENED] = [entry["group"] for entry in picked]

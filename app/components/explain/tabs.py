@@ -21,7 +21,7 @@ from analysis.records.ablations import HOPS_ABLATIONS, slug
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
-from app.components.explain.what_if import PAST_VISITS, TAB, Edits, cut_paths, remove_visits, ticked_rows
+from app.components.explain.what_if import PAST_VISITS, TAB, TAB_CHOSEN, Edits, cut_paths, remove_visits, ticked_rows
 from app.components.text import quiet
 from app.sources import Source
 from recap.features.catalogue import PATHS
@@ -35,7 +35,8 @@ _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
 _CURVES_SHOWN: Final = 8
 Choose = Callable[..., None]
-"""Told the middles of the paths that are cut, and whether all are left out."""
+"""Called with the middles of the paths that are cut, and whether all are left out."""
+_HOPS: Final = "Two-hop paths"
 _PATHS_TABLE, _PATHS_CHART, _VISITS_TABLE = "paths-table", "paths-graph", "visits-table"
 
 
@@ -46,13 +47,16 @@ def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, e
         before, shown: the case without and with the edits.
     """
     parts = {
-        "Two-hop paths": partial(_paths, source, before, shown, edits),
+        _HOPS: partial(_paths, source, before, shown, edits),
         PAST_VISITS: partial(_visits, source, before, shown, edits),
         "Curves": partial(_curves, source, shown),
         "Map": partial(_map, source, shown),
         "Is it stable?": partial(_stability, source, shown),
     }
-    for tab, draw in zip(st.tabs(list(parts), key=TAB, on_change="rerun"), parts.values(), strict=True):
+    if not st.session_state.get(TAB_CHOSEN):
+        st.session_state[TAB] = _HOPS if before.paths else PAST_VISITS
+    opened = st.tabs(list(parts), key=TAB, on_change=lambda: st.session_state.update({TAB_CHOSEN: True}))
+    for tab, draw in zip(opened, parts.values(), strict=True):
         if tab.open:
             with tab:
                 draw()

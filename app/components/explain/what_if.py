@@ -37,8 +37,11 @@ _EDITED: Final = ("case", "edits")
 """The fields of the address that say what the controls show."""
 _VISITS: Final = 3
 _LINE_PX: Final = 240
+_LONGEST_NAME: Final = 20
 _MORE: Final = -1
 TAB: Final = "explain-tab"
+TAB_CHOSEN: Final = "tab_chosen"
+"""Whether the visitor has opened a tab; until then the one with something to show is open."""
 PAST_VISITS: Final = "Past visits"
 
 
@@ -122,8 +125,8 @@ def _result(before: CaseExplanation, shown: CaseExplanation) -> None:
         was = shown.what_if.lead_before if shown.what_if is not None else before.lead
         lead = f"{signed_points(was)} → {lead}"
     with st.container(horizontal=True, gap="medium"):
-        st.metric(f"Rank of {markdown_text(shown.target_name)}", rank, width="content")
-        st.metric(f"Lead over {markdown_text(shown.b.name)}", lead, width="content")
+        st.metric("Rank", rank, width="content")
+        st.metric(f"Lead over {markdown_text(shortened(shown.b.name, _LONGEST_NAME))}", lead, width="content")
 
 
 def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None:
@@ -186,7 +189,7 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
     def remove() -> None:
         chosen = set(st.session_state["edit_visits"])
         if _MORE in chosen:
-            st.session_state[TAB] = PAST_VISITS
+            st.session_state[TAB], st.session_state[TAB_CHOSEN] = PAST_VISITS, True
             return
         remove_visits(source, before.case, set(labels), chosen)
 
@@ -202,7 +205,7 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
 
 def _visit_label(name: str, visit: Visit) -> str:
     moment = datetime.fromisoformat(visit.local_time)
-    return markdown_text(f"{shortened(name, 20)}, {moment.day} {moment:%b}")
+    return markdown_text(f"{shortened(name, _LONGEST_NAME)}, {moment.day} {moment:%b}")
 
 
 def undo(source: Source, case: int, edits: Edits, line: str) -> None:

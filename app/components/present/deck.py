@@ -65,8 +65,7 @@ def current_slide(deck: Deck) -> int:
 def go_to(deck: Deck, position: int) -> None:
     """Show a slide, and name it in the address."""
     which, step = deck.slides[min(max(position, 0), len(deck.slides) - 1)]
-    state.write_param("at", str(which + 1))
-    state.write_param("step", step)
+    state.write_params({"at": str(which + 1), "step": step})
 
 
 def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:

@@ -85,7 +85,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         pictures: dict[str, Callable[[bool], bytes]] = {
             "Map": lambda exact: maps.walk_image(source, trajectory, prediction, theme, **shown, exact=exact)
         }
-        downloads(tables, source=source, key="walk", pictures=pictures)
+        downloads(lambda: tables, source=source, key="walk", pictures=pictures)
 
 
 def _map(

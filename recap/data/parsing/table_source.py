@@ -1,6 +1,5 @@
 """A table of one's own as CSV, JSON or Parquet: its columns by name, and its rows block by block."""
 
-import csv
 import gzip
 import json
 import re
@@ -17,11 +16,17 @@ import pyarrow.parquet as pq
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded, text_rows
-from recap.data.parsing.text_table import TextTable, open_bytes, read_head, require_distinct, require_file, scan_text
+from recap.data.parsing.text_table import (
+    TextTable,
+    first_cells,
+    open_bytes,
+    require_distinct,
+    require_file,
+    scan_text,
+)
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
-_DELIMITERS: Final = ("\t", ";", "|", ",", " ")
 _BATCH_ROWS: Final = 1 << 18
 _LARGEST_JSON: Final = 1 << 26
 _DEEPEST: Final = 6
@@ -104,34 +109,6 @@ class _Text(TableSource):
     def _read(self, stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
         yield from text_rows(self._table, stored, row_report)
         self.rows_in = self._table.rows_in
-
-
-def first_cells(path: Path, delimiter: str | None, encoding: str | None) -> tuple[str, list[str]]:
-    """The separator and the cells of the first line.
-
-    Where no separator is named, it is the one that cuts most of the first lines like the first, and into most columns.
-
-    Raises:
-        DataError: the first line holds none.
-    """
-    first, *others = read_head(path, 50, encoding)
-    found = []
-    for mark in [delimiter] if delimiter else _DELIMITERS:
-        lines = [first, *filter(str.strip, others)]
-        try:
-            rows = list(csv.reader(lines, delimiter=mark, skipinitialspace=mark == " "))
-        except csv.Error as error:
-            raise DataError(f"{path.name}: the first lines hold no column names ({error})") from error
-        columns = len(rows[0]) if rows else 0
-        is_even = 2 * sum(len(row) == columns for row in rows[1:]) >= len(rows) - 1
-        if delimiter or (columns > 1 and (is_even or mark != " ")):
-            found.append((is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
-    if not found:
-        raise DataError(
-            f"{path.name} line 1: expected column names separated by tabs, commas, semicolons, bars or blanks, "
-            f"got {first[:60]!r}; name another separator with --text delimiter"
-        )
-    return max(found, key=lambda item: item[:2])[2:]
 
 
 class _Parquet(TableSource):

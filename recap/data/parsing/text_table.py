@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +32,7 @@ _BOMB_RATIO: Final = 100
 MOST_WRONG_LINES: Final = 1_000_000
 """Lines with another number of columns after which a file is refused whatever the options: it is no such table."""
 
+_DELIMITERS: Final = ("\t", ";", "|", ",", " ")
 _HEAD_BYTES: Final = 1 << 20
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
@@ -166,20 +167,33 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
     return _LINE_END.split(text, maxsplit=lines)[:lines]
 
 
-def header_names(head: list[str], delimiter: str, quoted: bool) -> list[str]:
-    """Column names in the first line of a file.
+def first_cells(path: Path, delimiter: str | None, encoding: str | None, quoted: bool = True) -> tuple[str, list[str]]:
+    """The separator and the cells of the first line.
+
+    Where no separator is named, it is the one that cuts most of the first lines like the first, and into most columns.
 
     Raises:
-        DataError: a name is longer than the 131,072 characters that Python's reader takes.
+        DataError: the first line holds none.
     """
-    try:
-        if quoted:
-            names = next(stdlib_csv.reader(head[:1], delimiter=delimiter), [])
-        else:
-            names = next(stdlib_csv.reader(head[:1], delimiter=delimiter, quoting=stdlib_csv.QUOTE_NONE), [])
-    except stdlib_csv.Error as error:
-        raise DataError(f"the first line holds no column names ({error}); this is not a check-in file") from error
-    return [name.strip().removeprefix("\ufeff") for name in names]
+    first, *others = read_head(path, 50, encoding)
+    lines = [first, *filter(str.strip, others)]
+    found = []
+    for mark in [delimiter] if delimiter else _DELIMITERS:
+        try:
+            quoting: Literal[0, 3] = 0 if quoted else 3  # QUOTE_MINIMAL, QUOTE_NONE
+            rows = list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=mark == " ", quoting=quoting))
+        except stdlib_csv.Error as error:
+            raise DataError(f"{path.name}: the first lines hold no column names ({error})") from error
+        columns = len(rows[0]) if rows else 0
+        is_even = 2 * sum(len(row) == columns for row in rows[1:]) >= len(rows) - 1
+        if delimiter or (columns > 1 and (is_even or mark != " ")):
+            found.append((is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
+    if not found:
+        raise DataError(
+            f"{path.name} line 1: expected column names separated by tabs, commas, semicolons, bars or blanks, "
+            f"got {first[:60]!r}; name another separator with --text delimiter"
+        )
+    return max(found, key=lambda item: item[:2])[2:]
 
 
 def require_distinct(names: list[str], where: str) -> None:
@@ -241,17 +255,15 @@ class TextTable:
         self.delimiter, self.quoted, self.multiline = delimiter, quoted, multiline
         lines, self.encoding = scan_text(path, encoding, fallback_encoding)
         self.header = int(names is None) if header is None else header
-        self.names = list(names) if names is not None else self._read_header()
+        if names is None:
+            names = first_cells(path, delimiter, self.encoding, quoted)[1]
+            require_distinct(names, f"{self.name} line 1")
+        self.names = list(names)
         self.rows_in = lines - self.header
         self.wrong_columns: list[tuple[int, int]] = []
         self.num_wrong = 0
         self._wrong_lines = array("q")  # of the rows that are still to come
         self._wrong_before = 0
-
-    def _read_header(self) -> list[str]:
-        names = header_names(read_head(self.path, 1, self.encoding), self.delimiter, self.quoted)
-        require_distinct(names, f"{self.name} line 1")
-        return names
 
     def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[TextBlock]:
         """Read the file once, in order.

@@ -15,7 +15,7 @@ from recap.errors import DataError
 _UTC_NAMES: Final = (None, "UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 _SECONDS: Final = pa.timestamp("s")
 _RECENT: Final = np.datetime64("1990-01-01", "s")  # seconds read as milliseconds would lie before
-_EARLIEST, _LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
+EARLIEST, LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _ZONED_ISO: Final = r"\d[T ]\d{2}:?\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
 _ISO_OFFSET: Final = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})$"
@@ -171,7 +171,7 @@ def _typed(values: pa.Array) -> pa.Array:
 def count_plausible(times: pa.Array) -> int:
     """How many are times from 1990 to 2099."""
     seconds = times.to_numpy(zero_copy_only=False)
-    return int(((seconds >= _RECENT) & (seconds < _LATEST)).sum())  # NaT is neither
+    return int(((seconds >= _RECENT) & (seconds < LATEST)).sum())  # NaT is neither
 
 
 def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:
@@ -187,7 +187,7 @@ def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "tim
         np.isnat(times),
         lambda row: f"{what} must look like '{layout.example}', got {shorten(given[row])}",
     )
-    outside = ~((times >= _EARLIEST) & (times < _LATEST))
+    outside = ~((times >= EARLIEST) & (times < LATEST))
     rows.flag("time", outside, lambda row: f"{what} {shorten(given[row])} is outside 1970 to 2099")
     return np.where(outside, np.datetime64("NaT", "s"), times)
 

@@ -30,13 +30,14 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     layouts = choose_layout(draft, times) if times is not None else []
     is_settled = not draft.questions()
     draft.options = draft.with_answer({"is_settled": is_settled})
+    zone = propose(draft, times) if is_settled and times is not None else None
     return Understanding(
         path=str(path),
         source_format=source_format,
         why=why,
         columns=draft.columns(),
         layouts=layouts,
-        zone=propose(draft, times) if is_settled and times is not None else None,
+        zone=zone,
         questions=draft.questions(),
         options=draft.options,
     )

@@ -114,6 +114,10 @@ class Draft:
         self.taken[field] = column.name
         self.reasons[column.name] = ", ".join(filter(None, [by_name, reason]))
 
+    def ask_which(self, field: str, what: str, answers: Mapping[str, Mapping[str, str]]) -> None:
+        """Ask which of some columns is meant, or for the name of one where none is likely."""
+        self.ask(field, f"which column is {what}?" if answers else f"no column is surely {what}", answers)
+
     def ask(self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
         """Ask; each answer, by its label, maps fields to columns or options to values."""
         column = "lat=COLUMN,lon=COLUMN" if about == "lat" else f"{about}=COLUMN"
@@ -137,10 +141,8 @@ class Draft:
             best = [other for other in best if _fixes(item[1], other[1]) < 0.99] + [item]
         if len(best) == 1:
             self.take(field, best[0][1], best[0][2])
-        elif best:
-            self.ask(field, f"which column is {FIELDS[field]}?", {item[1].name: {field: item[1].name} for item in best})
         else:
-            self.ask(field, f"no column is surely {FIELDS[field]}", {})
+            self.ask_which(field, FIELDS[field], {item[1].name: {field: item[1].name} for item in best})
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""

@@ -33,11 +33,9 @@ def choose_coordinates(draft: Draft) -> None:
     pairs = sorted(((a, b) for a in named["lat"] for b in named["lon"]), key=lambda pair: _unlike(*pair))[:1]
     by_name = bool(pairs)
     pairs = pairs or _pairs_by_content(angles)
-    if not pairs:
-        return draft.ask("lat", "no columns are surely latitude and longitude in degrees", {})
-    if len(pairs) > 1:
+    if len(pairs) != 1:
         answers = {f"{a.name} and {b.name}": {"lat": a.name, "lon": b.name} for a, b in pairs[:4]}
-        return draft.ask("lat", "which columns are latitude and longitude in degrees?", answers)
+        return draft.ask_which("lat", "latitude and longitude in degrees", answers)
     first, second = pairs[0]
     straight = {"lat": first.name, "lon": second.name}
     turned = {"lat": second.name, "lon": first.name}

@@ -14,7 +14,7 @@ from recap.data.parsing.options import FIELDS
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.time_column import join_clock
-from recap.data.parsing.times import detect_layout, iso_offsets, strptime_layout
+from recap.data.parsing.times import EARLIEST, LATEST, detect_layout, iso_offsets, strptime_layout
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.proposal import TimeLayout, ZoneProposal
@@ -25,6 +25,7 @@ _LONGEST_STAY: Final = 2 * 86_400
 _NIGHT: Final = (2, 3, 4, 5)
 """Hours in which people check in least, by local clocks."""
 _QUIETER: Final = 0.6
+_ENOUGH_TIMES: Final = 200
 
 
 def choose_time(draft: Draft) -> Column | None:
@@ -39,9 +40,7 @@ def choose_time(draft: Draft) -> Column | None:
     reasons = [_compared(found[0], item) for item in found[1:]]
     if not found or None in reasons:
         which = {" and ".join(mapping.values()): mapping for _, mapping, _ in found[:4]}
-        draft.ask(
-            "time", f"which column is {FIELDS['time']}?" if which else f"no column is surely {FIELDS['time']}", which
-        )
+        draft.ask_which("time", FIELDS["time"], which)
         return None
     _, mapping, column = found[0]
     for field, name in mapping.items():
@@ -51,35 +50,30 @@ def choose_time(draft: Draft) -> Column | None:
 
 def _candidates(draft: Draft) -> list[_Candidate]:
     """Columns of times, or pairs of days and clocks, the most likely first."""
-    order = list(draft.sample)
     clocks = [name for name, column in draft.sample.items() if column.is_clock and field_of(name)[1] >= 0]
     owners = [draft.spots, *(draft.sample[name].codes for field, name in draft.taken.items() if field == "user")]
     found: list[_Candidate] = []
     for column in draft.times:
-        name, points = column.name, field_of(column.name)[1]
         belongs = draft.can_tell and any(determines(owner, column.codes) >= 0.95 for owner in owners)
-        if name in draft.taken.values() or points < 0 or belongs:  # a birthday, the day a shop opened
-            continue
-        mapping, seconds = {"time": name}, column.seconds
+        if column.name in draft.taken.values() or field_of(column.name)[1] < 0 or belongs:
+            continue  # a birthday, the day a shop opened
+        seconds = column.seconds
         has_clock = bool((seconds.astype("datetime64[D]") != seconds)[~np.isnat(seconds)].any())
-        if not has_clock and clocks:
-            clock = min(clocks, key=lambda clock: abs(order.index(clock) - order.index(name) - 0.5))
-            mapping, column, has_clock = {"date": name, "time": clock}, _joined(draft, clock, name), True
-            points = max(points, field_of(clock)[1])
-        points += 0.6 * (says(name, "utc") - says(name, "local")) - 3 * says(name, "end") - 2 * (not has_clock)
-        found.append((points, mapping, column))
+        pairs = [{"date": column.name, "time": clock} for clock in clocks if not has_clock]
+        for mapping in pairs or [{"time": column.name}]:
+            names, both = list(mapping.values()), _joined(draft, mapping["time"], mapping.get("date"))
+            points = max(field_of(name)[1] for name in names) - 2 * (not has_clock and not pairs)
+            points += 0.6 * (says(column.name, "utc") - says(column.name, "local"))
+            found.append((points - 3 * any(says(name, "end") for name in names), mapping, both))
     return sorted(found, key=lambda item: (-item[0], np.nanmedian(item[2].seconds.astype(np.float64))))
 
 
 def _compared(first: _Candidate, other: _Candidate) -> str | None:
     """Why the first of two is the time; None where either may be."""
     later = (other[2].seconds - first[2].seconds).astype("timedelta64[s]")
-    steps, counts = np.unique(later[~np.isnat(later)].astype(np.int64), return_counts=True)
-    if (
-        len(steps) > 8
-        and counts[steps >= 0].sum() > 0.98 * counts.sum()
-        and 0 < np.median(later).astype(int) < _LONGEST_STAY
-    ):
+    later = later[~np.isnat(later)].astype(np.int64)
+    steps = np.unique(later)
+    if len(steps) > 8 and (later >= 0).mean() > 0.98 and 0 < np.median(later) < _LONGEST_STAY:
         return f"before {other[1]['time']}"
     is_same = len(steps) <= 4 and bool((steps % 900 == 0).all())
     if is_same and ((steps == 0).all() or first[0] >= other[0] + _CLOSE):
@@ -106,17 +100,17 @@ def choose_layout(draft: Draft, column: Column) -> list[TimeLayout]:
     layouts = [one for place, one in enumerate(read) if not any(read[one].equals(read[a]) for a in list(read)[:place])]
     layouts = [layout for layout in layouts if not _has_more_years(read[layout])] or layouts
     unread = _count_unread(draft, layouts)
-    values = pd.DataFrame({layout: read[layout].to_numpy(zero_copy_only=False) for layout in layouts}).head(2000)
-    differing = values[values.notna().all(axis=1) & (values.nunique(axis=1) == len(layouts))]
-    row = (differing if len(differing) else values.dropna(how="all")).index[0]
+    times = np.array([read[layout].to_numpy(zero_copy_only=False) for layout in layouts]).astype("datetime64[s]")
+    known = ~np.isnat(times).any(axis=0)
+    row = int(np.argmax(known + 2 * (known & (times != times[0]).any(axis=0))))
     shown = [
         TimeLayout(
             time_format=layout,
             label={"d": "day first", "y": "year first", "Y": "year first"}.get(_first_letter(layout), "month first"),
             unread=unread[layout],
-            first=f"{column.text[row]} is {values.loc[row, layout]:%d %b %Y %H:%M}",
+            first=f"{column.text[row]} is {pd.Timestamp(times[place, row]):%d %b %Y %H:%M}" if known[row] else "",
         )
-        for layout in sorted(layouts, key=lambda layout: unread[layout])
+        for place, layout in sorted(enumerate(layouts), key=lambda item: unread[item[1]])
     ]
     first, *others = shown
     close = [item for item in shown if item.unread <= 10 * first.unread]
@@ -156,24 +150,35 @@ def _count_unread(draft: Draft, layouts: list[str]) -> dict[str, int]:
 
 
 def propose(draft: Draft, column: Column) -> ZoneProposal | None:
-    """Ask for the zone, and whether times are local, where neither the file nor an option names one."""
+    """Ask for the zone, and whether times are local, where neither the file nor an option names one.
+
+    Where only the second is open, it is taken from the hours, and the column's reason says so.
+    """
     form, values = draft.options.time_format, column.values
     layout = strptime_layout(form) if form else detect_layout(values)
     carries = layout.is_utc and form is None and pa.types.is_string(values.type) and iso_offsets(values) is not None
-    if draft.options.zone is not None or "tz" in draft.taken or layout.zone is not None or carries:
+    if layout.zone is not None or carries:
         return None
-    zone = propose_zone(draft.latitude, draft.longitude)
+    zone = draft.options.zone or propose_zone(draft.latitude, draft.longitude)
     reason = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins lie in several zones"
-    named: dict[str, Any] = {"timezone": zone}
     is_local: bool | None = not layout.is_utc and not says(column.name, "utc")
-    answers = {zone: named}
+    answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     if is_local and not draft.options.local_times and not says(column.name, "local"):
         seconds = layout.parse(values).to_numpy(zero_copy_only=False).astype("datetime64[s]")
+        seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
         as_local, as_utc = _night(seconds), _night(_local(seconds, zone, draft.longitude))
-        reason += f"; {as_local:.0%} at night if local, {as_utc:.0%} if UTC"
-        answers = {"times are local": {**named, "local_times": True}, "times are UTC": named}
+        nights = f"{as_local:.0%} at night if local, {as_utc:.0%} if UTC"
+        is_clear = len(seconds) >= _ENOUGH_TIMES and min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc)
+        is_local = as_local < as_utc if is_clear else None
+        if is_local and "tz" in draft.taken:
+            draft.options = draft.options.model_copy(update={"local_times": True})
+        if "tz" in draft.taken or (is_local and draft.options.zone):
+            draft.reasons[column.name] += f"; {nights}"
+        reason += f"; {nights}"
+        answers = {"times are local": {**answers[zone], "local_times": True}, "times are UTC": answers[zone]}
         answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
-        is_local = as_local < as_utc if min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc) else None
+    if draft.options.zone is not None or "tz" in draft.taken:
+        return None
     draft.ask("timezone", f"it names no time zone; {zone} is likely ({reason})", answers)
     return ZoneProposal(timezone=zone, is_local=is_local, reason=reason)
 

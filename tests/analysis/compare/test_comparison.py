@@ -6,11 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
-from analysis.compare.comparison import METRICS, PairedCases, compare
+from analysis.compare.comparison import PairedCases, compare
 from analysis.compare.paired import compare_records
 from analysis.compare.words import comparison_headline, finds_sentence, seeds_sentence
 from recap import columns as c
 from recap.errors import ConfigError, RecapError
+from recap.evaluation.metrics import SHOWN_METRICS
 from tests.analysis.compare.tables import records, short_lists, side
 
 SEEN = [0, 0, 0, 1, 1, 2, 5, 12]
@@ -32,7 +33,7 @@ def test_counts_and_differences_by_hand() -> None:
     assert found.seeds is None and found.users == 8
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", SHOWN_METRICS)
 def test_the_same_difference_as_experiments_report(metric: str) -> None:
     """Overall and tail values and intervals are `compare_records`'s, which experiments and the model card use."""
     rng = np.random.default_rng(1)

@@ -10,11 +10,11 @@ from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.model_words import lost, worth_label
 from analysis.figures.charts import FONT
 from analysis.figures.contributions import (
+    PICKED,
+    contributions_chart,
     describe_contributions,
-    plot_contributions,
     rows_of,
     terms_of,
-    waterfall,
 )
 from analysis.figures.curves import Gates, plot_curves, ticks
 from analysis.figures.explain import plot_paths, plot_visits
@@ -33,25 +33,34 @@ def explained(number: int = 3, **changes: Any) -> CaseExplanation:
     return explain_case(small_predictor(**changes), number)
 
 
+def words_of(chart: dict[str, Any]) -> list[str]:
+    return [word["text"] for layer in chart["layer"] for word in layer["data"]["values"] if "text" in word]
+
+
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
 def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
-    """They end at the score, on one scale for both places, and nothing is cut."""
+    """They end at the score, on one scale for both places, inside of their panels; the numbers are the library's."""
     told = explained(**changes)
-    figure = plot_contributions(told, LIGHT)
-    for bars, entry in zip(figure.data, (told.a, told.b), strict=False):
-        assert [base + x for base, x in zip(bars.base, bars.x, strict=True)][:-2] == pytest.approx(bars.base[1:-1])
-        assert bars.base[-2] + bars.x[-2] == pytest.approx(entry.score) and bars.x[-1] == entry.score
-    first, second, third = figure.layout.xaxis, figure.layout.xaxis2, figure.layout.xaxis3
-    assert first.range == second.range
-    for axis, bars in zip((first, second, third), figure.data[:3], strict=True):
-        ends = [*bars.base, *(base + x for base, x in zip(bars.base, bars.x, strict=True))]
-        assert axis.range[0] - 1e-9 <= min(ends) and max(ends) <= axis.range[1] + 1e-9
-    texts = [note.text for note in figure.layout.annotations]
+    rows = rows_of(told, [])
+    for at, entry in enumerate((told.a, told.b)):
+        bars = [row.bars[at] for row in rows]
+        assert [bar.ends[1] for bar in bars[:-2]] == pytest.approx([bar.start for bar in bars[1:-1]])
+        assert bars[-2].ends[1] == pytest.approx(entry.score) and bars[-1].ends == (0.0, entry.score)
+    chart = contributions_chart(told, LIGHT)
+    marks = chart["layer"][1]["data"]["values"]
+    assert len(marks) == 3 * len(rows)
+    widths = [mark["x2"] - mark["x"] for mark in marks[: 2 * len(rows)]]
+    values = [row.bars[at].value for at in (0, 1) for row in rows]
+    unit = widths[-1] / values[-1]
+    assert widths == pytest.approx([unit * value for value in values])
+    for panel, (left, right) in enumerate(((0.24, 0.44), (0.54, 0.74), (0.84, 0.92))):
+        for mark in marks[panel * len(rows) : (panel + 1) * len(rows)]:
+            assert all(left - 1e-9 <= mark[end] <= right + 1e-9 for end in ("x", "x2"))
+    texts = words_of(chart)
     for group, value in told.a.groups.items():
         assert signed_points(value) in texts, group
-    assert f"<b>{points(told.a.score)}</b>" in texts and f"<b>{signed_points(told.lead)}</b>" in texts
+    assert points(told.a.score) in texts and signed_points(told.lead) in texts
     assert told.a.name in describe_contributions(told)
-    assert waterfall(told.a)[-1].value == told.a.score
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
@@ -59,7 +68,7 @@ def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
     """Under a group its terms, which begin at its bar and end at its end; a click brings the group."""
     told = explained(**changes)
     group = next(group for group in told.groups if len(terms_of(told, group)) > 1)
-    closed, rows = rows_of(told, None), rows_of(told, group)
+    closed, rows = rows_of(told, []), rows_of(told, [group])
     terms = [row for row in rows if row.is_term]
     assert len(rows) == len(closed) + len(terms) and len(terms) == len(terms_of(told, group))
     (head,) = (row for row in rows if row.group == group and not row.is_term)
@@ -67,8 +76,10 @@ def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
         assert terms[0].bars[at].start == head.bars[at].start
         assert terms[-1].bars[at].ends[1] == pytest.approx(head.bars[at].ends[1])
         assert [row.bars[at].value for row in terms] == [entry.terms[name] for name in terms_of(told, group)]
-    figure = plot_contributions(told, LIGHT, opened=group)
-    assert group in figure.data[-1].customdata and figure.layout.height > plot_contributions(told, LIGHT).layout.height
+    chart = contributions_chart(told, LIGHT, opened=[group])
+    clicked = chart["layer"][-1]
+    assert clicked["params"][0]["name"] == PICKED and group in [area["group"] for area in clicked["data"]["values"]]
+    assert chart["height"] > contributions_chart(told, LIGHT)["height"]
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
@@ -109,7 +120,7 @@ def test_plotly_accepts_every_figure() -> None:
     for changes in ({}, RECAP):
         for number in (0, 3, 9):
             told = explained(number, **changes)
-            for plot in (plot_contributions, plot_paths, plot_visits):
+            for plot in (plot_paths, plot_visits):
                 figure = plot(told, LIGHT)
                 assert go.Figure(figure.to_dict()).layout.font.family == FONT
 

@@ -11,10 +11,9 @@ import pytest
 
 from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.figures.compare import plot_differences
-from analysis.figures.contributions import plot_contributions
 from analysis.figures.explain import plot_paths, plot_visits
-from analysis.figures.long_tail import plot_accuracy_by_count, plot_cohorts
-from analysis.figures.overview import plot_ablations, plot_lollipops
+from analysis.figures.long_tail import plot_ablations, plot_accuracy_by_count, plot_cohorts
+from analysis.figures.overview import plot_lollipops
 from analysis.figures.palette import LIGHT
 from analysis.learn.charts import Dots, PlaceMap
 from analysis.learn.drawing import draw
@@ -40,10 +39,8 @@ def by_count() -> go.Figure:
         pd.DataFrame(table | {"n": [9]}),
         "mrr",
         by=c.TRANSITION_COUNT,
-        top=1.0,
         tail_up_to=1,
         reference=HOSTILE,
-        title="By step",
         palette=LIGHT,
     )
 
@@ -51,12 +48,12 @@ def by_count() -> go.Figure:
 def cohorts() -> go.Figure:
     flags = {c.IN_HISTORY: [True, True, False, False], c.WITHIN_TWO_HOPS: [True, False, True, False]}
     table = pd.DataFrame(flags | {"n": 9, "value": 0.5, "lower": 0.4, "upper": 0.6, "reference": 0.3})
-    return plot_cohorts(table, HOSTILE, LIGHT)
+    return plot_cohorts(table, HOSTILE, palette=LIGHT)
 
 
 def lollipops() -> go.Figure:
-    table = {"model": [HOSTILE, "B"], "group": "all", "n": 9, "value": 0.5, "lower": 0.4, "upper": 0.6}
-    return plot_lollipops(pd.DataFrame(table), LIGHT, group="all")
+    table = {"model": [HOSTILE, "B"], "group": "head", "n": 9, "value": 0.5, "lower": 0.4, "upper": 0.6}
+    return plot_lollipops(pd.DataFrame(table), LIGHT)
 
 
 def ablations() -> go.Figure:
@@ -91,7 +88,7 @@ def renamed(value: Any) -> Any:
     "plot",
     [
         *(differences, by_count, cohorts, lollipops, ablations, place_map),
-        *(partial(explained, plot) for plot in (plot_paths, plot_visits, plot_contributions)),
+        *(partial(explained, plot) for plot in (plot_paths, plot_visits)),
     ],
 )
 def test_names_stay_text(plot: Callable[[], go.Figure]) -> None:

@@ -8,6 +8,10 @@ from analysis.long_tail.accuracy_tables import (
     accuracy_by_cohort,
     accuracy_by_count,
     accuracy_by_group,
+    lead_models,
+    paired_difference,
+    rare_accuracy,
+    table_of_models,
     tail_share,
     transition_distribution,
 )
@@ -83,25 +87,51 @@ def test_cohorts_follow_eta() -> None:
 
 
 def test_groups_agree_with_the_evaluation() -> None:
-    """Values over cases are the evaluation's own metrics, for every metric and group."""
+    """Over all and frequent cases the values are the evaluation's own; the two rare panels add up to its tail."""
     expected = metrics_by_group(SIX)
     for metric in METRICS:
         table = accuracy_by_group({"A": SIX}, metric, samples=10).set_index("group")
-        for group, values in expected.items():
-            assert table.loc[group, "n"] == values["n"]
-            assert table.loc[group, "value"] == pytest.approx(values[metric])
+        for group in ("all", "head"):
+            assert table.loc[group, "n"] == expected[group]["n"]
+            assert table.loc[group, "value"] == pytest.approx(expected[group][metric])
+        rare = table.loc[["tail_known", "tail_new"]]
+        assert rare["n"].tolist() == [3, 1]
+        total = (rare["n"] * rare["value"]).sum()
+        assert total == pytest.approx(float(expected["tail"]["n"] or 0) * float(expected["tail"][metric] or 0))
 
 
-def test_lead_is_paired_and_names_the_best_baseline() -> None:
-    """A model that wins every case leads by exactly one with an interval of no width."""
+def test_lead_is_paired_and_names_the_best_other_model() -> None:
+    """A model that wins every case leads by exactly one with an interval of no width; the best comes second."""
     best = SIX.assign(num_better=0)
     worst = SIX.assign(num_better=50)
     middle = SIX.assign(num_better=[0, 50, 50, 50, 50, 50])
     table = accuracy_by_group({"best": best, "worst": worst, "middle": middle}, "hr20", samples=200)
-    row = table[(table["model"] == "best") & (table["group"] == "head")].iloc[0]
-    assert (row["baseline"], row["lead"], row["lead_lower"], row["lead_upper"]) == ("worst", 1.0, 1.0, 1.0)
+    assert list(dict.fromkeys(table["model"])) == ["best", "middle", "worst"]
     row = table[(table["model"] == "best") & (table["group"] == "all")].iloc[0]
     assert row["baseline"] == "middle" and row["lead"] == pytest.approx(5 / 6)
+    row = table[(table["model"] == "best") & (table["group"] == "head")].iloc[0]
+    assert (row["lead"], row["lead_lower"], row["lead_upper"]) == (1.0, 1.0, 1.0)
+    wide = table_of_models(table).set_index("model")
+    assert wide.loc["best", "head"] == 1.0 and wide.loc["worst", "all_upper"] == 0.0
+
+
+def test_the_picture_shows_six_models_at_most() -> None:
+    """Own, curves alone, two counts, the best published model and the better of popularity and distance."""
+    names = ["RECAP", "Visit count", "Markov", "Nearest", "LoTNext", "REPLAY", "Feature curves", "Popularity"]
+    names += ["Count + Markov", "RECAP paper"]
+    groups = pd.DataFrame({"model": names, "group": "all", "value": 0.5})
+    shown = lead_models(groups, ["REPLAY", "LoTNext"])["model"].tolist()
+    assert shown == ["RECAP", "Visit count", "Nearest", "LoTNext", "Feature curves", "Count + Markov"]
+
+
+def test_rare_accuracy_by_hand() -> None:
+    """Two of three rare cases at known places are found, none of one at a new place, one of two frequent ones."""
+    found = rare_accuracy(SIX, "hr20")
+    assert (found.n_known, found.n_new) == (3, 1)
+    assert (found.known, found.new, found.frequent) == pytest.approx((2 / 3, 0.0, 1 / 2))
+    assert found.known_behind.value == pytest.approx(1 / 2 - 2 / 3)
+    assert found.new_behind.value == pytest.approx(2 / 3)
+    assert paired_difference(SIX.assign(num_better=0), SIX.assign(num_better=50), "hr20") == (1.0, 1.0, 1.0)
 
 
 def test_distribution_adds_up() -> None:

@@ -1,4 +1,4 @@
-"""Every phrase of a heading, each from the smallest numbers that ask for it, and each limit from both sides."""
+"""What Long tail may say, each sentence from the smallest numbers that ask for it, and each limit from both sides."""
 
 import math
 
@@ -6,184 +6,150 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.long_tail.accuracy_tables import accuracy_rises
+from analysis.long_tail.accuracy_tables import Difference, RareAccuracy, accuracy_rises
 from analysis.long_tail.headlines import (
-    ablation_finding,
-    hop_finding,
-    long_tail_finding,
-    overview_finding,
-    trend_words,
+    hop_line,
+    is_beyond_chance,
+    long_tail_headline,
+    lost_hits_line,
+    rare_sentence,
+    retrained_line,
+    worth_rows,
 )
+from analysis.records.causes import LostHits
 from recap import columns as c
 
-Lead = tuple[float, float, float]
-NO_LEAD: Lead = (math.nan, math.nan, math.nan)
-
-
-def groups(
-    value: float,
-    every: Lead = NO_LEAD,
-    head: Lead = NO_LEAD,
-    tail: Lead = NO_LEAD,
-    counts: tuple[int, int] = (60, 40),
-) -> pd.DataFrame:
-    """Accuracy of a model "ours" and a baseline "count", as `accuracy_by_group` gives it; leads with bounds."""
-    rows = [
-        ("ours", "all", sum(counts), value, *every, "count"),
-        ("ours", "head", counts[0], value, *head, "count"),
-        ("ours", "tail", counts[1], value, *tail, "count"),
-        ("count", "all", sum(counts), 0.5, *NO_LEAD, ""),
-    ]
-    names = ["model", "group", "n", "value", "lead", "lead_lower", "lead_upper", "baseline"]
-    return pd.DataFrame(rows, columns=names)
-
-
 Span = tuple[float, float, float]
+NONE: Span = (math.nan, math.nan, math.nan)
+UP: Span = (0.02, 0.01, 0.03)
+LEVEL: Span = (0.02, -0.01, 0.05)
 
 
-def rises(step: Span, place: Span, difference: Span = NO_LEAD) -> pd.DataFrame:
+def rare(known: float, new: float, known_behind: Span, new_behind: Span) -> RareAccuracy:
+    return RareAccuracy(200, 50, known, new, 0.97, Difference(*known_behind), Difference(*new_behind))
+
+
+def rises(transition: Span, place: Span, difference: Span = NONE) -> pd.DataFrame:
     """Rises with bounds, as `accuracy_rises` gives them; accuracy begins at 0.5."""
     rows = [
         (over, 0.5, 0.5 + rise, rise, low, high)
-        for over, (rise, low, high) in zip(("step", "place", "difference"), (step, place, difference), strict=True)
+        for over, (rise, low, high) in zip(
+            ("transition", "place", "difference"), (transition, place, difference), strict=True
+        )
     ]
     return pd.DataFrame(rows, columns=["over", "first", "last", "rise", "lower", "upper"])
 
 
+FLAT = rises(LEVEL, LEVEL)
+FALLS = "Accuracy falls with how rare the transition is"
+
+
 @pytest.mark.parametrize(
-    ("metric", "value", "said"),
+    ("found", "said"),
     [
-        ("hr1", 0.284, "ours finds 28 of 100 next places with its first guess."),
-        ("hr5", 0.5, "ours finds 50 of 100 next places with its 5 guesses."),
-        ("hr20", 0.836, "ours finds 84 of 100 next places with its 20 guesses."),
-        ("mrr", 0.44236, "ours reaches MRR 0.442."),
-        ("ndcg20", 0.5, "ours reaches NDCG@20 0.500."),
+        (
+            rare(0.94, 0.03, (0.03, 0.01, 0.09), (0.9, 0.8, 0.95)),
+            "A rare transition is only hard when the place is new.",
+        ),
+        # known places are behind by more than a tenth
+        (
+            rare(0.8, 0.03, (0.17, 0.11, 0.2), (0.77, 0.7, 0.8)),
+            "Rare transitions are harder than frequent ones, above all to new places.",
+        ),
+        # new places are found more than half as often as known ones, or not clearly less
+        (rare(0.94, 0.6, (0.03, 0.01, 0.05), (0.34, 0.3, 0.4)), "Accuracy hardly depends on how rare"),
+        (rare(0.94, 0.4, (0.03, 0.01, 0.05), (0.54, -0.1, 0.9)), "Accuracy hardly depends on how rare"),
+        (rare(math.nan, 0.4, NONE, NONE), "Accuracy hardly depends on how rare"),
     ],
 )
-def test_the_overview_says_the_accuracy(metric: str, value: float, said: str) -> None:
-    """Hits as places of a hundred, the others as a number; without a baseline nothing is compared."""
-    assert overview_finding(groups(value), metric) == said
-
-
-def test_the_overview_without_cases() -> None:
-    """No case, no accuracy."""
-    assert overview_finding(groups(math.nan, counts=(0, 0)), "hr20") == "There is no test case to judge the model by."
-
-
-UP: Lead = (0.02, 0.01, 0.03)
-LEVEL: Lead = (0.02, -0.01, 0.05)
-
-
-DOWN: Lead = (-0.036, -0.059, -0.005)
+def test_when_rare_transitions_are_hard(found: RareAccuracy, said: str) -> None:
+    """The headline follows the intervals; where the place does not decide, accuracy by count speaks."""
+    assert long_tail_headline(found, FLAT).startswith(said)
 
 
 @pytest.mark.parametrize(
-    ("every", "head", "tail", "said"),
+    ("transition", "place", "difference", "said"),
     [
-        pytest.param((-0.02, -0.03, -0.01), DOWN, DOWN, "count is ahead.", id="the whole interval below 0"),
-        pytest.param((-0.02, -0.04, 0.0), LEVEL, LEVEL, "It and count are too close to tell apart.", id="ends at 0"),
-        pytest.param((0.02, 0.0, 0.04), LEVEL, LEVEL, "It and count are too close to tell apart.", id="begins at 0"),
-        pytest.param(
-            LEVEL,
-            LEVEL,
-            DOWN,
-            "It and count are too close to tell apart; in the tail count is ahead.",
-            id="behind in the tail",
-        ),
-        pytest.param(UP, UP, UP, "It is ahead of count, in head and tail alike.", id="ahead everywhere"),
-        pytest.param(UP, UP, LEVEL, "It is ahead of count; the tail is too close to tell.", id="open in the tail"),
-        pytest.param(
-            UP, UP, (0.09, 0.0, 0.18), "It is ahead of count; the tail is too close to tell.", id="tail from 0"
-        ),
-        pytest.param(UP, DOWN, UP, "It is ahead of count; in the head count is ahead.", id="behind in the head"),
-        pytest.param(DOWN, DOWN, UP, "count is ahead; in the tail it is ahead of count.", id="ahead in the tail alone"),
-    ],
-)
-def test_the_overview_says_who_leads(every: Lead, head: Lead, tail: Lead, said: str) -> None:
-    """The verdict follows the intervals, of all cases and of each group that stands otherwise."""
-    first = "ours finds 60 of 100 next places with its 20 guesses."
-    assert overview_finding(groups(0.6, every, head, tail), "hr20") == f"{first} {said}"
-
-
-def test_the_overview_without_a_tail() -> None:
-    """Where one group is empty the groups are not compared."""
-    table = groups(0.6, UP, UP, NO_LEAD, counts=(60, 0))
-    assert overview_finding(table, "mrr") == "ours reaches MRR 0.600. It is ahead of count."
-
-
-FOLLOWS = "Accuracy follows how often the step was seen"
-
-
-@pytest.mark.parametrize(
-    ("step", "place", "difference", "said"),
-    [
-        ((0.02, -0.03, 0.07), UP, UP, "Accuracy hardly depends on how often the step was seen."),
+        (LEVEL, UP, UP, "Accuracy hardly depends on how rare the transition is."),
         # a rise of 0.3 whose interval holds 0 is no trend
-        ((0.30, -0.01, 0.6), UP, UP, "Whether accuracy follows how often the step was seen is too close to tell."),
-        ((-0.30, -0.4, -0.2), UP, UP, "Accuracy falls with how often the step was seen."),
-        ((0.32, 0.2, 0.4), (0.05, -0.05, 0.09), (0.27, 0.1, 0.4), f"{FOLLOWS}, not how popular the place is."),
-        ((0.32, 0.2, 0.4), (0.05, -0.05, 0.11), (0.27, 0.1, 0.4), f"{FOLLOWS}, more than how popular the place is."),
-        # rises of .32 and .31: which is more cannot be told
+        ((0.30, -0.01, 0.6), UP, UP, "These cases do not show whether rare transitions are harder."),
+        ((-0.30, -0.4, -0.2), UP, UP, "Rare transitions are easier than frequent ones here."),
         (
             (0.32, 0.2, 0.4),
-            (0.31, 0.2, 0.4),
-            (0.01, -0.08, 0.1),
-            f"{FOLLOWS}; whether more than the place's popularity is too close to tell.",
+            (0.05, -0.05, 0.09),
+            (0.27, 0.1, 0.4),
+            f"{FALLS}, not with how unpopular the place is.",
         ),
+        (
+            (0.32, 0.2, 0.4),
+            (0.05, -0.05, 0.11),
+            (0.27, 0.1, 0.4),
+            f"{FALLS}, more than with how unpopular the place is.",
+        ),
+        ((0.32, 0.2, 0.4), (0.31, 0.2, 0.4), (0.01, -0.08, 0.1), f"{FALLS} and with how unpopular the place is."),
         (
             (0.2, 0.1, 0.3),
             (0.4, 0.3, 0.5),
             (-0.2, -0.3, -0.1),
-            "Accuracy follows how popular the place is more than how often the step was seen.",
+            "Accuracy falls with how unpopular the place is, more than with how rare the transition is.",
         ),
-        (NO_LEAD, UP, NO_LEAD, "There are too few cases to see a trend."),
-        (UP, NO_LEAD, NO_LEAD, "There are too few cases to see a trend."),
+        (NONE, UP, NONE, "There are too few cases to see a trend."),
+        (UP, NONE, NONE, "There are too few cases to see a trend."),
     ],
 )
-def test_the_long_tail_says_what_accuracy_follows(step: Span, place: Span, difference: Span, said: str) -> None:
-    """The rise over the steps' counts, the one over the places', and their paired difference, each by its interval."""
-    assert long_tail_finding(rises(step, place, difference)) == said
+def test_what_accuracy_follows(transition: Span, place: Span, difference: Span, said: str) -> None:
+    """The rise over transitions, the one over places, and their paired difference, each by its interval."""
+    nothing = rare(0.9, 0.9, LEVEL, LEVEL)
+    assert long_tail_headline(nothing, rises(transition, place, difference)) == said
 
 
-@pytest.mark.parametrize(
-    ("rise", "said"),
-    [
-        ((0.38, 0.3, 0.5), "climbs from 0.50 to 0.88"),
-        ((-0.15, -0.2, -0.1), "falls from 0.50 to 0.35"),
-        ((0.05, -0.02, 0.09), "almost flat, 0.50 to 0.55"),
-        ((0.05, 0.01, 0.09), "almost flat, 0.50 to 0.55"),
-        ((0.20, -0.02, 0.4), "0.50 to 0.70, too close to tell a trend"),
-        (NO_LEAD, "too few cases for a trend"),
-    ],
-)
-def test_a_panels_trend(rise: Span, said: str) -> None:
-    """Flat where the whole interval is within 0.1 of 0; a direction where it excludes 0; else neither."""
-    assert trend_words(rises(rise, UP).iloc[0].to_dict()) == said
+def test_the_numbers_behind_the_headline() -> None:
+    """New places within two hops next to those beyond; left out where one of the two has no case."""
+    flags = {c.IN_HISTORY: [True, False, True, False], c.WITHIN_TWO_HOPS: [True, True, False, False]}
+    cohorts = pd.DataFrame(flags | {"n": [9, 9, 9, 9], "value": [0.9, 0.052, 0.9, 0.011]})
+    found = rare(0.943, 0.031, UP, UP)
+    first = "RECAP finds 94 of 100 rare transitions to places the user has visited, but only 3 of 100 to new places."
+    said = rare_sentence("RECAP", "hr20", found, cohorts)
+    assert said == f"{first} New places within two hops: 5 of 100; beyond: 1 of 100."
+    assert rare_sentence("RECAP", "hr20", found, cohorts.assign(n=[9, 9, 9, 0])) == first
+    assert "MRR 0.943 on" in rare_sentence("RECAP", "mrr", found, cohorts)
+
+
+def test_parts_beyond_chance() -> None:
+    """Parts are worth lost hits for hit rates and lost MRR otherwise; an interval around 0 is chance."""
+    ends = {"hr_low": [-0.1, 0.2], "hr_high": [0.1, 0.4], "mrr_low": [-0.1, -0.2], "mrr_high": [0.1, 0.2]}
+    worth = pd.DataFrame({"label": ["a", "b"], "hr": [0.0, 0.3], "mrr": [0.0, 0.0], **ends})
+    rows = worth_rows(worth, "hr20")
+    assert rows["name"].tolist() == ["b", "a"] and is_beyond_chance(rows)
+    assert not is_beyond_chance(worth_rows(worth, "mrr"))
+
+
+def test_lost_hits() -> None:
+    """Past visits, and two-hop paths or what stands for them."""
+    assert lost_hits_line(
+        LostHits(20, 3356, {"past_visits": 444, "core": 3, "two_hop_paths": 8, "graph_token": 1})
+    ) == ("444 of 3,356 hits are lost without past visits; 8 without two-hop paths")
+    assert lost_hits_line(LostHits(20, 9, {"past_visits": 4, "graph_token": 1})).endswith("; 1 without the graph token")
+    assert lost_hits_line(LostHits(20, 0, {"past_visits": 0})) == "What each part is worth"
 
 
 @pytest.mark.parametrize(
     ("spans", "said"),
     [
-        ([(-0.1, 0.1), (0.0, 0.2)], "What each part adds is too close to tell"),
-        ([(0.01, 0.1), (-0.1, 0.2)], "Worse without a; 1 more change is too close to tell"),
-        ([(0.01, 0.1), (0.1, 0.2)], "Worse without a and without b"),
-        (
-            [(-0.2, -0.1), (0.1, 0.2), (-1, 1), (-1, 1)],
-            "Worse without b; better without a; 2 more changes are too close to tell",
-        ),
+        ([(-0.1, 0.1), (0.0, 0.2)], "HR@20 changes beyond chance for none of 2 variants."),
+        ([(0.01, 0.1), (-0.1, 0.2)], "HR@20 changes beyond chance without a (−0.050); 1 other variant stays"),
+        ([(0.01, 0.1), (0.1, 0.2)], "without a (−0.050) and without b (−0.050)."),
+        ([(-0.2, -0.1), (0.1, 0.2), (0.1, 1), (-1, 1)], "without b (−0.050), with N = 1 (−0.050) and without a (−0.05"),
     ],
 )
-def test_what_each_part_adds(spans: list[tuple[float, float]], said: str) -> None:
-    """Only parts whose interval excludes 0 are named."""
-    names = ["w/o a", "w/o b", "N = 1", "N = 3"][: len(spans)]
-    table = pd.DataFrame(
-        [(name, *span) for name, span in zip(names, spans, strict=True)], columns=["name", "lower", "upper"]
-    )
-    assert ablation_finding(table) == said
+def test_what_training_again_changes(spans: list[tuple[float, float]], said: str) -> None:
+    """Only variants whose interval excludes 0 are named."""
+    rows = [(name, 0.05, *span) for name, span in zip(["w/o a", "w/o b", "N = 1", "N = 3"], spans, strict=False)]
+    assert said in retrained_line(pd.DataFrame(rows, columns=["name", "drop", "lower", "upper"]), "hr20")
 
 
 def test_rises_are_differences_of_the_bins_ends() -> None:
-    """40 cases each of steps never seen (1 of 4 right) and seen ten times (3 of 4), at places seen 5 and 300 times."""
+    """40 cases each of transitions never seen (1 of 4 right) and seen ten times (3 of 4), at two kinds of places."""
     right = [1, 0, 0, 0] * 10 + [1, 1, 1, 0] * 10
     records = pd.DataFrame(
         {
@@ -197,13 +163,13 @@ def test_rises_are_differences_of_the_bins_ends() -> None:
         }
     )
     table = accuracy_rises(records, "hr20").set_index("over")
-    assert table.loc[["step"], ["first", "last", "rise"]].to_numpy().tolist() == [[0.25, 0.75, 0.5]]
+    assert table.loc[["transition"], ["first", "last", "rise"]].to_numpy().tolist() == [[0.25, 0.75, 0.5]]
     even, odd = np.mean(right[::2]), np.mean(right[1::2])
     assert table.loc["place", "rise"] == pytest.approx(odd - even)
     assert table.loc["difference", "rise"] == pytest.approx(0.5 - abs(odd - even))
     assert (table["lower"] <= table["rise"]).all() and (table["rise"] <= table["upper"]).all()
-    few = accuracy_rises(records.iloc[:59], "hr20").set_index("over")  # 19 cases of seen steps
-    assert few.loc[["step", "difference"], "rise"].isna().all()
+    few = accuracy_rises(records.iloc[:59], "hr20").set_index("over")  # 19 cases of seen transitions
+    assert few.loc[["transition", "difference"], "rise"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -211,16 +177,17 @@ def test_rises_are_differences_of_the_bins_ends() -> None:
     [(1, "One hop has"), (2, "Two hops have"), (3, "Three hops have"), (4, "Four hops have"), (5, "Five hops have")],
 )
 def test_the_best_number_of_hops(best: int, said: str) -> None:
-    """The row of the greatest signal to noise speaks, with its own coverage; the first of equals."""
+    """The row of the greatest signal-to-noise ratio speaks, with its own coverage; the first of equals."""
     numbers = range(1, 6)
     ratio = [9.0 if n >= best else 1.0 for n in numbers]
     hops = pd.DataFrame({"n": numbers, "coverage": [n / 10 for n in numbers], "snr_x1000": ratio})
-    assert hop_finding(hops) == (f"{said} the best signal to noise here and reach {10 * best} % of unseen steps.")
+    reached = f"and reach {10 * best} % of unseen transitions."
+    assert hop_line(hops) == f"{said} the best signal-to-noise ratio {reached}"
 
 
 def test_hops_that_reach_nothing() -> None:
     """Coverage 0 everywhere: there is no best number; a number that reaches nothing is not the best."""
     nothing = pd.DataFrame({"n": [1, 2], "coverage": [0.0, 0.0], "snr_x1000": [0.0, 0.0]})
-    assert hop_finding(nothing) == "No unseen step is reached at any number of hops."
+    assert hop_line(nothing) == "No unseen transition is reached at any number of hops."
     one = pd.DataFrame({"n": [1, 2], "coverage": [0.0, 0.25], "snr_x1000": [7.0, 1.0]})
-    assert hop_finding(one).startswith("Two hops have") and "reach 25 %" in hop_finding(one)
+    assert hop_line(one).startswith("Two hops have") and "reach 25 %" in hop_line(one)

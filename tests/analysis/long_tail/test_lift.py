@@ -1,13 +1,11 @@
-"""The lift of two hops on worlds small enough for a pencil, and the cases that filters and cards choose."""
+"""The lift of two hops on worlds small enough for a pencil, and the cases that filters choose."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.long_tail.headlines import lift_finding
+from analysis.long_tail.headlines import lift_line
 from analysis.long_tail.lift import CONTROLS, two_hop_lift
-from analysis.long_tail.notable_cases import describe_absent, notable_cases
-from analysis.records.ablations import ABLATIONS
 from analysis.records.case_filters import filter_cases, filter_masks
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -110,19 +108,21 @@ def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ((1.18, 1.04, 1.35), "more often than other places as popular and as near: 1.18 times (95 % interval 1.04"),
-        ((0.99, 0.86, 1.14), "about as often as chance would give (0.99 times as often, 95 % interval 0.86 to 1.14)"),
-        ((0.8, 0.7, 0.9), "less often than other places"),
-        ((np.nan, np.nan, np.nan), "too few unseen transitions to new places"),
+        (
+            (1.18, 1.04, 1.35),
+            "lie within two hops 1.18 times as often as equally popular and near ones (95 % interval 1.04",
+        ),
+        ((0.99, 0.86, 1.14), "no more often than chance: 0.99 times as often"),
+        ((np.nan, np.nan, np.nan), "Too few unseen transitions lead to new places"),
     ],
 )
 def test_the_finding_says_where_the_interval_lies(row: tuple[float, ...], words: str) -> None:
     """Above, across or below 1; and what it says where nobody went anywhere new."""
     table = pd.DataFrame([{"control": "unvisited", **dict(zip(("lift", "lower", "upper"), row, strict=True))}])
-    assert words in lift_finding(table)
+    assert words in lift_line(table)
 
 
-# Filters and cards
+# Filters
 
 
 def test_filters_partition_recoveries() -> None:
@@ -162,46 +162,3 @@ def ranked(walks: Walks, ranks: list[int], markov: list[int]) -> tuple[pd.DataFr
     """Records of the model and of Markov with given ranks of the truths."""
     cases = Workspace.of(split_dataset(walks, 5)).cases
     return cases.assign(rank=np.array(ranks, float)), cases.assign(rank=np.array(markov, float))
-
-
-def test_cards_name_one_case_of_each_kind() -> None:
-    """User 0 is recovered by history, user 1 by two hops, user 2 is missed out of reach."""
-    opened = Workspace.of(split_dataset(RESCUES, 5))
-    found = notable_cases(opened, *ranked(RESCUES, [1, 2, 30], [25, 30, 40]))
-    assert [(card.kind, card.case, card.markov_rank, card.rank) for card in found] == [
-        ("history", 0, 25.0, 1.0),
-        ("hops", 1, 30.0, 2.0),
-        ("missed", 2, 40.0, 30.0),
-    ]
-    assert found[0].reason == "A new step to a place that this user had visited once."
-    assert found[1].reason.endswith(f"{opened.labels[1]} links the two.")
-    assert notable_cases(opened, *ranked(RESCUES, [1, 1, 1], [1, 1, 1])) == []
-
-
-def ablations_of(records: pd.DataFrame, **without: list[float]) -> pd.DataFrame:
-    """Ablations that move nothing but what is named."""
-    still = {f"without_{name}": records["rank"] for name in ABLATIONS}
-    moved = {f"without_{name}": np.array(ranks, float) for name, ranks in without.items()}
-    return pd.DataFrame({"case": records["case"], "rank": records["rank"], **still, **moved})
-
-
-def test_cards_with_ablations_are_causes() -> None:
-    """Case 1 (2nd) falls to 41st without two hops; case 0 lies where history reaches but needs none of it."""
-    opened = Workspace.of(split_dataset(RESCUES, 5))
-    records, markov = ranked(RESCUES, [1, 2, 30], [25, 30, 40])
-    ablations = ablations_of(records, two_hops=[1, 41, 30], history=[20, 2, 30])
-    found = notable_cases(opened, records, markov, ablations)
-    assert [(card.kind, card.case, card.rank_without) for card in found] == [("hops", 1, 41.0), ("missed", 2, None)]
-    middle = opened.labels[1]
-    assert found[0].reason == f"New to this user. {middle} links the two. Without two hops it would rank 41st."
-    assert describe_absent(found, causes=True) == "No test case is found at 20 with own visits and lost without."
-    assert describe_absent(found, causes=False) == ""
-    ablations = ablations_of(records, history=[21, 2, 30])
-    (first, _) = notable_cases(opened, records, markov, ablations)
-    assert (first.kind, first.case) == ("history", 0)
-    assert first.reason.endswith("had visited once. Without own visits it would rank 21st.")
-    assert "two hops" in describe_absent([first], causes=True) and "own visits" not in describe_absent(
-        [first], causes=True
-    )
-    nothing = notable_cases(opened, records, markov, ablations_of(records))
-    assert describe_absent(nothing, causes=True).endswith("with own visits or with two hops and lost without.")

@@ -12,12 +12,11 @@ import torch
 
 from analysis.records.ablations import ABLATIONS, COLUMNS, GROUP_NAMES, ablations_of, describe_ablations, slug
 from analysis.records.causes import (
-    Carriers,
+    LostHits,
     ablation_worth,
     case_ablations,
     causes_of,
-    describe_carriers,
-    find_carriers,
+    count_lost_hits,
     found_by,
     obstacles_of,
 )
@@ -103,12 +102,9 @@ def test_found_by_means_found_with_and_lost_without() -> None:
         found_by(TABLE, "magic", 5)
 
 
-def test_the_sentence_names_two_hops_and_the_core_also_where_they_carry_nothing() -> None:
-    assert find_carriers(TABLE, 5) == Carriers(5, 2, {"two_hops": 1, "core": 1})
-    assert describe_carriers(find_carriers(TABLE, 9)) == (
-        "Of the 4 cases found at 9, 1 are lost without the sequence model, 0 without two hops (paths and graph token)."
-    )
-    assert describe_carriers(find_carriers(TABLE, 1)) == ""
+def test_lost_hits_are_counted_for_each_ablation() -> None:
+    assert count_lost_hits(TABLE, 5) == LostHits(5, 2, {"two_hops": 1, "core": 1})
+    assert count_lost_hits(TABLE, 1).found == 0
 
 
 def test_a_group_is_worth_what_is_lost_without_it() -> None:

@@ -18,9 +18,8 @@ def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> Non
     assert found["n"] == len(found["cases"])
     missed = recap_json_here("cases", "find", *words, "--show", "missed")
     assert sum(row["n"] for row in told["misses"]) == missed["n"]
-    cards = recap_json_here("overview", *words)
-    assert cards["notable_are_causes"]
-    assert all(card["rank"] <= 20 < card["rank_without"] for card in cards["notable"] if card["kind"] != "missed")
+    cards = recap_json_here("overview", *words)["cards"]
+    assert all(card["rank"] <= 20 < card["rank_without"] for card in cards if card["kind"] != "missed")
     assert "worth" in recap_here("long-tail", *words, "--full").stdout
     assert "worth" not in recap_json_here("long-tail", "--baseline", "markov", "--data", city_folder, "--full")
 

@@ -14,7 +14,7 @@ from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.graph import TransitionGraph
 from recap.training.baselines import build_baseline
-from tests.app.app_driver import check_calm, open_view, point_app_at
+from tests.app.app_driver import check_calm, open_view, point_app_at, press
 from tests.checkins import LENIENT, raw_table
 from tests.cli_runner import recap_here, recap_json_here
 
@@ -57,8 +57,8 @@ def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, m
     assert found.pop("Nearest") == 1.0 and max(found.values()) < 0.6, found
     mine = next(row for row in groups if row["model"] == "Popularity")
     assert mine["baseline"] == "Nearest" and mine["lead_upper"] < 0
-    assert told["finding"].endswith("20 guesses. Nearest is ahead.")
-    assert told["finding"] in recap_here(*words).stdout
+    assert told["headline"].endswith("Ranking by distance finds more: 100 of 100.")
+    assert told["headline"] in recap_here(*words).stdout
 
 
 def test_feature_curves_are_compared_once_they_were_fitted(
@@ -73,16 +73,17 @@ def test_feature_curves_are_compared_once_they_were_fitted(
             dataset = Dataset.load(city_folder)
             build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))
         st.cache_resource.clear()
-        app = open_view("overview")
+        app = press(open_view("overview"), "all-models")
         check_calm(app)
-        groups = next(table.value for table in app.dataframe if "lead_lower" in table.value)
-        told = pd.DataFrame(recap_json_here(*words)["groups"])
-        for table in (groups, told):
+        shown, told = app.dataframe[0].value, pd.DataFrame(recap_json_here(*words)["groups"])
+        for table in (shown, told):
             assert ("Feature curves" in set(table["model"])) == is_fitted
+        values = told[told["group"] == "tail_known"].set_index("model")["value"]
+        assert shown.set_index("model")["tail_known"][values.index].tolist() == values.tolist()
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "other"))
     build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))
     point_app_at(monkeypatch, city_folder, None, read_only=True)
     st.cache_resource.clear()
-    app = open_view("overview")
+    app = press(open_view("overview"), "all-models")
     check_calm(app)
-    assert all("Feature curves" not in set(table.value["model"]) for table in app.dataframe if "model" in table.value)
+    assert "Feature curves" not in set(app.dataframe[0].value["model"])

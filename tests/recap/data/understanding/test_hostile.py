@@ -54,7 +54,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a header alone": (lambda: HEADER.encode(), "has no check-ins"),
     "prose": (
         lambda: b"It was the best of times,\nit was the worst of times.\n" * 99,
-        "no columns are surely latitude",
+        "no column is surely latitude",
     ),
     "broken UTF-8": (lambda: rows(shop="café").replace(b"caf\xc3\xa9", b"caf\xe9"), "--text encoding=latin-1"),
     "5,000 columns": (
@@ -65,7 +65,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a quotation mark left open": (lambda: rows().replace(b"\nw", b'\n"w', 1), "quotation mark"),
     "cut off": (lambda: gzip.compress(rows())[:-900], "cut off or damaged"),
     "a bomb": (lambda: bomb(b",,,,\n", 60_000_000), "unpacks to more than 100 times its size"),
-    "numbers without a name": (lambda: b"1,2,3\n" * 2000, "no columns are surely latitude and longitude"),
+    "numbers without a name": (lambda: b"1,2,3\n" * 2000, "no column is surely latitude and longitude"),
     "deep JSON": (lambda: b'{"a":' * 100_000, "no JSON records"),
     "JSON without records": (lambda: b"[1, 2, 3]", "no JSON records"),
     "noise that begins as Parquet": (lambda: b"PAR1" + bytes(4000), "cannot be read as Parquet"),

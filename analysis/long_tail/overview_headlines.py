@@ -1,0 +1,192 @@
+"""What Overview says: its headline, lines and cards, filled with the data's own numbers."""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+import pandas as pd
+
+from analysis.formatting import signed, simple_fraction, times
+from analysis.long_tail.accuracy_tables import Difference
+from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
+from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, metric_values
+
+CURVES_LEAD: Final = 0.002
+"""Lead in MRR from which the feature curves alone are said to rank better."""
+PANEL_TITLES: Final = {"tail_known": "Rare, place known", "tail_new": "Rare, place new", "head": "Frequent"}
+_ACTIONS: Final = {
+    "Visit count": "Counting past visits",
+    "Count + Markov": "Counting visits and transitions",
+    "Markov": "Counting transitions",
+    "Popularity": "Ranking by popularity",
+    "Nearest": "Ranking by distance",
+}
+"""A counter as the subject of a sentence, by its label."""
+_PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths"}
+
+
+def overview_headline(groups: pd.DataFrame, metric: str) -> str:
+    """How many rare transitions the model finds, to known and to new places; and who finds more.
+
+    Args:
+        groups: from `accuracy_by_group`; the first model is the one in question.
+    """
+    model = str(groups["model"].iloc[0])
+    mine = _rows_of(groups, model)
+    if mine["all"]["n"] == 0:
+        return "There is no test case to measure accuracy on."
+    known, new = mine["tail_known"], mine["tail_new"]
+    subject = f"{_start(metric)}{_ACTIONS.get(model, model)}"
+    if known["n"] and new["n"]:
+        said = finds_and(subject, known["value"], new["value"], metric, "places a user knows")
+        return f"{said} {_who_is_ahead(known, groups, metric)}".strip()
+    group, what = next(
+        (group, what)
+        for group, what in (
+            ("tail_known", "rare transitions; none leads to a new place"),
+            ("tail_new", "rare transitions; all lead to new places"),
+            ("all", "next places"),
+        )
+        if mine[group]["n"]
+    )
+    said = f"{subject} {finds(mine[group]['value'], metric)} {what}."
+    return f"{said} {_who_is_ahead(mine[group], groups, metric)}".strip()
+
+
+def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> str:
+    """What counting past visits finds, who finds more new places, and how many transitions are rare.
+
+    Args:
+        rare_share: of the test cases, 0 to 1.
+    """
+    model, said = str(groups["model"].iloc[0]), []
+    mine, counter = _rows_of(groups, model), _rows_of(groups, "Visit count")
+    if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
+        if counter and model != "Visit count":
+            known, new = (_number(counter[group]["value"], metric) for group in ("tail_known", "tail_new"))
+            does = "finds" if metric.startswith("hr") else f"reaches {METRIC_LABELS[metric]}"
+            said.append(f"Counting past visits alone {does} {known} and {new}.")
+        said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
+    if rare_share > 0:
+        said.append(f"{simple_fraction(rare_share)} next transitions are rare: seen at most once in training.")
+    return " ".join(filter(None, said))
+
+
+def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str:
+    """One quiet line about the data."""
+    facts = [f"{users:,} users", f"{places:,} places", f"{cases:,} test cases"]
+    return " · ".join([*facts, "the city is invented"] if invented else facts)
+
+
+def curves_line(model: str, difference: Difference) -> str:
+    """Whether a model and its feature curves alone differ.
+
+    Args:
+        difference: the model less the curves.
+    """
+    if math.isnan(difference.lower):
+        return ""
+    span = f"({signed(difference.lower)} to {signed(difference.upper)})"
+    if difference.lower <= 0 <= difference.upper:
+        return f"{model} and feature curves alone do not differ {span}."
+    return f"{model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
+
+
+def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> str:
+    """That the feature curves alone rank better, where they are ahead by more than `CURVES_LEAD`; else empty."""
+    mine, theirs = (float(metric_values(table, "mrr").mean()) for table in (records, curves))
+    if not theirs > mine + CURVES_LEAD:
+        return ""
+    return f"Feature curves alone rank better than {model}: MRR {theirs:.3f} against {mine:.3f}."
+
+
+def panels_title(metric: str) -> str:
+    """Title of the lead picture."""
+    if metric == "hr1":
+        return "Next places found first"
+    k = metric.removeprefix("hr")
+    return f"Next places found in the top {k}" if metric.startswith("hr") else f"{METRIC_LABELS[metric]} of next places"
+
+
+def column_title(column: str) -> str:
+    """Title of a column of `table_of_models`.
+
+    >>> column_title("tail_known"), column_title("all_lower")
+    ('Rare, place known', 'from')
+    """
+    ends = {"lower": "from", "upper": "to"}
+    return ends.get(column.rpartition("_")[2]) or {"all": "All", **PANEL_TITLES}[column]
+
+
+def groups_line(groups: pd.DataFrame) -> str:
+    """How many cases each group has, and what the intervals are."""
+    n = groups.drop_duplicates("group").set_index("group")["n"]
+    counts = ", ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
+    return f"Cases: {counts}. From and to: 95 % interval over users."
+
+
+def cards_title(count: int) -> str:
+    """Title of the cards."""
+    return {1: "One case", 2: "Two cases", 3: "Three cases"}[count] + " worth opening"
+
+
+def distribution_title(rare_share: float) -> str:
+    """Title of the sorted transition counts."""
+    return f"{100 * rare_share:.0f} of 100 distinct transitions are rare"
+
+
+def card_badge(card: NotableCase) -> str:
+    """What kind of case a card shows; a cause only where an ablation was run."""
+    if card.kind == "missed":
+        return "Missed"
+    if card.rank_without is not None:
+        return f"Needs {_PARTS[card.kind]}"
+    return {"past_visits": "Found, place known", "two_hop_paths": "Found, place new"}[card.kind]
+
+
+def card_sentence(card: NotableCase) -> str:
+    """One sentence on a card's case."""
+    if card.kind == "missed":
+        return "A new place for this user, beyond two hops."
+    if card.kind == "past_visits":
+        made = "nobody made" if card.transition_count == 0 else f"made {times(card.transition_count)}"
+        return f"A transition {made} in training, to a place visited {times(card.visits)}."
+    whose = "A place the user knows" if card.visits else "A new place for this user"
+    return f"{whose}; two-hop paths lead there."
+
+
+def card_label(card: NotableCase) -> str:
+    """What the first number of a card is the rank of."""
+    return "Visit count" if card.rank_without is None else f"Without {_PARTS[card.kind]}"
+
+
+def absent_line(cards: list[NotableCase], *, ablated: bool) -> str:
+    """Which kinds of cause no card shows; empty where each has its card, or no ablation was run."""
+    shown = {card.kind for card in cards}
+    missing = [words for kind, words in _PARTS.items() if kind not in shown] if ablated else []
+    return f"No case in the top {FOUND_WITHIN} is lost without {' or without '.join(missing)}." if missing else ""
+
+
+def _rows_of(groups: pd.DataFrame, model: str) -> Mapping[str, dict[Any, Any]]:
+    return {str(row["group"]): row for row in groups[groups["model"] == model].to_dict(orient="records")}
+
+
+def _start(metric: str) -> str:
+    """How many guesses a hit rate allows, where it is not the usual 20."""
+    return {"hr1": "With one guess, ", "hr5": "With five guesses, ", "hr10": "With ten guesses, "}.get(metric, "")
+
+
+def _number(value: float, metric: str) -> str:
+    return f"{100 * value:.0f}" if metric.startswith("hr") else f"{value:.3f}"
+
+
+def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *, new: bool = False) -> str:
+    """The best other model in a group, where the whole interval of the difference favours it; else empty."""
+    if not mine.get("lead_upper", math.nan) < 0:
+        return ""
+    name = str(mine["baseline"])
+    theirs = _number(_rows_of(groups, name)[mine["group"]]["value"], metric)
+    verb = "find" if name.endswith("curves") else "finds"
+    if metric.startswith("hr"):
+        return f"{_ACTIONS.get(name, name)} {verb} more{' new places' if new else ''}: {theirs} of 100."
+    return f"{_ACTIONS.get(name, name)} reaches {theirs}{' on new places' if new else ''}."

@@ -1,0 +1,55 @@
+"""Choose which models a page is about: the choice is in the link and stays when the view changes."""
+
+from collections.abc import Mapping
+
+import streamlit as st
+
+from app import state
+from app.cached.tables import Ranker
+from app.sources import Source
+from recap.printable import markdown_text
+
+MODEL, REFERENCE = "model", "reference"
+
+
+def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker, Ranker]:
+    """The model in question and the one next to it, by default the source's own and `visit_count`, with selectors.
+
+    A link's unknown one gets a sentence and the default.
+    """
+    model = _current(MODEL, next(iter(rankers)), rankers)
+    default = next(token for token in ("visit_count", "count_plus_markov") if token != model.token)
+    reference = _current(REFERENCE, default, rankers)
+    _pick(source, MODEL, model, rankers, "Model", "")
+    _pick(source, REFERENCE, reference, rankers, "Model next to it", "against ")
+    return model, reference
+
+
+def _current(name: str, default: str, rankers: Mapping[str, Ranker]) -> Ranker:
+    asked = state.incoming(name)
+    if asked is not None and asked not in rankers:
+        st.warning(f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}")
+    return rankers[state.current_choice(name, {token: token for token in rankers}, default)]
+
+
+def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranker], label: str, before: str) -> None:
+    key = f"pick_{name}"
+    st.session_state[key] = chosen.token
+
+    def choose() -> None:
+        picked = rankers[st.session_state[key]]
+        is_other = name == MODEL and picked.model is None and picked.source.token != source.token
+        if is_other:
+            state.choose_source(picked.source.token)  # another checkpoint: every view is about it then
+        is_own = name == MODEL and picked.token == next(iter(rankers))
+        state.choose(name, None if is_other or is_own else picked.token)
+
+    st.selectbox(
+        label,
+        list(rankers),
+        key=key,
+        format_func=lambda token: f"{before}{rankers[token].label}" if token in rankers else token,
+        label_visibility="collapsed",
+        width=200,
+        on_change=state.unless_late(choose, name),
+    )
