@@ -12,7 +12,7 @@ from PIL import Image, ImageColor
 from analysis.figures.palette import LIGHT
 from analysis.learn.course import COURSE
 from tests.background import wait_for
-from tests.e2e.conftest import App, BrowserContext, Page, playwright_api, running, wait_until_idle
+from tests.e2e.conftest import PATIENCE_MS, App, BrowserContext, Page, playwright_api, running, wait_until_idle
 from tests.shell import RECAP
 
 expect = playwright_api.expect
@@ -74,7 +74,7 @@ def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, ap
     with running([RECAP, "app", *hostile, "--port"], environment, app.home) as url:
         page = window.new_page()
         page.on("request", lambda request: asked.append(request.url))
-        with page.expect_request(re.compile("basemaps.cartocdn.com")):
+        with page.expect_request(re.compile("basemaps.cartocdn.com"), timeout=3 * PATIENCE_MS):
             page.goto(f"{url}/walk?case=1")
         drawn = page.locator("[data-testid=stDeckGlJsonChart]")
 
@@ -82,7 +82,7 @@ def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, ap
             picture = Image.open(io.BytesIO(drawn.screenshot())).convert("RGB")
             return ImageColor.getrgb(LIGHT.land) in {colour for _, colour in picture.getcolors(1 << 24) or []}
 
-        wait_for(is_land, "the offline ground", 60)
+        wait_for(is_land, "the offline ground")
         page.close()
     outside = [
         address for address in asked if "://127.0.0.1" not in address and not address.startswith(("data", "blob"))
