@@ -42,6 +42,11 @@ class Check(Config):
     mend: str = Field("", description="The command or step that helps; empty where nothing is wrong.")
 
 
+def _judge(name: str, fits: bool, found: str, mend: str, otherwise: Literal["note", "missing"] = "missing") -> Check:
+    """What was found, and what helps where it does not fit."""
+    return Check(name=name, status="ok" if fits else otherwise, found=found, mend="" if fits else mend)
+
+
 def examine(places: list[Path] | None = None) -> list[Check]:
     """Look at versions, devices, disk, time zones, and at datasets and checkpoints in the usual places.
 
@@ -62,12 +67,9 @@ def examine(places: list[Path] | None = None) -> list[Check]:
 
 
 def _python() -> Iterator[Check]:
-    version = platform.python_version()
-    is_new = sys.version_info >= (3, 11)
-    fix = "" if is_new else "install Python 3.11 or newer, then: make setup PYTHON=python3.11"
-    yield Check(
-        name="python", status="ok" if is_new else "missing", found=f"{version} on {platform.platform()}", mend=fix
-    )
+    found = f"{platform.python_version()} on {platform.platform()}"
+    fix = "install Python 3.11 or newer, then: make setup PYTHON=python3.11"
+    yield _judge("python", sys.version_info >= (3, 11), found, fix)
 
 
 def _packages() -> Iterator[Check]:
@@ -81,46 +83,33 @@ def _packages() -> Iterator[Check]:
         requirement = Requirement(text)
         if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
             continue
+        fix = f'pip install "{requirement.name}{requirement.specifier}"'
         try:
             version = importlib.metadata.version(requirement.name)
         except importlib.metadata.PackageNotFoundError:
-            yield Check(
-                name=requirement.name,
-                status="missing",
-                found="not installed",
-                mend=f'pip install "{requirement.name}{requirement.specifier}"',
-            )
+            yield Check(name=requirement.name, status="missing", found="not installed", mend=fix)
             continue
         fits = requirement.specifier.contains(version, prereleases=True)
-        yield Check(
-            name=requirement.name,
-            status="ok" if fits else "missing",
-            found=version if fits else f"{version}, needs {requirement.specifier}",
-            mend="" if fits else f'pip install "{requirement.name}{requirement.specifier}"',
-        )
+        found = version if fits else f"{version}, needs {requirement.specifier}"
+        yield _judge(requirement.name, fits, found, fix)
 
 
 def _processor() -> Iterator[Check]:
     import psutil  # here and not above: where it is missing, the doctor must still speak
 
     memory = psutil.virtual_memory()
-    enough = memory.available >= ENOUGH_MEMORY_BYTES
     yield Check(name="cpu", status="ok", found=f"{psutil.cpu_count() or 1} logical cores")
-    yield Check(
-        name="memory",
-        status="ok" if enough else "note",
-        found=f"{_gb(memory.available)} of {_gb(memory.total)} free",
-        mend="" if enough else "close other programs before training; New York needs about 2 GB",
-    )
+    found = f"{_gb(memory.available)} of {_gb(memory.total)} free"
+    fix = "close other programs before training; New York needs about 2 GB"
+    yield _judge("memory", memory.available >= ENOUGH_MEMORY_BYTES, found, fix, "note")
 
 
 def _devices() -> Iterator[Check]:
     try:
         import torch
     except (ImportError, OSError) as error:
-        yield Check(
-            name="torch", status="missing", found=f"does not load: {error}", mend="make setup, or reinstall torch"
-        )
+        found = f"does not load: {error}"
+        yield Check(name="torch", status="missing", found=found, mend="make setup, or reinstall torch")
         return
     if torch.cuda.is_available():
         for index in range(torch.cuda.device_count()):
@@ -129,12 +118,8 @@ def _devices() -> Iterator[Check]:
     elif torch.backends.mps.is_available():
         yield Check(name="gpu", status="ok", found="Apple Metal (mps)")
     elif shutil.which("nvidia-smi"):
-        yield Check(
-            name="gpu",
-            status="note",
-            found=f"an NVIDIA driver, but torch {torch.__version__} sees no GPU",
-            mend="install a torch build for CUDA that fits the driver",
-        )
+        found = f"an NVIDIA driver, but torch {torch.__version__} sees no GPU"
+        yield Check(name="gpu", status="note", found=found, mend="install a torch build for CUDA that fits the driver")
     else:
         yield Check(name="gpu", status="note", found="none: everything runs on the CPU, slower")
 
@@ -161,20 +146,11 @@ def _home() -> Iterator[Check]:
             pass
         yield Check(name="user folder", status="ok", found=str(home))
     except OSError as error:
-        yield Check(
-            name="user folder",
-            status="missing",
-            found=f"{home} cannot be written: {error.strerror}",
-            mend=MOVE_HOME,
-        )
+        found = f"{home} cannot be written: {error.strerror}"
+        yield Check(name="user folder", status="missing", found=found, mend=MOVE_HOME)
     free = shutil.disk_usage(existing).free
-    enough = free >= ENOUGH_DISK_BYTES
-    yield Check(
-        name="disk",
-        status="ok" if enough else "note",
-        found=f"{_gb(free)} free at {existing}",
-        mend="" if enough else f"make room, or move the user's folder: export {HOME_VARIABLE}=/path/to/a/folder",
-    )
+    fix = f"make room, or move the user's folder: export {HOME_VARIABLE}=/path/to/a/folder"
+    yield _judge("disk", free >= ENOUGH_DISK_BYTES, f"{_gb(free)} free at {existing}", fix, "note")
 
 
 def _named_places(places: list[Path]) -> Iterator[Check]:

@@ -14,7 +14,6 @@ import numpy as np
 import torch
 
 from analysis.explain.edited_case import EditedCase, build_edited_case
-from analysis.explain.edits import parse_edits
 from analysis.explain.robustness import check_rows
 from analysis.sharing.places import MaskedPlaces
 from analysis.workspace import Workspace
@@ -33,62 +32,45 @@ def bucket(share: float, edges: tuple[float, ...] = QUARTERS) -> int:
     return sum(share >= edge for edge in edges)
 
 
-def larger(a: float, b: float, alike: float) -> int:
-    """0 where a is larger, 1 where b is, 2 where they are alike."""
-    return 2 if abs(a - b) < alike else 0 if a > b else 1
+def larger(a: float, b: float, close: float) -> int:
+    """0 where a is larger, 1 where b is, 2 where they are close."""
+    return 2 if abs(a - b) < close else 0 if a > b else 1
 
 
 class Answers:
-    """Right answers of a city, by lesson: (prediction, check)."""
+    """Right answers of a city, by lesson: (guess, check)."""
 
     def __init__(self, dataset: Dataset, predictor: Predictor) -> None:
         self.dataset, self.predictor = dataset, predictor
         table = dataset.checkins
         self.poi = table[c.POI].tolist()
         self.user = table[c.USER].tolist()
-        self.steps = Counter((self.poi[row], self.poi[row + 1]) for row in dataset.cases(c.TRAIN).tolist())
-        self.visits = Counter(table[table[c.SPLIT] == c.TRAIN][c.POI].tolist())
+        self.transitions = Counter((self.poi[row], self.poi[row + 1]) for row in dataset.cases(c.TRAIN).tolist())
         self.next: dict[int, set[int]] = defaultdict(set)
-        for source, target in self.steps:
+        for source, target in self.transitions:
             self.next[source].add(target)
-        self.alone: list[float] = []  # shares of returns found by each clue of habit, filled by `habit`
+        self.alone: list[float] = []  # shares of returns found by each number alone, filled by `visits`
         self.returns = 0
         self.tests = [(row, self.poi[row], self.poi[row + 1]) for row in dataset.cases(c.TEST).tolist()]
 
     @cached_property
     def unseen(self) -> list[tuple[int, int]]:
-        return [(source, target) for _, source, target in self.tests if not self.steps[source, target]]
+        return [(source, target) for _, source, target in self.tests if not self.transitions[source, target]]
 
-    def popular(self) -> tuple[int, int]:
-        places = range(self.dataset.num_pois)
-        named = min(20, max(1, len(places) // 10))
-        ordered = sorted((self.visits[place] for place in places), reverse=True)
-        cut = max(1, ordered[max(1, round(0.1 * len(places))) - 1])
+    def rare(self) -> tuple[int, int]:
+        rare = [self.transitions[source, target] <= 1 for _, source, target in self.tests]
+        return bucket(sum(rare) / len(rare)), 1
 
-        def is_missed(source: int, target: int) -> bool:
-            mine = self.steps[source, target], self.visits[target]
-            others = [(self.steps[source, place], self.visits[place]) for place in places if place != target]
-            return 1 + sum(o > mine for o in others) + sum(o == mine for o in others) / 2 > named
-
-        rare_known, popular_new, lost = [], [], []
-        for _, source, target in self.tests:
-            missed, count = is_missed(source, target), self.steps[source, target]
-            if self.visits[target] >= cut:
-                popular_new += [missed] if count == 0 else []
-                lost += [count == 0] if missed else []
-            elif count > 1:
-                rare_known.append(missed)
-        a, b = (sum(found) / len(found) for found in (rare_known, popular_new))
-        return larger(a, b, 0.05), bucket(sum(lost) / len(lost))
-
-    def tails(self) -> tuple[int, int]:
-        targets, pairs = {t for _, _, t in self.tests}, {(s, t) for _, s, t in self.tests}
-        rare = [self.visits[t] <= 1 for t in targets], [self.steps[pair] <= 1 for pair in pairs]
-        return larger(sum(rare[0]) / len(rare[0]), sum(rare[1]) / len(rare[1]), 0.05), 1
-
-    def compose(self) -> tuple[int, int]:
-        linked = [any(target in self.next[middle] for middle in self.next[source]) for source, target in self.unseen]
-        return 1, bucket(sum(linked) / len(linked))
+    def two_hops(self) -> tuple[int, int]:
+        lost, found = 0, 0
+        for case, (_, source, target) in enumerate(self.tests):
+            if self.transitions[source, target] > 1 or not any(target in self.next[m] for m in self.next[source]):
+                continue
+            edited = build_edited_case(self.predictor, case)
+            if rank_of(edited.total_P, target) <= 20:
+                found += 1
+                lost += self._rank_without_two_hops(edited) > 20
+        return 1, bucket(lost / found, (0.05, 0.25, 0.75))
 
     def hops(self) -> tuple[int, int]:
         pairs = sorted(set(self.unseen))
@@ -105,7 +87,7 @@ class Answers:
         ratio = (size[at + 1] / size[at]) / (coverage[at + 1] / coverage[at])
         return best, 2 if abs(ratio - 1) < 0.1 else 0 if ratio > 1 else 1
 
-    def habit(self) -> tuple[int, int]:
+    def visits(self) -> tuple[int, int]:
         prior = self.predictor.model.prior
         assert prior is not None
         names = (prior.count_weight, prior.recency_weight, prior.window_weight)
@@ -113,8 +95,8 @@ class Answers:
         tau, window = math.exp(float(prior.log_recency_steps)), self.predictor.model.config.recent_window
 
         def points(weights: list[float], seen: list[int]) -> float:
-            clues = math.log(1 + len(seen)), math.exp(-min(seen) / tau), float(min(seen) <= window)
-            return sum(weight * clue for weight, clue in zip(weights, clues, strict=True))
+            numbers = math.log(1 + len(seen)), math.exp(-min(seen) / tau), float(min(seen) <= window)
+            return sum(weight * number for weight, number in zip(weights, numbers, strict=True))
 
         found = [0.0, 0.0, 0.0]
         check: int | None = None
@@ -126,12 +108,12 @@ class Answers:
             if target not in seen:
                 continue
             self.returns += 1
-            for clue in range(3):
-                weights = [float(clue == other) for other in range(3)]
+            for one in range(3):
+                weights = [float(one == other) for other in range(3)]
                 scores = [points(weights, ago) for ago in seen.values()]
                 mine = points(weights, seen[target])
                 top = sum(abs(score - mine) < 1e-12 for score in scores)
-                found[clue] += 0.0 if any(score > mine + 1e-12 for score in scores) else 1 / top
+                found[one] += 0.0 if any(score > mine + 1e-12 for score in scores) else 1 / top
             if check is None:
                 often = min(seen, key=lambda place: (-len(seen[place]), place))
                 late = min(seen, key=lambda place: min(seen[place]))
@@ -141,51 +123,20 @@ class Answers:
         self.alone = [value / self.returns for value in found]
         return found.index(max(found)), check
 
-    def habit_points(self, case: int, hour: int) -> float:
-        """Total less the total without the visit history: what habit and its correction give the true place."""
-        edited = build_edited_case(self.predictor, case, parse_edits(f"hour:{hour:02d}:00"))
-        without_P = self.predictor.score_counterfactuals([edited.without("past visits")])[0]
-        return float((edited.total_P - without_P)[edited.target])
-
-    def habit_without_time(self, case: int) -> float:
-        """Habit of the true place before the gate (Eq. 9), which no clock changes."""
-        edited = build_edited_case(self.predictor, case)
-        parts = self.predictor.score(self.predictor.batch([edited.row])).parts_at(torch.tensor([edited.target]))
-        return float(parts["prior"])
-
-    def context(self, case: int, habit: float) -> tuple[int, int]:
-        morning, evening = self.habit_points(case, 8), self.habit_points(case, 20)
-        change = morning - habit
-        return larger(morning, evening, 0.05), sorted((morning, habit - change, change)).index(morning)
-
     def holdout(self) -> tuple[int, int]:
-        frequent = sorted(pair for pair, count in self.steps.items() if count > 1)
+        frequent = sorted(pair for pair, count in self.transitions.items() if count > 1)
         order = np.random.default_rng(0).permutation(len(frequent))[: round(0.5 * len(frequent))]
         hidden = {frequent[at] for at in order}
         left = {source: {t for t in targets if (source, t) not in hidden} for source, targets in self.next.items()}
         linked = [any(target in left.get(middle, ()) for middle in left[source]) for source, target in hidden]
-        often = sum(count for count in self.steps.values() if count > 1)
-        return bucket(sum(linked) / len(linked)), bucket(often / self.steps.total())
-
-    def cause(self, strongest: int) -> tuple[int, int]:
-        lost, found = 0, 0
-        for case, (_, source, target) in enumerate(self.tests):
-            if self.steps[source, target] > 1 or not any(target in self.next[m] for m in self.next[source]):
-                continue
-            edited = build_edited_case(self.predictor, case)
-            if rank_of(edited.total_P, target) <= 20:
-                found += 1
-                lost += self._rank_without_two_hops(edited) > 20
-        edited = build_edited_case(self.predictor, strongest)
-        rank, after = rank_of(edited.total_P, edited.target), self._rank_without_two_hops(edited)
-        move = 3 if after > 20 else 2 if after > rank else 0 if after < rank else 1
-        return bucket(lost / found, (0.05, 0.25, 0.75)), move
+        often = sum(count for count in self.transitions.values() if count > 1)
+        return bucket(sum(linked) / len(linked)), bucket(often / self.transitions.total())
 
     def _rank_without_two_hops(self, edited: EditedCase) -> float:
         off = frozenset({GRAPH_TOKEN, "two-hop paths"})
         return rank_of(self.predictor.score_counterfactuals([replace(edited.variant, off=off)])[0], edited.target)
 
-    def ledger(self, case: int) -> tuple[str, int]:
+    def score(self, case: int) -> tuple[str, int]:
         """The group that leads furthest, and how many are stable: none, some, all."""
         edited = build_edited_case(self.predictor, case)
         runner_up = next(poi for poi in edited.total_P.argsort(descending=True).tolist() if poi != edited.target)
@@ -208,16 +159,16 @@ class Answers:
         local = (
             table[c.TIME].astype("int64") // 10 ** (9 if table[c.TIME].dtype.name.startswith("datetime64[ns") else 0)
         ) + offset
-        told = MaskedPlaces.generalised(Workspace.of(self.dataset), Generalisation(salt="any", min_users=5)).point
+        masked = MaskedPlaces.generalised(Workspace.of(self.dataset), Generalisation(salt="any", min_users=5)).point
         exact = [(poi, second // 3600) for poi, second in zip(self.poi, local, strict=True)]
         coarse = [
-            (told[poi], (second // 86400 + 3) % 7, second % 86400 // 14400)
+            (masked[poi], (second // 86400 + 3) % 7, second % 86400 // 14400)
             for poi, second in zip(self.poi, local, strict=True)
         ]
         return self._alone(exact), self._alone(coarse)
 
     def _alone(self, points: Sequence[tuple[int, ...]]) -> int:
-        """The answer for the share of people alone with four of their points, over twenty draws of other chance."""
+        """The answer for the share of people alone with four of their points, over twenty draws with another seed."""
         been: dict[int, set[tuple[int, ...]]] = defaultdict(set)
         for user, point in zip(self.user, points, strict=True):
             been[user].add(point)
@@ -233,13 +184,13 @@ class Answers:
 def planted_rank(dataset: Dataset, source: str, target: str) -> int:
     """Where a place stands among all two steps away, by dictionaries of shares: the toy town's prediction."""
     poi, names = dataset.checkins[c.POI].tolist(), dataset.pois[c.POI_NAME].tolist()
-    steps = Counter((poi[row], poi[row + 1]) for row in dataset.cases(c.TRAIN).tolist())
+    transitions = Counter((poi[row], poi[row + 1]) for row in dataset.cases(c.TRAIN).tolist())
     left = Counter[int]()
-    for (start, _), count in steps.items():
+    for (start, _), count in transitions.items():
         left[start] += count
     chance: dict[int, float] = defaultdict(float)
-    for (start, middle), count in steps.items():
-        for (again, end), further in steps.items():
+    for (start, middle), count in transitions.items():
+        for (again, end), further in transitions.items():
             if start == names.index(source) and again == middle:
                 chance[end] += count / left[start] * further / left[middle]
     mine = chance[names.index(target)]

@@ -14,7 +14,7 @@ from recap.storage.atomic import new_file
 from recap.storage.json_text import read_json
 
 OPENSTREETMAP: Final = "© OpenStreetMap contributors"
-LAYERS: Final = ("density", "park", "street", "water", "shore", "rail", "road")
+LAYERS: Final = ("density", "district", "park", "street", "water", "shore", "rail", "road")
 """Names of the layers that this package makes, from the bottom up; a bundled city has more."""
 MAX_BYTES: Final = 24_000_000
 MARGIN_DEG: Final = (0.1, 3.0)

@@ -9,11 +9,12 @@ import shapely
 from analysis.basemap.document import LAYERS, OPENSTREETMAP, Basemap, Box, compose
 from analysis.basemap.shores import areas, land_in
 from recap.errors import DataError
+from recap.printable import one_line
 
 MAX_POINTS: Final = 250_000
 FINEST_DEG: Final = 0.00003
 """Three metres: lines are thinned to this before anything is left out."""
-KEYS: Final = ("natural", "waterway", "leisure", "landuse", "highway", "railway")
+KEYS: Final = ("natural", "waterway", "leisure", "landuse", "highway", "railway", "place")
 _ROADS: Final = {"motorway": 1, "trunk": 1, "primary": 1, "secondary": 2, "tertiary": 2}
 _STREETS: Final = ("residential", "unclassified", "living_street", "pedestrian")
 _RAILS: Final = ("rail", "light_rail", "subway", "tram")
@@ -22,6 +23,7 @@ _GREEN: Final = {
     "landuse": ("cemetery", "forest", "grass", "recreation_ground", "meadow"),
     "natural": ("wood",),
 }
+_DISTRICTS: Final = ("neighbourhood", "quarter", "suburb")
 _WATER: Final = {"natural": ("water",), "waterway": ("riverbank",), "landuse": ("reservoir", "basin")}
 
 Tagged = tuple[Mapping[str, str], Any]
@@ -34,7 +36,8 @@ def layer_of(tags: Mapping[str, str], *, is_area: bool) -> tuple[str, dict[str, 
         for layer, wanted in (("water", _WATER), ("park", _GREEN)):
             if any(tags.get(key) in values for key, values in wanted.items()):
                 return layer, {"kind": "lake"} if layer == "water" else {}
-        return None
+        name = one_line(tags.get("name", ""))
+        return ("district", {"name": name}) if name and tags.get("place") in _DISTRICTS else None
     if tags.get("natural") == "coastline":
         return "shore", {}
     if tags.get("highway", "").removesuffix("_link") in _ROADS:
@@ -50,12 +53,12 @@ def draw_features(features: Iterable[Tagged], box: Box, attribution: str = OPENS
     Raises:
         DataError: nothing in the box can be drawn, or it has too many points even when thinned.
     """
-    found: dict[tuple[str, int], list[Any]] = {}
+    found: dict[tuple[str, int | str], list[Any]] = {}
     for tags, geometry in features:
         is_area = geometry.geom_type in ("Polygon", "MultiPolygon")
         layer = layer_of(tags, is_area=is_area)
         if layer is not None and _meets(geometry, box):
-            found.setdefault((layer[0], layer[1].get("rank", 0)), []).append(geometry)
+            found.setdefault((layer[0], layer[1].get("name") or layer[1].get("rank", 0)), []).append(geometry)
     if not found:
         raise DataError(
             "the file has no shore, water, park, street, road or rail within the dataset's box "
@@ -79,14 +82,15 @@ def _lines(pieces: list[Any]) -> list[Any]:
     return list(parts[shapely.get_type_id(parts) == shapely.GeometryType.LINESTRING])
 
 
-def _within_budget(merged: dict[tuple[str, int], Any], sea: Any, box: Box, attribution: str) -> Basemap:
+def _within_budget(merged: dict[tuple[str, int | str], Any], sea: Any, box: Box, attribution: str) -> Basemap:
     """Thin lines until the budget holds; small streets go first."""
     for attempt in range(6):
         tolerance = FINEST_DEG * 2**attempt
         layers: dict[str, list[tuple[dict[str, Any], Any]]] = {name: [] for name in LAYERS}
-        for (name, rank), geometry in sorted(merged.items()):
+        for (name, which), geometry in sorted(merged.items()):  # of one layer all have a rank, or all a name
             if not (attempt > 1 and name == "street"):
-                layers[name].append(({"rank": rank} if rank else {}, shapely.simplify(geometry, tolerance)))
+                properties = {"name": which} if isinstance(which, str) else {"rank": which} if which else {}
+                layers[name].append((properties, shapely.simplify(geometry, tolerance)))
         layers["water"].insert(0, ({"kind": "sea"}, shapely.simplify(sea, tolerance)))
         if (
             sum(shapely.get_num_coordinates(geometry) for layer in layers.values() for _, geometry in layer)

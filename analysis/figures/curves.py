@@ -17,7 +17,7 @@ from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, signed_points
 
 COLUMNS: Final = 4
-_ROW: Final = 148
+ROW: Final = 148
 _TITLE: Final = 24
 _TICKS: Final = 34
 """Tick labels, and the room above the next row."""
@@ -25,12 +25,20 @@ _GAP: Final = 0.035
 """Between columns, as a share of the width."""
 _STRIP: Final = 0.16
 """Of a panel's height, for the density below the curve."""
-_HOURS: Final = {0.0: "0", 1.0: "1 h", 24.0: "1 day", 168.0: "1 week", 1440.0: "2 months", 8760.0: "1 year"}
+_HOURS: Final = {
+    0.0: "0",
+    1.0: "1 h",
+    24.0: "1 day",
+    168.0: "1 week",
+    720.0: "1 month",
+    1440.0: "2 months",
+    8760.0: "1 year",
+}
 _NICE: Final = tuple(digit * 10.0**power for power in range(-4, 7) for digit in (1, 2, 5))
 _PIECES: Final = 6
 """A line's pieces between two knots, where the axis bends what is straight."""
-_CLOSEST: Final = 0.24
-"""Ticks are at least this share of the width from each other."""
+_CLOSEST: Final = 0.06
+"""Ticks are at least this share of the figure's width from each other."""
 
 
 class Gates(NamedTuple):
@@ -57,17 +65,20 @@ def plot_curves(
     roles: Sequence[Role] = (),
     others: Sequence[Sequence[Curve]] = (),
     gates: Gates | None = None,
+    columns: int = COLUMNS,
+    row_height: int = ROW,
 ) -> go.Figure:
     """Each curve on the scale that it is learned on, labelled in its unit.
 
     Args:
         marks, roles: values of places on each curve, and what these places are.
         others: the curves of other seeds, as thin lines.
+        row_height: pixels of each row of panels.
     """
     panels: list[Curve | Gates] = [*curves, *([gates] if gates is not None else [])]
-    rows = -(-len(panels) // COLUMNS)
-    height = rows * _ROW
-    width = (1.0 - _GAP * (COLUMNS - 1)) / COLUMNS
+    rows = -(-len(panels) // columns)
+    height = rows * row_height
+    width = (1.0 - _GAP * (columns - 1)) / columns
     ends = [point for curve in curves for point in curve.points]
     low, high = min(0.0, *ends), max(1e-6, *ends)
     low, high = low - 0.05 * (high - low), high + 0.1 * (high - low)
@@ -75,9 +86,9 @@ def plot_curves(
     data: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"annotations": [], "bargap": 0}
     for at, panel in enumerate(panels):
-        row, column = divmod(at, COLUMNS)
-        left, top = column * (width + _GAP), 1.0 - row * _ROW / height
-        bottom = top - (_ROW - _TICKS) / height
+        row, column = divmod(at, columns)
+        left, top = column * (width + _GAP), 1.0 - row * row_height / height
+        bottom = top - (row_height - _TICKS) / height
         tail = "" if at == 0 else str(at + 1)
         axes = {"xaxis": f"x{tail}", "yaxis": f"y{tail}"}
         xaxis: dict[str, Any] = {"domain": [left, left + width], "anchor": f"y{tail}", "automargin": False}
@@ -90,7 +101,7 @@ def plot_curves(
             seeds = [curve for replicate in others for curve in replicate if curve.name == panel.name]
             values = [] if marks is None else list(zip(marks[panel.name], roles, strict=True))
             data += [trace | axes for trace in _curve(panel, seeds, values, (floor, low), palette)]
-            xaxis |= _ranged(panel) | ticks(panel)
+            xaxis |= _ranged(panel) | ticks(panel, _CLOSEST * columns)
             yaxis |= {"range": [floor, high], "zeroline": True, "zerolinecolor": palette.baseline}
             yaxis["showticklabels"] = column == 0
             title = curve_label(panel.name)
@@ -111,16 +122,20 @@ def describe_curves(curves: Sequence[Curve]) -> str:
     return said.replace(MINUS, "minus ")
 
 
-def ticks(curve: Curve) -> dict[str, Any]:
-    """Where labels are on the axis of values, and what they say."""
+def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
+    """Where labels are on the axis of values, and what they say.
+
+    Args:
+        closest: share of the axis between two labels.
+    """
     if curve.unit == "yes":
         return {"tickvals": [0, 1], "ticktext": ["no", "yes"]}
     wanted = _HOURS if curve.unit == "hours" else {amount: f"{amount:,.15g}" for amount in (0.0, *_NICE)}
     low, high = (_across(curve, end) for end in (curve.knots[0], curve.knots[-1]))
-    at: dict[float, str] = {}
+    at: dict[float, str] = {0.0: "never"} if curve.scale == "log, visited" else {}
     for amount, text in wanted.items():
         value = _across(curve, curve.feature.from_unit(amount))
-        if low <= value <= high and all(abs(value - other) >= _CLOSEST * (high - low) for other in at):
+        if low <= value <= high and all(abs(value - other) >= closest * (high - low) for other in at):
             at[value] = text
     return {"tickvals": list(at), "ticktext": list(at.values())}
 

@@ -1,11 +1,14 @@
 """What a lesson's figure shows, as data: drawn by `analysis.learn.drawing`, read out by its sentence and its table."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.figures.palette import Palette
 
 Meaning = Literal["model", "truth", "revisits", "paths", "baseline", "ink"]
 """Whose colour a mark has, see `analysis.figures.palette.Palette`."""
@@ -13,7 +16,7 @@ Meaning = Literal["model", "truth", "revisits", "paths", "baseline", "ink"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: its label, length, the number written beside it, its colour's meaning, and an interval if it has one."""
+    """A bar: its label, length, the number written next to it, its colour's meaning, and an interval if it has one."""
 
     label: str
     value: float
@@ -86,13 +89,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines over the positions of a handle, with a mark where it stands.
+    """Lines over the positions of a handle, with a mark at its position.
 
     Attributes:
         columns: labels of the positions.
-        at: where the handle stands.
+        at: position of the handle.
         percent: whether values are shares.
-        fixed: columns marked by a thin line, whatever the handle.
     """
 
     says: str
@@ -161,4 +163,22 @@ class PlaceMap:
         )
 
 
-Chart = Bars | Panels | Lines | PlaceMap
+@dataclass(frozen=True, eq=False)
+class Picture:
+    """A figure of another view.
+
+    Attributes:
+        plot: draws it in a palette.
+        rows: the same numbers.
+    """
+
+    says: str
+    plot: Callable[[Palette], go.Figure]
+    rows: pd.DataFrame
+
+    def table(self) -> pd.DataFrame:
+        """The same numbers."""
+        return self.rows
+
+
+Chart = Bars | Panels | Lines | PlaceMap | Picture

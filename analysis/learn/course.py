@@ -1,46 +1,25 @@
-"""The course: ten lessons in their order."""
+"""The course: a route of three lessons, and further ones."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
 from analysis.learn.lesson import Lesson, Outline
-from analysis.learn.lessons import (
-    coincidence,
-    coming_back,
-    compose,
-    context,
-    holdout,
-    hops,
-    ledger,
-    popular_place,
-    privacy,
-    two_tails,
-)
-from analysis.learn.vocabulary import Say
+from analysis.learn.lessons import curve, holdout, hops, privacy, rare, score, two_hops, visits
 from analysis.workspace import Workspace
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A lesson of the course: its outline, and how it is made for a city and a reader."""
+    """A lesson of the course: its outline, and how it is made for a city."""
 
     outline: Outline
-    build: Callable[[Workspace, Say], Lesson]
+    build: Callable[[Workspace], Lesson]
 
 
-_MODULES: Final = (
-    popular_place,
-    two_tails,
-    compose,
-    hops,
-    coming_back,
-    context,
-    holdout,
-    coincidence,
-    ledger,
-    privacy,
-)
+_MODULES: Final = (rare, two_hops, visits, curve, score, hops, holdout, privacy)
 COURSE: Final = tuple(Entry(module.OUTLINE, module.build) for module in _MODULES)
-"""Lesson by lesson."""
-MINUTES: Final = sum(entry.outline.minutes for entry in COURSE)
+ROUTE: Final = 3
+"""So many lessons fill one class; the others are extra."""
+MINUTES: Final = sum(entry.outline.minutes for entry in COURSE[:ROUTE])
+"""Of the route."""

@@ -6,12 +6,12 @@ import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, styled
 from analysis.figures.palette import Palette, mix, translucent
-from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, PlaceMap
+from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap
 
-_BAR_PX = 46
+_BAR_PX = 40
 _LETTER_PX = 7
 _PANEL_PX = 110
-_MAP_PX = 480
+_MAP_PX = 430
 
 
 def draw(chart: Chart, palette: Palette) -> go.Figure:
@@ -25,6 +25,8 @@ def draw(chart: Chart, palette: Palette) -> go.Figure:
             return _draw_lines(chart, palette)
         case PlaceMap():
             return _draw_map(chart, palette)
+        case Picture():
+            return chart.plot(palette)
 
 
 def _fill(meaning: Meaning, palette: Palette) -> str:

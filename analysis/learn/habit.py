@@ -1,4 +1,4 @@
-"""Habit alone: a user's own places ranked by how often, how lately, and whether among the latest (Eq. 9).
+"""A user's own places ranked by how often, how recently and whether just now (Eq. 9).
 
 Shape suffixes: N cases, V pairs of a case and a place visited before it.
 """
@@ -38,8 +38,8 @@ class HabitWeights:
         >>> HabitWeights(1.0, 2.0, 0.5, 10.0, 3).points(np.array([1.0]), np.array([3.0])).round(3).tolist()
         [2.675]
         """
-        lately = self.recency * np.exp(-since / self.recency_steps)
-        return np.asarray(self.count * np.log1p(count) + lately + self.window * (since <= self.recent_window))
+        recent = self.recency * np.exp(-since / self.recency_steps)
+        return np.asarray(self.count * np.log1p(count) + recent + self.window * (since <= self.recent_window))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +49,7 @@ class Habits:
     Attributes:
         case_N: number of each case; users_N: its user.
         case_V: position of each pair's case among N, never falling.
+        poi_V: its place.
         count_V, since_V: the place's visits, and check-ins since the last of them.
         truth_N: pair of the true place.
     """
@@ -56,6 +57,7 @@ class Habits:
     case_N: np.ndarray
     users_N: np.ndarray
     case_V: np.ndarray
+    poi_V: np.ndarray
     count_V: np.ndarray
     since_V: np.ndarray
     truth_N: np.ndarray
@@ -72,13 +74,14 @@ class Habits:
             cases[c.CASE].to_numpy(),
             cases[c.USER].to_numpy(),
             candidates.case_C.numpy(),
+            candidates.poi_C.numpy(),
             candidates.count_C.numpy().astype(np.float64),
             candidates.recency_steps_C.numpy().astype(np.float64),
             torch.nonzero(candidates.poi_C == target_N[candidates.case_C]).squeeze(1).numpy(),
         )
 
     def found(self, weights: HabitWeights) -> np.ndarray:
-        """Whether the true place stands first among the user's own, (N,); a tie at the top is shared out."""
+        """Whether the true place ranks first among the user's own, (N,); a tie at the top is shared."""
         points_V = weights.points(self.count_V, self.since_V)
         ahead_V = points_V - points_V[self.truth_N][self.case_V]
         better_N, tied_N = (

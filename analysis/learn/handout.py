@@ -7,7 +7,7 @@ from typing import Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from analysis.learn.course import COURSE, MINUTES
+from analysis.learn.course import COURSE, MINUTES, ROUTE
 from analysis.learn.lesson import Lesson
 
 _ESCAPED: Final = re.compile(r"\\([^\w\s])")
@@ -21,11 +21,11 @@ def handout_html(city: str, lessons: Sequence[Lesson | None]) -> str:
         city: the dataset's name.
         lessons: of the course, in order; None leaves a lesson's questions out.
     """
-    told = [
+    items = [
         {"outline": entry.outline, "lesson": lesson, "number": number + 1}
         for number, (entry, lesson) in enumerate(zip(COURSE, lessons, strict=True))
     ]
-    return _environment().get_template("handout.html.j2").render(city=city, minutes=MINUTES, told=told)
+    return _environment().get_template("handout.html.j2").render(city=city, minutes=MINUTES, route=ROUTE, items=items)
 
 
 def plain_text(markdown: str) -> str:

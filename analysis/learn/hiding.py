@@ -59,9 +59,9 @@ def fitting(opened: Workspace, places: list[int]) -> int:
 
 @lru_cache(maxsize=256)
 def generalised_for(opened: Workspace, places: tuple[int, ...], k: int) -> Generalised:
-    """The finest cells, doubled in size again and again, in which at least k users were in all of them.
+    """The finest cells, doubled in size again and again, that at least k users match in all.
 
-    As a shared case does (`analysis.sharing.share`); where even the widest cells do not do, it says so.
+    As a shared case does (`analysis.sharing.share`); ``reached`` is False where even the widest cells are too fine.
     """
     traces = traces_of(opened.dataset)
     rule = Generalisation(salt=_SALT, min_users=k)

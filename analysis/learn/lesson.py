@@ -1,7 +1,6 @@
-"""What a lesson is: words, a prediction, scenes that a handle moves through, a check, and a way to go deeper.
+"""What a lesson is: a picture and a guess, a scene that handles move, and a check question with a picture of its own.
 
-A `Lesson` is made for one city and one reader; every number in it was computed when it was made, and a `Scene` when its
-handles were moved.
+A `Lesson` is made for one city; every number in it is computed when it is made, and a `Scene` when its handles move.
 """
 
 from collections.abc import Callable, Mapping
@@ -13,29 +12,26 @@ from analysis.workspace import Workspace
 from recap.errors import RecapError
 
 MOST_CHOICES: Final = 6
-Audience = Literal["student", "stakeholder", "researcher"]
 
 
 class LessonUnavailableError(RecapError):
-    """The city at hand cannot show this lesson; the message says what it lacks."""
+    """The open city cannot show this lesson; the message says what it lacks."""
 
 
 def require_model(city: Workspace) -> Workspace:
-    """The city as it is, where a trained RECAP is open with it.
+    """The city, where a trained RECAP is open with it.
 
     Raises:
         LessonUnavailableError: none is.
     """
     if not city.has_parts:
-        raise LessonUnavailableError(
-            "This lesson needs a trained RECAP, and none is open. Choose one in the list above."
-        )
+        raise LessonUnavailableError("This lesson needs a trained RECAP. Choose one in the list above.")
     return city
 
 
 @dataclass(frozen=True)
 class Choice:
-    """An answer, and what is replied to whoever gives it."""
+    """An answer, and the reply to it."""
 
     label: str
     reply: str
@@ -46,14 +42,16 @@ class Question:
     """A question with one right answer, found in the data.
 
     Attributes:
-        prompt: the question.
+        prompt: the question, in Markdown.
         choices: two to `MOST_CHOICES` answers in the order they are shown.
         right: index of the right one.
+        picture: what to look at before answering; None where the scene above shows it.
     """
 
     prompt: str
     choices: tuple[Choice, ...]
     right: int
+    picture: Chart | None = None
 
     def __post_init__(self) -> None:
         if not 2 <= len(self.choices) <= MOST_CHOICES or not 0 <= self.right < len(self.choices):
@@ -71,7 +69,7 @@ class Handle:
         label: on screen.
         positions: what can be chosen, in order.
         start: index of the first position shown.
-        kind: a slider, or a list to choose from where positions have no order.
+        kind: a slider, or a list where positions have no order.
     """
 
     name: str
@@ -88,7 +86,7 @@ class Scene:
     Attributes:
         finding: a sentence, as a heading.
         charts: with their tables and the sentences that a screen reader reads.
-        note: over what, and how sure.
+        note: one line below.
     """
 
     finding: str
@@ -96,30 +94,30 @@ class Scene:
     note: str = ""
 
 
-Told = Callable[[int, int, str], None]
+Report = Callable[[int, int, str], None]
 """Progress: (done, in all, what is happening)."""
 
 
 @dataclass(frozen=True)
 class Training:
-    """A small model that trains while the learner watches.
+    """Small models that train while the learner watches.
 
     Attributes:
         label: of the button.
         words: what will be trained.
         handles: what is chosen before.
-        run: trains with positions of the handles and tells how far it is.
+        run: trains with positions of the handles and reports progress.
     """
 
     label: str
     words: str
     handles: tuple[Handle, ...]
-    run: Callable[[tuple[int, ...], Told], Scene]
+    run: Callable[[tuple[int, ...], Report], Scene]
 
 
 @dataclass(frozen=True)
 class Deeper:
-    """A link into a view that shows the same, with the state carried over.
+    """A link into a view that shows the same.
 
     Attributes:
         params: of the link.
@@ -133,65 +131,51 @@ class Deeper:
 
 
 @dataclass(frozen=True)
-class Card:
-    """A case that a question is about."""
-
-    title: str
-    words: str
-
-
-@dataclass(frozen=True)
 class Outline:
-    """What is known of a lesson before any city is opened, for lists and for teachers.
+    """What is known of a lesson before any city is opened.
 
     Attributes:
         key: in links and code.
         title, idea: what it is called, and its one idea.
-        minutes: how long it takes.
-        aim: what a learner can do after it.
+        minutes: how long it takes in class.
         questions: to talk about.
-        terms: of the glossary, which the lesson explains beside it.
+        terms: of the glossary.
+        reads: the model whose parts the lesson explains: the default's curves, the paper's prior, or any.
     """
 
     key: str
     title: str
     idea: str
     minutes: int
-    aim: str
     questions: tuple[str, ...]
     terms: tuple[str, ...] = ()
+    reads: Literal["curves", "prior", "any"] = "any"
 
 
 @dataclass(frozen=True)
 class Lesson:
-    """A lesson for one city and one reader.
+    """A lesson for one city.
 
     Attributes:
-        intro: before the prediction, in Markdown without data in it that was not escaped.
-        prediction: committed to before the reveal; its replies open the reveal.
+        intro: before the guess, in Markdown; text from data is escaped.
+        guess: asked with its picture before the reveal.
         handles: what moves the scene.
         scene: what positions of the handles show.
-        lesson_learned: the idea in one or two sentences, after the reveal.
-        aside: one more sentence for each kind of reader.
+        idea: one or two sentences after the reveal.
         check: asked last.
         deeper: where to go on.
-        cards: cases that the prediction is about.
-        training: a model to train, if the lesson has one.
-        contrast: what the city's own model says beside the training's result.
+        training: small models to train, if the lesson has any.
     """
 
     outline: Outline
     intro: str
-    prediction: Question
+    guess: Question
     handles: tuple[Handle, ...]
     scene: Callable[[tuple[int, ...]], Scene]
-    lesson_learned: str
-    aside: Mapping[Audience, str]
+    idea: str
     check: Question
     deeper: Deeper
-    cards: tuple[Card, ...] = ()
     training: Training | None = None
-    contrast: Scene | None = None
 
     @property
     def start(self) -> tuple[int, ...]:

@@ -19,12 +19,10 @@ from recap.model.scorer import RecapScorer
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 
-Part = Literal["graph", "history", "holdout"]
-"""What a variant lacks: the graph token, all that rests on own visits, the warm-transition holdout loss."""
+Part = Literal["graph", "history"]
+"""What a variant lacks: the graph token, or all that rests on past visits."""
 
 EPOCHS: Final = 8
-HOLDOUT_WEIGHT: Final = 0.5
-"""lambda_warm of the holdout, as in the bundled models."""
 _SIZES: Final[dict[str, Any]] = {
     "poi_dim": 16,
     "category_dim": 2,
@@ -42,7 +40,7 @@ _SIZES: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class LiveEpoch:
-    """An epoch that has just ended: its number, how many there are, and HR@1 over the town's test steps."""
+    """An epoch that has just ended: its number, how many there are, and HR@1 over the town's test transitions."""
 
     epoch: int
     epochs: int
@@ -51,12 +49,12 @@ class LiveEpoch:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a part was worth in one training: HR@1 with it less HR@1 without it, over the same test steps.
+    """What a part was worth in one training: HR@1 with it less HR@1 without it, over the same test transitions.
 
     Attributes:
         with_part, without: HR@1 of the two models.
-        low, high: 95 % interval of the difference, people drawn again.
-        n: test steps.
+        low, high: 95 % interval of the difference, over resampled users.
+        n: test transitions.
     """
 
     with_part: float
@@ -76,15 +74,14 @@ class Worth:
         return self.low > 0
 
 
-def toy_config(*, lacks: Part | None = None, holdout: float = 0.0, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
+def toy_config(*, lacks: Part | None = None, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
     """The configuration of a toy model.
 
-    All parts act from the first epoch. The first quarter of the training steps is read by the graph alone, so the model
-    cannot learn the closed houses by heart (see `analysis.learn.toy_town`).
+    All parts act from the first epoch. Only the graph reads the first quarter of the training transitions, so the
+    model cannot learn the closed houses by heart (see `analysis.learn.toy_town`).
 
     Args:
         lacks: the part that is left out.
-        holdout: lambda_warm; 0 trains without the holdout.
     """
     model = _SIZES | {"use_graph": lacks != "graph", "use_history": lacks != "history"}
     return TrainConfig.parse(
@@ -96,17 +93,19 @@ def toy_config(*, lacks: Part | None = None, holdout: float = 0.0, seed: int = 0
             "validate_every": epochs,
             "latest_share": 0.75,
             "model": model,
-            "curriculum": {"staged": False, "warm_weight": 0.0 if lacks in ("history", "holdout") else holdout},
+            "curriculum": {"staged": False, "warm_weight": 0.0},
             "optimiser": {"learning_rate": 5e-3, "prior_learning_rate": 5e-2},
         }
     )
 
 
-def train_in_town(town: ToyTown, config: TrainConfig, told: Callable[[LiveEpoch], None] | None = None) -> pd.DataFrame:
-    """Train, and rank the town's test steps after the last epoch.
+def train_in_town(
+    town: ToyTown, config: TrainConfig, report: Callable[[LiveEpoch], None] | None = None
+) -> pd.DataFrame:
+    """Train, and rank the town's test transitions after the last epoch.
 
     Args:
-        told: called after each epoch.
+        report: called after each epoch.
 
     Returns:
         The test cases with ``rank``, as `recap.evaluation.scoring.rank_cases` gives them.
@@ -121,14 +120,14 @@ def train_in_town(town: ToyTown, config: TrainConfig, told: Callable[[LiveEpoch]
             scorer = RecapScorer(trainer.model, config.curriculum.at(epoch))
             ranked = rank_cases(scorer, cases, trainer.checkins)
             trainer.model.train()
-            if told is not None:
-                told(LiveEpoch(epoch, config.epochs, float(metric_values(ranked, "hr1").mean())))
+            if report is not None:
+                report(LiveEpoch(epoch, config.epochs, float(metric_values(ranked, "hr1").mean())))
 
         trainer.run(after_epoch=end_epoch)
     return ranked
 
 
 def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> Worth:
-    """Compare two trainings over the same test steps."""
+    """Compare two trainings over the same test transitions."""
     row = compare_records(whole, without, metrics=("hr1",), groups=("all",)).iloc[0]
     return Worth(float(row["value"]), float(row["baseline"]), float(row["low"]), float(row["high"]), int(row["n"]))

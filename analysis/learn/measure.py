@@ -1,11 +1,12 @@
 """Shares with intervals, and questions whose answer is a share."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
-from analysis.formatting import percent
+from analysis.learn.charts import Chart
 from analysis.learn.lesson import Choice, Question
 from analysis.records.bootstrap import UserBootstrap, interval
 
@@ -15,17 +16,12 @@ QUARTER_EDGES: Final = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True)
 class Share:
-    """A mean over ``n`` cases with its 95 % interval, users drawn again; NaN where there is no case."""
+    """A mean over ``n`` cases with its 95 % interval, over resampled users; NaN where there is no case."""
 
     value: float
     low: float
     high: float
     n: int
-
-    @property
-    def text(self) -> str:
-        """For a label beside a bar."""
-        return f"{percent(self.value)}, n = {self.n:,}" if self.n else "n = 0"
 
 
 def share_of(hits: np.ndarray, users: np.ndarray, samples: int = 400) -> Share:
@@ -51,12 +47,13 @@ def share_question(
     too_high: str,
     labels: tuple[str, ...] = QUARTERS,
     edges: tuple[float, ...] = QUARTER_EDGES,
+    picture: Chart | None = None,
 ) -> Question:
     """A question for a share; a share on an edge belongs to the answer above it.
 
     Args:
-        fact: the numbers, told whatever the answer.
-        too_low, too_high: what whoever guessed so has not thought of.
+        fact: the numbers, part of every reply.
+        too_low, too_high: a hint after such a guess.
 
     >>> share_question("?", 0.5, fact="It is half.", too_low="More.", too_high="Fewer.").right
     2
@@ -66,18 +63,23 @@ def share_question(
         f"Right. {fact}" if at == right else f"{'It is more' if at < right else 'It is less'}. {fact} {hint}"
         for at, hint in enumerate([too_low] * right + [""] + [too_high] * (len(labels) - right - 1))
     ]
-    return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right)
+    return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right, picture)
 
 
-def verdicts(right: int, answers: int) -> tuple[str, ...]:
-    """The first word of each answer's reply: whether it is right is said, not only drawn.
+def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: Chart | None = None) -> Question:
+    """A question whose replies say whether the answer is right, and then the fact.
 
-    >>> verdicts(1, 3)
-    ('No', 'Right', 'No')
+    >>> choose("?", ("A", "B"), 1, "It is B.").choices[0].reply
+    'No. It is B.'
     """
-    return tuple("Right" if at == right else "No" for at in range(answers))
+    replies = (f"{'Right' if at == right else 'No'}. {fact}" for at in range(len(labels)))
+    return Question(prompt, tuple(map(Choice, labels, replies)), right, picture)
 
 
-def choose(prompt: str, answers: tuple[tuple[str, str], ...], right: int) -> Question:
-    """A question from pairs (label, reply)."""
-    return Question(prompt, tuple(Choice(label, reply) for label, reply in answers), right)
+def larger(first: float, second: float, close: float) -> int:
+    """0 where the first number is larger, 1 where the second is, 2 where they are close.
+
+    >>> larger(0.5, 0.1, 0.05), larger(0.1, 0.12, 0.05)
+    (0, 2)
+    """
+    return 2 if abs(first - second) < close else 0 if first > second else 1

@@ -1,6 +1,6 @@
 """How far a learner is, as two letters a lesson in the link: nothing is kept on a server.
 
-``ba--`` says: in the first lesson the second answer was predicted and the first one given to the check; the second
+``ba--`` says: in the first lesson the second answer was guessed and the first one given to the check; the second
 lesson is not begun.
 """
 
@@ -10,6 +10,8 @@ from typing import Final, Self
 
 from analysis.learn.lesson import MOST_CHOICES
 
+QUESTIONS: Final = 2
+"""Of each lesson: the guess and the check."""
 _NONE: Final = "-"
 _LETTERS: Final = ascii_lowercase[:MOST_CHOICES]
 
@@ -19,7 +21,7 @@ class Progress:
     """Answers by lesson, as indices of choices; None where none was given.
 
     Attributes:
-        guesses: predictions.
+        guesses: made before the reveal.
         checks: last answers to the check questions.
     """
 
@@ -49,7 +51,7 @@ class Progress:
         return "".join(_NONE if answer is None else _LETTERS[answer] for answer in answers).rstrip(_NONE)
 
     def with_guess(self, lesson: int, choice: int) -> Self:
-        """After a prediction."""
+        """After a guess."""
         return replace(self, guesses=(*self.guesses[:lesson], choice, *self.guesses[lesson + 1 :]))
 
     def with_check(self, lesson: int, choice: int) -> Self:
@@ -61,6 +63,10 @@ class Progress:
         guesses = (*self.guesses[:lesson], None, *self.guesses[lesson + 1 :])
         return type(self)(guesses, (*self.checks[:lesson], None, *self.checks[lesson + 1 :]))
 
+    def answered(self, lesson: int) -> int:
+        """How many of a lesson's two questions were answered."""
+        return (self.guesses[lesson] is not None) + (self.checks[lesson] is not None)
+
     def is_done(self, lesson: int) -> bool:
-        """Whether the prediction was made and the check answered."""
-        return self.guesses[lesson] is not None and self.checks[lesson] is not None
+        """Whether both were."""
+        return self.answered(lesson) == QUESTIONS

@@ -1,4 +1,4 @@
-"""The toy town inside lessons: its map, and a training that shows what each part is worth there."""
+"""The toy town in its lesson: its map, and a training that shows what each part is worth there."""
 
 from functools import lru_cache
 from typing import Final
@@ -7,16 +7,15 @@ import numpy as np
 
 from analysis.formatting import percent, signed
 from analysis.learn.charts import Bar, Bars, Dots, PlaceMap, Way
-from analysis.learn.lesson import Handle, Scene, Told, Training
+from analysis.learn.lesson import Handle, Report, Scene, Training
 from analysis.learn.live_training import LiveEpoch, Part, Worth, toy_config, train_in_town, worth_of_part
 from analysis.learn.toy_town import MAX_SHARE, PLACES, ToyTown, build_toy_town, kind_of_place, map_position, place_name
-from analysis.learn.vocabulary import Say
 from analysis.workspace import Workspace
 from recap import columns as c
 
 SHARES: Final = (0.0, 0.1, 0.2, 0.3, 0.4, MAX_SHARE)
 TOWNS: Final = 5
-PART_WORDS: Final[dict[Part, str]] = {"graph": "Without {graph}", "history": "Without {habit}"}
+PART_WORDS: Final[dict[Part, str]] = {"graph": "Without the graph token", "history": "Without past visits"}
 
 
 @lru_cache(maxsize=16)
@@ -37,9 +36,15 @@ def poi_of(opened: Workspace, place: int) -> int:
 
 
 def town_map(
-    opened: Workspace, seed: int, says: str, ways: tuple[Way, ...], source: int, target: int, chosen: int
+    opened: Workspace,
+    seed: int,
+    says: str,
+    ways: tuple[Way, ...],
+    source: int,
+    target: int,
+    chosen: int | None = None,
 ) -> PlaceMap:
-    """The town with a step's ends and a middle place that was chosen; places are the dataset's numbers.
+    """The town with a transition's ends and the place in between that was chosen; places are the dataset's numbers.
 
     Args:
         seed: of the town.
@@ -49,7 +54,7 @@ def town_map(
     dots = [Dots(f"{kind}s", tuple(places), "baseline", size) for (kind, places), size in
             zip(kinds.items(), (9, 11, 15), strict=True)]  # fmt: skip
     dots += [
-        Dots("Chosen middle place", (chosen,), "paths", 15),
+        *([] if chosen is None else [Dots("Chosen place in between", (chosen,), "paths", 15)]),
         Dots("Start", (source,), "ink", 15),
         Dots("End", (target,), "truth", 19, ring=True),
     ]
@@ -58,70 +63,59 @@ def town_map(
     for place in range(PLACES):
         poi = poi_of(opened, place)
         latitude[poi], longitude[poi] = map_position(place, seed)
-    return PlaceMap(says, latitude, longitude, tuple(dots), ways, names, clickable=True)
+    return PlaceMap(says, latitude, longitude, tuple(dots), ways, names, clickable=chosen is not None)
 
 
-def parts_training(say: Say) -> Training:
-    """Train whole and without each part in a town of the learner's making."""
+def parts_training() -> Training:
+    """Train the whole model and without each part, in a town of the learner's making."""
     shares = tuple(percent(share) for share in SHARES)
     handles = (
-        Handle("two_hop", say("{Steps} that only {two_steps} explain"), shares, len(SHARES) - 1),
-        Handle("returns", "Steps that are returns", shares, 0),
+        Handle("two_hop", "Transitions that only a path explains", shares, len(SHARES) - 1),
+        Handle("returns", "Transitions that are returns", shares, 0),
         Handle("town", "Town", tuple(str(number + 1) for number in range(TOWNS)), 0),
     )
-
-    def run(at: tuple[int, ...], told: Told) -> Scene:
-        return _train_parts(say, SHARES[at[0]], SHARES[at[1]], at[2], told)
-
     return Training(
         "Train three small models",
-        say(
-            "Now build a town and train in it. You set how many {steps} only {two_steps} can explain, and how many are "
-            "returns. Three models train: one whole, one without {graph}, one without {habit}."
-        ),
+        "Build a town and train in it: the whole model, one without the graph token, and one without past visits.",
         handles,
-        run,
+        lambda at, report: _train_parts(SHARES[at[0]], SHARES[at[1]], at[2], report),
     )
 
 
-def _train_parts(say: Say, two_hop: float, returns: float, seed: int, told: Told) -> Scene:
-    parts: tuple[Part, ...] = ("graph", "history")
+def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> Scene:
     town = toy_town(two_hop, returns, seed)
-    names = ["Whole", *(say(PART_WORDS[part]) for part in parts)]
+    names = ["Whole", *PART_WORDS.values()]
     ranked = []
-    for number, lacks in enumerate((None, *parts)):
+    for number, lacks in enumerate((None, *PART_WORDS)):
 
-        def tell(epoch: LiveEpoch, number: int = number) -> None:
+        def show(epoch: LiveEpoch, number: int = number) -> None:
             done = number * epoch.epochs + epoch.epoch
-            words = f"{names[number]}: epoch {epoch.epoch} of {epoch.epochs}, {percent(epoch.hr1)} right at first"
-            told(done, len(names) * epoch.epochs, words)
+            words = f"{names[number]}: epoch {epoch.epoch} of {epoch.epochs}, {percent(epoch.hr1)} ranked first"
+            report(done, len(names) * epoch.epochs, words)
 
-        ranked.append(train_in_town(town, toy_config(lacks=lacks, seed=seed), tell))
-    worths = {part: worth_of_part(ranked[0], table) for part, table in zip(parts, ranked[1:], strict=True)}
+        ranked.append(train_in_town(town, toy_config(lacks=lacks, seed=seed), show))
+    worths = {part: worth_of_part(ranked[0], table) for part, table in zip(PART_WORDS, ranked[1:], strict=True)}
     whole = worths["graph"].with_part
     bars = [Bar("Whole", whole, percent(whole, 1), "model")]
-    bars += [
-        Bar(say(PART_WORDS[part]), worth.without, percent(worth.without, 1), "baseline")
-        for part, worth in worths.items()
-    ]
-    finding = " ".join(_verdict(say, part, worth) for part, worth in worths.items())
-    note = "; ".join(
-        f"{say(PART_WORDS[part])}: {signed(-worth.difference)} [{signed(-worth.high)}, {signed(-worth.low)}]"
+    bars += [Bar(PART_WORDS[part], one.without, percent(one.without, 1), "baseline") for part, one in worths.items()]
+    finding = " ".join(_verdict(part, worth) for part, worth in worths.items())
+    changes = "; ".join(
+        f"{PART_WORDS[part].lower()} {signed(-worth.difference)} [{signed(-worth.high)}, {signed(-worth.low)}]"
         for part, worth in worths.items()
     )
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
     return Scene(
         finding,
-        (Bars(says, "Test steps whose true place ranks first", tuple(bars), 1.0),),
-        f"{note}, 95 % interval over people, n = {worths['graph'].n}. {percent(town.measured_share('two_hop'))} of the "
-        f"test steps need two steps, {percent(town.measured_share('return'))} are returns.",
+        (Bars(says, "True place ranked first", tuple(bars), 1.0),),
+        f"Change {changes}; 95 % intervals over users, n = {worths['graph'].n}.",
     )
 
 
-def _verdict(say: Say, part: Part, worth: Worth) -> str:
-    name = {"graph": "Knowing where people go", "history": "Knowing the habits"}[part]
+def _verdict(part: Part, worth: Worth) -> str:
+    name = {"graph": "The graph token", "history": "Past visits"}[part]
+    one = part == "graph"
     if worth.earns:
-        return f"{name} earns its keep here."
+        return f"{name} {'helps' if one else 'help'} here."
     if worth.high < 0:
-        return f"{name} does harm here."
-    return f"{name} changes nothing that can be told from chance."
+        return f"{name} {'does' if one else 'do'} harm here."
+    return f"{name} {'makes' if one else 'make'} no difference here."

@@ -1,21 +1,17 @@
 """A town of thirty places whose truth is known, because we planted it.
 
-Twelve houses, each with a stop of its own, and six squares with two houses each. Who leaves a house goes to its stop,
-who leaves a stop goes to its square. Every outing is one such step. Two things can be mixed in:
+Twelve houses, each with a stop of its own, and six squares with two houses each. Users go from a house to its stop, and
+from a stop to its square; every outing is one such transition. Two kinds can be mixed in:
 
-- **Two-hop steps**: straight from a house to its square. Half of the houses, the open ones, do so in training too; from
-  the other half nobody ever did before the test, so that only the path house -> stop -> square tells where such a step
-  ends.
-- **Returns**: from a square to the place a person has taken to lately. Which one changes with every season, so that
-  only the person's own last visits tell.
+- **Two-hop**: straight from a house to its square. From half of the houses, the open ones, users do so in training too;
+  from the closed ones nobody does before the test, so only the path house -> stop -> square tells where they go.
+- **Returns**: from a square to a place that the user prefers this season, which only their latest visits tell.
 
-The first weeks are ordinary whatever is mixed in, so that every path is there to be found. As an outing is a single
-step, the share of each kind of test step is what was asked for.
+The first weeks are ordinary, so that every path is there to be found.
 
-Positions are an input of the core, so each kind of place has a quarter of its own and the houses stand in one street:
-a position tells a house from a square, and no house from another. Were houses far apart, the core would know the open
-ones by where they stand, learn their squares by heart, and have no need of a path; what the graph token is worth would
-hang on who happens to lie beside whom.
+Positions are an input of the core, so each kind of place has a quarter of its own, and houses are in one street: a
+position says that a place is a house, and not which one. Otherwise the core would learn squares by heart from
+positions, and the graph token's worth would depend on the layout.
 """
 
 from dataclasses import dataclass
@@ -34,21 +30,21 @@ HOUSES: Final = 12
 SQUARES: Final = 6
 PLACES: Final = 2 * HOUSES + SQUARES
 MAX_SHARE: Final = 0.5
-"""Of each kind of planted step: at most half of all."""
+"""Of each planted kind: at most half of all transitions."""
 
 Kind = Literal["ordinary", "two_hop", "return"]
 
 _PEOPLE: Final = 60
-_STEPS: Final = {"train": 24, "val": 4, "test": 8}
+_OUTINGS: Final = {"train": 24, "val": 4, "test": 8}
 """Outings of each person."""
 _SEASON: Final = 8
 """Outings until a person takes to another place."""
 _START: Final = pd.Timestamp("2024-01-08 08:00", tz="UTC")
 EARLY_SHARE: Final = 0.25
-"""The first share of the training, of ordinary steps alone: only then does anybody leave a closed house. A model that
-trains on the rest knows the first leg of the path from the graph alone, and nothing by heart."""
+"""Share of the training that is ordinary; users leave closed houses only then. A model that trains on the rest knows
+the first hop of the path from the graph alone."""
 _FROM_CLOSED: Final = 0.3
-"""Share of the early steps that leave a closed house."""
+"""Share of the early transitions that leave a closed house."""
 _STREET: Final = (45.04, -30.0)
 """Where the street of the houses begins; degrees in the open Atlantic."""
 _SOUTH: Final = 44.94
@@ -92,8 +88,8 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, lay
     """Let sixty people live in the town.
 
     Args:
-        two_hop_share: share of the steps that go straight from a house to its square, 0 to `MAX_SHARE`.
-        return_share: share of the steps that return to a place of this season, 0 to `MAX_SHARE`.
+        two_hop_share: share of the transitions that go straight from a house to its square, 0 to `MAX_SHARE`.
+        return_share: share of the transitions that return to a place of this season, 0 to `MAX_SHARE`.
         layout: 0 puts stops and squares on rings; any other number draws them anywhere in their quarters.
 
     Raises:
@@ -103,8 +99,10 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, lay
         if not 0 <= share <= MAX_SHARE:
             raise ConfigError(f"{name} must lie between 0 and {MAX_SHARE:g}, not {share!r}")
     generator = np.random.default_rng([seed, round(100 * two_hop_share), round(100 * return_share)])
-    steps = [step for person in range(_PEOPLE) for step in _life(person, two_hop_share, return_share, generator)]
-    raw, kinds = _check_ins(steps, [_position(place, seed, layout) for place in range(PLACES)])
+    transitions = [
+        transition for person in range(_PEOPLE) for transition in _life(person, two_hop_share, return_share, generator)
+    ]
+    raw, kinds = _check_ins(transitions, [_position(place, seed, layout) for place in range(PLACES)])
     dataset = prepare_dataset(
         raw,
         DataConfig(min_poi_checkins=1, min_user_checkins=1, min_trajectory_length=1),
@@ -117,7 +115,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, lay
 
 
 @dataclass(frozen=True)
-class _Step:
+class _Transition:
     person: int
     number: int
     split: str
@@ -126,23 +124,23 @@ class _Step:
     target: int
 
 
-def _life(person: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[_Step]:
+def _life(person: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[_Transition]:
     """A person's outings, a day each; validation and test are one season, the last."""
-    steps: list[_Step] = []
+    transitions: list[_Transition] = []
     favourite = 0
-    for split, count in _STEPS.items():
+    for split, count in _OUTINGS.items():
         early = int(EARLY_SHARE * count) if split == "train" else 0
         first_weeks: list[Kind] = ["ordinary"] * early
         for index, kind in enumerate([*first_weeks, *_mix(count - early, two_hop, returns, generator)]):
             if split != "test" and index % _SEASON == 0:
                 favourite = int(generator.integers(PLACES))
             source, target = _ends(kind, split, index < early, favourite, generator)
-            steps.append(_Step(person, len(steps), split, kind, source, target))
-    return steps
+            transitions.append(_Transition(person, len(transitions), split, kind, source, target))
+    return transitions
 
 
 def _mix(count: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[Kind]:
-    """Kinds of a person's steps: the asked shares, rounded at random so that they hold on average."""
+    """Kinds of a person's transitions: the asked shares, rounded at random so that they hold on average."""
     numbers = [int(share * count + generator.random()) for share in (two_hop, returns)]
     two_hop_steps: list[Kind] = ["two_hop"] * numbers[0]
     return_steps: list[Kind] = ["return"] * numbers[1]
@@ -166,15 +164,15 @@ def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.
     return place, stop_of(place) if place < HOUSES else square_of(place - HOUSES)
 
 
-def _check_ins(steps: list[_Step], positions: list[tuple[float, float]]) -> tuple[pd.DataFrame, list[Kind]]:
-    """Two check-ins a step, a day apart from the next step; the kind of each row's step beside them."""
+def _check_ins(transitions: list[_Transition], positions: list[tuple[float, float]]) -> tuple[pd.DataFrame, list[Kind]]:
+    """Two check-ins for each transition, one transition a day; and the kind of each row's transition."""
     rows, kinds = [], []
-    for step in steps:
-        began = _START + pd.Timedelta(days=step.number, minutes=step.person)
-        for place, time in ((step.source, began), (step.target, began + pd.Timedelta(hours=2))):
+    for transition in transitions:
+        began = _START + pd.Timedelta(days=transition.number, minutes=transition.person)
+        for place, time in ((transition.source, began), (transition.target, began + pd.Timedelta(hours=2))):
             rows.append(
                 {
-                    c.USER_ID: f"person {step.person + 1:02d}",
+                    c.USER_ID: f"person {transition.person + 1:02d}",
                     c.POI_ID: f"place {place:02d}",
                     c.POI_NAME: place_name(place),
                     c.CATEGORY_ID: kind_of_place(place),
@@ -183,11 +181,11 @@ def _check_ins(steps: list[_Step], positions: list[tuple[float, float]]) -> tupl
                     c.LONGITUDE: positions[place][1],
                     c.TZ_OFFSET_MINUTES: 0,
                     c.TIME: time,
-                    c.TRAJECTORY_ID: f"{step.person}-{step.number}",
-                    c.SPLIT: c.SPLIT_NAMES.index(step.split),
+                    c.TRAJECTORY_ID: f"{transition.person}-{transition.number}",
+                    c.SPLIT: c.SPLIT_NAMES.index(transition.split),
                 }
             )
-            kinds.append(step.kind)
+            kinds.append(transition.kind)
     table = pd.DataFrame(rows).astype({c.TZ_OFFSET_MINUTES: "int64", c.SPLIT: "int8"})
     table[c.TIME] = table[c.TIME].dt.as_unit("s")
     return table, kinds
@@ -210,8 +208,7 @@ def place_name(place: int) -> str:
 def map_position(place: int, seed: int) -> tuple[float, float]:
     """Where the lesson's map draws a place: squares in the middle, stops around them, houses far out; degrees.
 
-    Who lies beside whom is drawn by the seed. Only the map has them so: in the dataset houses stand in one street and
-    squares in one quarter.
+    The seed draws the order on each ring. In the dataset houses are in one street and squares in one quarter.
     """
     rings = {"Square": (SQUARES, 0.011), "Stop": (HOUSES, 0.022), "House": (HOUSES, 0.03)}
     number, radius = rings[kind_of_place(place)]

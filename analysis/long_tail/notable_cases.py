@@ -15,7 +15,7 @@ KINDS: Final = ("past_visits", "two_hop_paths", "missed")
 ABLATED: Final = {"past_visits": ("past_visits",), "two_hop_paths": HOPS_ABLATIONS}
 """The ablation behind each kind: the first that the model has. Explain offers the same ones as edits."""
 FOUND_WITHIN: Final = 20
-SHORTLIST: Final = 48
+SHORTLIST: Final = 128
 """Cases of a kind that are ablated where not all of them were."""
 
 Ablate = Callable[[np.ndarray], pd.DataFrame]
@@ -95,7 +95,9 @@ def notable_cases(
             case = _first(order[wanted[kind] & is_new_user].sort_values([c.RANK, "counter"], kind="stable"))
         else:
             order.insert(0, "unlikely", -(wanted[kind].astype(int) - ~is_new_user))
-            hits = order[is_found].sort_values(["unlikely", c.RANK, "counter"], kind="stable")[:shortlist]
+            hits = order[is_found].sort_values(["unlikely", c.RANK, "counter"], kind="stable")
+            if shortlist is not None:
+                hits = _spread(hits, int(wanted[kind].sum()), shortlist)
             ablations = ablate(np.sort(hits[c.CASE].to_numpy())).set_index(c.CASE).loc[hits[c.CASE].to_numpy()]
             name = next((name for name in ABLATED[kind] if ablations[f"without_{name}"].notna().any()), None)
             if name is not None:
@@ -109,6 +111,13 @@ def notable_cases(
             visits = visits_before(opened, case)
             found.append(NotableCase(kind, case, mine, theirs, seen, visits, name, rank_without))
     return found
+
+
+def _spread(rows: pd.DataFrame, likely: int, most: int) -> pd.DataFrame:
+    """At most so many rows: from the best rank to the worst of the likely ones, and the first of the others."""
+    if likely <= most:
+        return rows[:most]
+    return rows.iloc[np.linspace(0, likely - 1, most).round().astype(int)]
 
 
 def _first(rows: pd.DataFrame | pd.Series) -> int | None:

@@ -1,28 +1,26 @@
-"""The city that lessons are computed from, and lessons as they were made for it."""
+"""Lessons as they were made for a city, each with the model whose parts it explains."""
 
 import streamlit as st
 
 from analysis.learn.course import COURSE
 from analysis.learn.lesson import Lesson, Scene
-from analysis.learn.vocabulary import Say
-from analysis.workspace import Workspace
 from app import threads  # noqa: F401 # one thread
 from app.cached.workspace import BY_MODEL, open_workspace, read_ablations
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 
+_FOLDERS = {"curves": "checkpoint", "prior": "paper"}
+"""Of a bundle's models."""
 
-def _with_the_papers_prior(source: Source) -> Source:
-    """The bundle's model with the paper's prior in place of its default: lessons take count, recency and gate apart."""
-    if source.bundle is None or source.checkpoint_folder != source.bundle / "checkpoint":
+
+def _model_of(source: Source, number: int) -> Source:
+    """A bundle's model that has the parts the lesson explains; any other source as it is."""
+    reads = COURSE[number].outline.reads
+    if source.bundle is None or reads == "any":
         return source
+    folder = source.bundle / _FOLDERS[reads]
     others = find_sources(AppSettings.from_environment())
-    return next((other for other in others if other.checkpoint_folder == source.bundle / "paper"), source)
-
-
-def open_world(source: Source) -> Workspace:
-    """A source as lessons ask for it."""
-    return open_workspace(_with_the_papers_prior(source))
+    return next((other for other in others if other.checkpoint_folder == folder), source)
 
 
 def lesson(source: Source, number: int) -> Lesson:
@@ -31,16 +29,17 @@ def lesson(source: Source, number: int) -> Lesson:
     Raises:
         LessonUnavailableError: the city cannot show it.
     """
-    read_ablations(_with_the_papers_prior(source))  # here: the cache below must not play back a progress bar
+    source = _model_of(source, number)
+    read_ablations(source)  # here: the cache below must not play back a progress bar
     return _lesson(source, number)
 
 
 @st.cache_resource(max_entries=64, show_spinner="Making the lesson", hash_funcs=BY_MODEL)
 def _lesson(source: Source, number: int) -> Lesson:
-    return COURSE[number].build(open_world(source), Say())
+    return COURSE[number].build(open_workspace(source))
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
 def scene(source: Source, number: int, at: tuple[int, ...]) -> Scene:
     """What positions of a lesson's handles show."""
-    return _lesson(source, number).scene(at)
+    return _lesson(_model_of(source, number), number).scene(at)

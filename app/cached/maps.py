@@ -14,6 +14,7 @@ from streamlit import runtime
 
 from analysis.basemap.density import with_density
 from analysis.basemap.document import Basemap
+from analysis.basemap.neighbourhoods import neighbourhoods
 from analysis.basemap.stored import find_basemap, last_change
 from analysis.cases import picture
 from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
@@ -189,6 +190,18 @@ def _read_basemap(source: Source, changed: int) -> Basemap | None:
 def _with_density(source: Source, changed: int) -> Basemap | None:
     opened = open_workspace(source)
     return with_density(_read_basemap(source, changed), opened.latitude, opened.longitude)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _neighbourhoods(source: Source, changed: int) -> list[str]:
+    """In which neighbourhood each place lies, as far as the basemap knows."""
+    opened = open_workspace(source)
+    return neighbourhoods(_read_basemap(source, changed), opened.latitude, opened.longitude)
+
+
+def neighbourhood(source: Source, poi: int) -> str:
+    """In which neighbourhood a place lies; empty where the basemap knows none."""
+    return _neighbourhoods(source, last_change(source.dataset_hash))[poi]
 
 
 def has_tiles(source: Source) -> bool:

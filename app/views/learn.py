@@ -1,9 +1,9 @@
-"""Learn: ten short lessons on live models, and a page for teachers."""
+"""Learn: a route of three lessons on live models, further ones, and a page for teachers."""
 
 import streamlit as st
 
-from analysis.learn.course import COURSE
-from analysis.learn.progress import Progress
+from analysis.learn.course import COURSE, MINUTES, ROUTE
+from analysis.learn.progress import QUESTIONS, Progress
 from app import state
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
@@ -25,40 +25,40 @@ def view() -> None:
         return
     number, progress = place.current_lesson(), place.current_progress()
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source, width=230)
-        register = place.reader_control()
-        st.space("stretch")
-        st.button("For teachers", icon=":material/school:", type="tertiary", key="learn_teacher", on_click=_teach)
-    with st.container(horizontal=True, vertical_alignment="center"):
         _show_contents(number, progress)
-        done = sum(progress.is_done(at) for at in range(len(COURSE)))
-        minutes = COURSE[number].outline.minutes
-        quiet(f"About {minutes} minutes. {done} of {len(COURSE)} done, kept in this page's address.", width="content")
-    show_lesson(source, number, progress, register)
+        answered = sum(progress.answered(at) for at in range(len(COURSE)))
+        quiet(
+            f"Lessons 1 to {ROUTE}: {MINUTES} minutes. {answered} of {QUESTIONS * len(COURSE)} questions answered.",
+            width="content",
+        )
+        st.space("stretch")
+        with st.popover("More", icon=":material/tune:", type="tertiary"):
+            source_picker(source)
+            st.button("For teachers", icon=":material/school:", type="tertiary", key="learn_teacher", on_click=_teach)
+    show_lesson(source, number, progress)
 
 
 def _show_contents(number: int, progress: Progress) -> None:
-    """Which lesson of how many, which are done, and a way to each."""
-    st.session_state["learn_contents"] = number
+    """The route, and the further lessons behind a button."""
+    st.session_state["learn_contents"] = number if number < ROUTE else None
     st.segmented_control(
         "Lessons",
-        range(len(COURSE)),
+        range(ROUTE),
         key="learn_contents",
-        required=True,
-        format_func=lambda at: f"{at + 1} ✓" if progress.is_done(at) else str(at + 1),
+        format_func=lambda at: _title(at, progress),
         on_change=state.unless_late(_chosen, "lesson"),
         label_visibility="collapsed",
     )
-    with st.popover("All lessons", icon=":material/list:", type="tertiary", key="learn_titles"):
-        for at, entry in enumerate(COURSE):
-            st.button(
-                f"{at + 1}. {entry.outline.title}",
-                key=f"learn_to_{at}",
-                type="tertiary",
-                icon=":material/check:" if progress.is_done(at) else ":material/circle:",
-                on_click=place.go_to,
-                args=(at,),
-            )
+    further = "Further lessons" if number < ROUTE else _title(number, progress)
+    with st.popover(further, icon=":material/list:", key="learn_further"):
+        for at in range(ROUTE, len(COURSE)):
+            st.button(_title(at, progress), key=f"learn_to_{at}", type="tertiary", on_click=place.go_to, args=(at,))
+
+
+def _title(at: int, progress: Progress) -> str:
+    title = COURSE[at].outline.title
+    title = f"{at + 1} {title}" if at < ROUTE else title
+    return f"{title} ✓" if progress.is_done(at) else title
 
 
 def _chosen() -> None:

@@ -55,11 +55,12 @@ BURST_MINUTES: Final = 10.0
 
 _DECAYED: Final = "visits, recent ones more"
 
+TIME_SINCE_FEATURE: Final = Feature("time_since_visit", PAST, "hours", "time since the last visit", "log, visited")
 VISIT_FEATURES: Final = (
     Feature("visits", PAST, "visits", "all visits"),
     Feature("visits_30_days", PAST, _DECAYED, "visits, each weighted exp(-age / 30 days)"),
     Feature("visits_50_checkins", PAST, _DECAYED, "visits, each weighted exp(-check-ins since / 50)"),
-    Feature("time_since_visit", PAST, "hours", "time since the last visit", "log, visited"),
+    TIME_SINCE_FEATURE,
     Feature("is_source", PAST, "yes", "the user is there now", "linear"),
     Feature(
         "overdue", PAST, "times the usual wait", "log ratio of the time since the last visit, where longer", "linear"

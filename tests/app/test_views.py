@@ -63,7 +63,7 @@ def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkp
     check_calm(app)
     models = app.dataframe[0].value.set_index("model")
     records = city.with_model(city_checkpoint).records()
-    values = {group: float(models.loc["RECAP", group]) for group in ("all", "tail_known", "tail_new", "head")}
+    values = {group: float(models[group].loc["RECAP"]) for group in ("all", "tail_known", "tail_new", "head")}
     assert values["all"] == pytest.approx(metric_values(records, "hr20").mean())
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     shown = [note["text"] for chart in charts for note in chart["layout"]["annotations"]]
@@ -122,7 +122,7 @@ def test_walk_says_which_feature_groups_changed_the_rank(city: Workspace, city_c
     """Ranks without a group are those of its ablation, contributions those of Explain; a hidden truth has no ranks."""
     predictor = city.with_model(city_checkpoint).predictor
     ablations = describe_ablations(predictor, city.cases)
-    case = int((ablations["without_past_visits"] - ablations["rank"]).idxmax())
+    case = int((ablations["without_past_visits"] - ablations["rank"]).to_numpy().argmax())
     app = open_view("walk", case=str(case))
     check_calm(app)
     assert f":violet-badge[Without past visits: {ordinal(ablations['without_past_visits'][case])}]" in texts(app)

@@ -12,7 +12,7 @@ from PIL import Image, ImageColor
 from analysis.figures.palette import LIGHT
 from analysis.learn.course import COURSE
 from tests.background import wait_for
-from tests.e2e.conftest import App, BrowserContext, Page, playwright_api, running, wait_until_idle
+from tests.e2e.conftest import PATIENCE_MS, App, BrowserContext, Page, playwright_api, running, wait_until_idle
 from tests.shell import RECAP
 
 expect = playwright_api.expect
@@ -74,7 +74,7 @@ def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, ap
     with running([RECAP, "app", *hostile, "--port"], environment, app.home) as url:
         page = window.new_page()
         page.on("request", lambda request: asked.append(request.url))
-        with page.expect_request(re.compile("basemaps.cartocdn.com")):
+        with page.expect_request(re.compile("basemaps.cartocdn.com"), timeout=3 * PATIENCE_MS):
             page.goto(f"{url}/walk?case=1")
         drawn = page.locator("[data-testid=stDeckGlJsonChart]")
 
@@ -82,7 +82,7 @@ def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, ap
             picture = Image.open(io.BytesIO(drawn.screenshot())).convert("RGB")
             return ImageColor.getrgb(LIGHT.land) in {colour for _, colour in picture.getcolors(1 << 24) or []}
 
-        wait_for(is_land, "the offline ground", 60)
+        wait_for(is_land, "the offline ground")
         page.close()
     outside = [
         address for address in asked if "://127.0.0.1" not in address and not address.startswith(("data", "blob"))
@@ -113,25 +113,25 @@ def test_a_bar_lists_its_cases_that_a_row_opens(open_page: Open) -> None:
 
 
 def test_a_lesson_by_keyboard(open_page: Open) -> None:
-    """Guess, commit, move what moves, answer the check, go on; the link says so."""
+    """Guess, see the answer, move the threshold, answer the check, go on; the link says so."""
     page = open_page("/learn")
     wait_until_idle(page)
-    assert page.locator(".st-key-learn_popular_check").count() == 0  # nothing is told before the guess
-    for question, button in (("guess", "guess_commit"), ("check", "check_answer")):
-        tab_to(page, f"learn_popular_{question}")
+    assert page.locator(".st-key-learn_rare_check").count() == 0  # no answer before the guess
+    for question in ("guess", "check"):
+        tab_to(page, f"learn_rare_{question}")
         page.keyboard.press("Space")
-        page.locator(f".st-key-learn_popular_{button} button:not([disabled])").wait_for()
+        page.locator(f".st-key-learn_rare_{question}_answer button:not([disabled])").wait_for()
         wait_until_idle(page)
-        tab_to(page, f"learn_popular_{button}")
+        tab_to(page, f"learn_rare_{question}_answer")
         page.keyboard.press("Enter")
         if question == "guess":
-            page.locator(".st-key-learn_popular_check").wait_for()
+            page.locator(".st-key-learn_rare_check").wait_for()
             wait_until_idle(page)
-            tab_to(page, "learn_popular_popular")
+            tab_to(page, "learn_rare_threshold")
             page.keyboard.press("ArrowRight")
             page.wait_for_url("**at=**")
             wait_until_idle(page)
-    page.get_by_text(f"1 of {len(COURSE)} done").wait_for()
+    page.get_by_text(f"2 of {2 * len(COURSE)} questions answered").wait_for()
     wait_until_idle(page)
     tab_to(page, "learn_next")
     page.keyboard.press("Enter")

@@ -1,39 +1,25 @@
-"""Lesson 7: hide frequent steps, so that a model learns the other ways to them and not the step by heart."""
+"""Holdout: hide frequent transitions in training, so that a model must find them in another way."""
 
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from analysis.compare.paired import compare_records
 from analysis.formatting import percent, signed
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    Told,
-    Training,
-)
-from analysis.learn.live_training import HOLDOUT_WEIGHT, LiveEpoch, toy_config, train_in_town
+from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
 from analysis.learn.measure import choose, share_question
-from analysis.learn.toy_lesson import TOWNS, toy_town
-from analysis.learn.vocabulary import Say
 from analysis.long_tail.ablations import shipped_ablations
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.printable import markdown_text
 
 OUTLINE: Final = Outline(
     "holdout",
-    "Do not learn by heart",
+    "Holdout",
     "What is hidden in training must be found in another way.",
-    3,
-    "Say why a step is hidden on purpose, and check whether that helped.",
+    5,
     (
         "When did you learn something by heart and then fail in a new task?",
         "The holdout may change nothing that can be measured. Would you keep it?",
@@ -43,8 +29,6 @@ OUTLINE: Final = Outline(
 HIDDEN: Final = (0.0, 0.25, 0.5, 0.75, 1.0)
 START: Final = 2
 SEED: Final = 0
-STRENGTHS: Final = (HOLDOUT_WEIGHT, 1.0, 2.0, 4.0)
-_TOWN: Final = (0.3, 0.3)
 _VARIANT: Final = "w/o Shortcut"
 
 
@@ -56,7 +40,7 @@ def frequent_edges(graph: TransitionGraph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hide(graph: TransitionGraph, share: float) -> tuple[int, int]:
-    """Hide some of the frequent transitions: how many were hidden, and how many of them a two-hop path still leads to.
+    """Hide some of the frequent transitions: how many are hidden, and to how many of them a two-hop path leads.
 
     The order in which they are hidden is drawn by `SEED`.
     """
@@ -75,162 +59,88 @@ def hide(graph: TransitionGraph, share: float) -> tuple[int, int]:
     return len(chosen), int((left.two_step_probability(source[chosen], target[chosen]) > 0).sum())
 
 
-def build(world: Workspace, say: Say) -> Lesson:
+def build(world: Workspace) -> Lesson:
     """Make the lesson.
 
     Raises:
-        LessonUnavailableError: training saw no step twice.
+        LessonUnavailableError: training saw no transition twice.
     """
-    graph = world.graph
-    if not len(frequent_edges(graph)[0]):
-        raise LessonUnavailableError("In this city no step was seen twice in training.")
-    shares = [hide(graph, share) for share in HIDDEN]
+    if not len(frequent_edges(world.graph)[0]):
+        raise LessonUnavailableError("In this city training saw no transition twice.")
+    shares = [hide(world.graph, share) for share in HIDDEN]
     hidden, linked = shares[START]
-    guess = share_question(
-        say(
-            "We hide half of the frequent {steps} of {city}. Of these, how many can still be reached over a {place} "
-            "in the middle?",
-            city=world.name,
-        ),
-        linked / hidden if hidden else 0.0,
-        fact=f"{linked:,} of {hidden:,} can.",
-        too_low="Places with busy steps have many neighbours.",
-        too_high="Many steps are the only way from one place to the other.",
-    )
-
-    def scene(at: tuple[int, ...]) -> Scene:
-        number, found = shares[at[0]]
-        finding = (
-            say(
-                "{number} frequent {steps} are hidden. {found} still have a {two_step} path.",
-                number=f"{number:,}",
-                found=f"{found:,}",
-            )
-            if number
-            else say("Nothing is hidden: each frequent {step} can be learned by heart.")
-        )
-        text = f"{found:,} of {number:,}"
-        bars = (
-            Bar("Hidden", float(number), f"{number:,}", "baseline"),
-            Bar(say("Of these, with a {two_step} path"), float(found), text, "paths"),
-        )
-        top = float(max(1, shares[-1][0]))
-        note = say("Distinct {steps} seen more than once in training, hidden in a fixed random order.")
-        return Scene(finding, (Bars(f"{finding}", say("Distinct {steps}"), bars, top),), note)
-
     return Lesson(
         OUTLINE,
-        intro=say(
-            "A network can learn a frequent {step} by heart. That helps with this {step} and no other. "
-            "RECAP has a trick: the holdout. For a frequent {step} it blocks what was learned by heart. "
-            "The other parts have to find the {place} by habit and by {graph}."
+        intro=(
+            "A network can learn a frequent transition by heart. That helps with this transition and no other. The "
+            "holdout blocks this shortcut in training, so that the other parts of RECAP must find the place."
         ),
-        prediction=guess,
-        handles=(
-            Handle("hidden", say("Share of frequent {steps} hidden"), tuple(percent(share) for share in HIDDEN), START),
+        guess=share_question(
+            f"We hide half of the frequent transitions of {markdown_text(world.name)}. To how many of them does a "
+            "two-hop path still lead?",
+            linked / hidden if hidden else 0.0,
+            fact=f"To {linked:,} of {hidden:,}.",
+            too_low="Busy places have many neighbours.",
+            too_high="Many transitions are the only way from one place to the other.",
+            picture=_picture(world),
         ),
-        scene=scene,
-        lesson_learned=say(
-            "What is hidden and can still be found is what one can practise on. Whether practice pays is for a test to "
-            "say, and here it may not."
+        handles=(Handle("hidden", "Frequent transitions hidden", tuple(map(percent, HIDDEN)), START),),
+        scene=lambda at: _scene(shares, at[0]),
+        idea=(
+            "What is hidden and can still be found is what the model can practise on. Whether practice helps is for a "
+            "test to say, and here it may not."
         ),
-        aside={
-            "student": "It is like a maths test where you must show how, and not just the result.",
-            "stakeholder": "A good idea is not yet a good effect. Ask for the model trained without it.",
-            "researcher": "L_warm (Eqs. 15 to 19) stops gradients at the core's logits for cases with m_sd > 1. "
-            "The slider here hides edges of the graph; the training varies λ_warm. The check is HR@1 over the tail.",
-        },
-        check=_check(world, say),
+        check=_check(world),
         deeper=Deeper("long_tail", "See what each part is worth in Long tail"),
-        training=_training(say),
     )
 
 
-def _training(say: Say) -> Training:
-    handles = (
-        Handle("strength", "Strength of the holdout", tuple(f"{weight:g}" for weight in STRENGTHS), 0),
-        Handle("town", "Town", tuple(str(number + 1) for number in range(TOWNS)), 0),
+def _picture(world: Workspace) -> Bars:
+    """How often training saw its transitions."""
+    counts = world.graph.counts.tocoo().data
+    bars = []
+    for name, mask, meaning in (
+        ("Seen more than once", counts > TAIL_MAX_COUNT, "baseline"),
+        ("Seen once", counts <= TAIL_MAX_COUNT, "truth"),
+    ):
+        text = f"{int(mask.sum()):,}, which occur in {percent(float(counts[mask].sum() / counts.sum()))} of all cases"
+        bars.append(Bar(name, float(mask.sum()), text, meaning))  # type: ignore[arg-type]
+    says = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
+    return Bars(f"Distinct training transitions. {says}.", "Distinct training transitions", tuple(bars))
+
+
+def _scene(shares: list[tuple[int, int]], at: int) -> Scene:
+    number, found = shares[at]
+    finding = f"{number:,} frequent transitions are hidden; {found:,} still have a two-hop path."
+    if not number:
+        finding = "Nothing is hidden: each frequent transition can be learned by heart."
+    bars = (
+        Bar("Hidden", float(number), f"{number:,}", "baseline"),
+        Bar("With a two-hop path", float(found), f"{found:,} of {number:,}", "paths"),
     )
-
-    def run(at: tuple[int, ...], told: Told) -> Scene:
-        town, weight = toy_town(*_TOWN, at[1]), STRENGTHS[at[0]]
-        names, ranked = ("With the holdout", "Without"), []
-        for number, holdout in enumerate((weight, 0.0)):
-
-            def tell(epoch: LiveEpoch, number: int = number) -> None:
-                words = f"{names[number]}: epoch {epoch.epoch} of {epoch.epochs}, {percent(epoch.hr1)} right at first"
-                told(number * epoch.epochs + epoch.epoch, 2 * epoch.epochs, words)
-
-            ranked.append(train_in_town(town, toy_config(holdout=holdout, seed=at[1]), tell))
-        table = compare_records(*ranked, metrics=("hr1",), groups=("head", "unseen"))
-        rows = {str(row["group"]): row for row in table.to_dict(orient="records")}
-        bars = []
-        for group, label in (("head", "known {steps}"), ("unseen", "new {steps}")):
-            for name, key, meaning in (("With", "value", "model"), ("Without", "baseline", "baseline")):
-                value = float(rows[group][key])
-                bars.append(Bar(f"{name}, {say(label)}", value, percent(value, 1), meaning))  # type: ignore[arg-type]
-        verdicts = [f"{say(label)} {_moved(rows[group])}" for group, label in _GROUPS]
-        finding = f"With the holdout, {verdicts[0]}, and {verdicts[1]}."
-        note = "; ".join(
-            f"{say(label)}: {signed(row['difference'])} [{signed(row['low'])}, {signed(row['high'])}], n = {row['n']}"
-            for (group, label) in _GROUPS
-            for row in (rows[group],)
-        )
-        says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
-        return Scene(
-            finding,
-            (Bars(says, "True place ranks first", tuple(bars), 1.0),),
-            f"Difference with less without: {note}. 95 % interval over people, one training each.",
-        )
-
-    return Training(
-        "Train with and without",
-        say(
-            "In the toy town, three in ten {steps} need {two_steps} and three in ten are returns. Train with the "
-            "holdout and without it. Another town starts from other chance: see whether the result stays."
-        ),
-        handles,
-        run,
-    )
+    chart = Bars(finding, "Distinct transitions", bars, float(max(1, shares[-1][0])))
+    return Scene(finding, (chart,), "Transitions seen more than once in training, hidden in a fixed random order.")
 
 
-_GROUPS: Final = (("head", "known {steps}"), ("unseen", "new {steps}"))
-
-
-def _moved(row: dict) -> str:
-    if row["low"] > 0:
-        return "are found more often"
-    return "are found less often" if row["high"] < 0 else "show no clear change"
-
-
-def _check(world: Workspace, say: Say) -> Question:
-    """What the holdout is worth in the city's own model, or what it practises on where nothing was trained again."""
+def _check(world: Workspace) -> Question:
+    """What the holdout is worth in the city's own model, or what it may hide where nothing was trained again."""
     table = shipped_ablations(world.bundle, "hr1", "tail")
     row = None if table is None else next((r for r in table.to_dict("records") if r["name"] == _VARIANT), None)
     if row is None:
         counts = world.graph.counts.tocoo().data
         share = float(counts[counts > TAIL_MAX_COUNT].sum() / counts.sum())
         return share_question(
-            say("How many of all training trips take a {step} seen more than once, which the holdout may hide?"),
+            "In how many of all training cases does a transition occur that is seen more than once?",
             share,
-            fact=f"{percent(share)} of all trips do.",
-            too_low="Frequent steps are few, but each is taken many times.",
-            too_high="Many trips take a step that nobody takes again.",
+            fact=f"In {percent(share)} of all cases.",
+            too_low="Frequent transitions are few, but each occurs many times.",
+            too_high="Many transitions occur only once.",
         )
-    right = 0 if row["lower"] > 0 else 1 if row["upper"] < 0 else 2
-    fact = (
-        f"With it the share put first changes by {signed(float(row['drop']))}, interval "
-        f"[{signed(float(row['lower']))}, {signed(float(row['upper']))}], over {int(row['n']):,} rare cases."
-    )
+    interval = f"[{signed(float(row['lower']))}, {signed(float(row['upper']))}]"
     return choose(
-        say(
-            "The model of {city} was trained again without the holdout. What did it do for rare {steps}?",
-            city=world.name,
-        ),
-        (
-            ("It helps: more are first with it", f"{'Right' if right == 0 else 'No'}. {fact}"),
-            ("It harms: fewer are first with it", f"{'Right' if right == 1 else 'No'}. {fact}"),
-            ("It cannot be told from chance", f"{'Right' if right == 2 else 'No'}. {fact} Look where 0 lies."),
-        ),
-        right,
+        "RECAP was trained again without the holdout. What does the holdout do for rare transitions?",
+        ("More rank first with it", "Fewer rank first with it", "No difference beyond chance"),
+        0 if row["lower"] > 0 else 1 if row["upper"] < 0 else 2,
+        f"With it the share ranked first changes by {signed(float(row['drop']))}, 95 % interval {interval}, over "
+        f"{int(row['n']):,} cases.",
     )

@@ -1,4 +1,4 @@
-"""Lesson 4: more hops reach more true places and many more wrong ones."""
+"""How many hops: each further hop reaches more true places and many more wrong ones."""
 
 from typing import Final
 
@@ -8,8 +8,7 @@ import pandas as pd
 from analysis.formatting import percent
 from analysis.learn.charts import Dots, Panels, PlaceMap, Row
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
-from analysis.learn.measure import choose
-from analysis.learn.vocabulary import Say
+from analysis.learn.measure import choose, larger
 from analysis.long_tail.lift import kept_hops
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -17,55 +16,34 @@ from recap.geodesy import distance_km
 
 OUTLINE: Final = Outline(
     "hops",
-    "How far ahead to look",
-    "Each further step reaches more true places, and many more wrong ones.",
-    3,
-    "Weigh what one more step brings against what it costs.",
+    "How many hops?",
+    "Each further hop reaches more true places, and many more wrong ones.",
+    5,
     (
-        "What does the third step reach that two do not?",
+        "What does the third hop reach that two do not?",
         "Among how many places would the model then have to choose?",
-        "Where else would you look for a clue?",
     ),
     ("in_token", "signal"),
 )
-_ALIKE: Final = 0.1
-"""Growths closer than this, relatively, count as alike."""
+_CLOSE: Final = 0.1
+"""Growths closer than this, relatively, count as the same."""
 
 
-def build(world: Workspace, say: Say) -> Lesson:
+def build(world: Workspace) -> Lesson:
     """Make the lesson.
 
     Raises:
-        LessonUnavailableError: the city has no unseen test step, or none within reach.
+        LessonUnavailableError: the city has no new test transition, or none within reach.
     """
-    cases = world.cases
-    unseen = cases[cases[c.TRANSITION_COUNT] == 0]
+    unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
-        raise LessonUnavailableError("This city has no test step that was never seen before.")
+        raise LessonUnavailableError("This city has no test transition that training never saw.")
     table = kept_hops(world)
     coverage, places = table["coverage"].to_numpy(), table["avg_candidates"].to_numpy()
     signal = table["snr_x1000"].to_numpy()
     if not (signal > 0).any():
-        raise LessonUnavailableError("In this city no new step is reached over known ones.")
+        raise LessonUnavailableError("In this city known transitions reach no new one.")
     best = int(signal.argmax())
-    names = tuple(str(number + 1) for number in range(len(table)))
-    fact = say(
-        "With {best} {hops} ahead, {reached} of the new {steps} are reached, among {among} {places} on average.",
-        best=names[best],
-        reached=percent(coverage[best]),
-        among=f"{places[best]:,.0f}",
-    )
-    guess = choose(
-        say("How many {hops} ahead should a model look, to get the most signal for the noise?"),
-        tuple(
-            (
-                say("{n} {unit}", n=name, unit=say("{hop}") if name == "1" else say("{hops}")),
-                f"{_than(at, best)} {fact}",
-            )
-            for at, name in enumerate(names)
-        ),
-        best,
-    )
     near = unseen[unseen[c.TWO_STEP_WALK]]
     case = _farthest(world, near if len(near) else unseen)
     source, target = int(case[c.SOURCE]), int(case[c.TARGET])
@@ -73,106 +51,89 @@ def build(world: Workspace, say: Say) -> Lesson:
     within = [np.flatnonzero(np.asarray(reached)[0]) for reached in reach]
 
     def scene(at: tuple[int, ...]) -> Scene:
-        hops = at[0]
-        inside = [int(poi) for poi in within[hops] if poi not in (source, target)]
-        found = target in within[hops]
-        labels = world.labels
-        finding = say(
-            "{n} {unit} ahead: {inside} of {all} {places}, the true one {among}.",
-            n=names[hops],
-            unit=say("{hop}") if hops == 0 else say("{hops}"),
-            inside=f"{len(within[hops]):,}",
-            all=f"{world.dataset.num_pois:,}",
-            among="among them" if found else "not among them",
-        )
-        outside = np.setdiff1d(np.arange(world.dataset.num_pois), [*inside, source, target])
-        dots = (
-            Dots("Out of reach", tuple(map(int, outside)), "faint", 4),
-            Dots("Within reach", tuple(inside), "paths", 6),
-            Dots("Start", (source,), "ink", 12),
-            Dots("True next place", (target,), "truth", 18, ring=True),
-        )
-        where = PlaceMap(
-            f"Map of {world.name}. {finding}",
-            world.latitude,
-            world.longitude,
-            dots,
-            names={source: labels[source], target: labels[target]},
-        )
-        rows = (
-            Row(say("{Places} within reach"), tuple(places), tuple(f"{value:,.0f}" for value in places)),
-            Row(say("New {steps} reached"), tuple(coverage), tuple(map(percent, coverage))),
-            Row("Signal for the noise × 1000", tuple(signal), tuple(f"{value:.1f}" for value in signal)),
-        )
-        says = "; ".join(f"{name} ahead: {percent(coverage[at])} reached, signal {signal[at]:.1f}" for at, name in
-                         enumerate(names))  # fmt: skip
-        panels = Panels(f"Three rows of bars. {says}.", say("{hops} ahead").capitalize(), names, rows, hops, best)
-        note = say(
-            "Green: within reach of {start}. The best is solid, yours is outlined; each row has its own scale. "
-            "{n} distinct new {steps}.",
-            start=labels[source],
-            n=f"{len(unseen.drop_duplicates([c.SOURCE, c.TARGET])):,}",
-        )
-        return Scene(finding, (where, panels), note)
+        return _scene(world, table, best, source, target, within[at[0]], at[0])
 
     return Lesson(
         OUTLINE,
-        intro=say(
-            "Lesson 3 went over one {place} in the middle. A model could go over two or three. "
-            "Each further {hop} brings more {places} into reach. Some of them are right. Most are wrong."
+        intro=(
+            "The graph token looks at places within some hops of the current one. Each hop follows a training "
+            "transition. More hops reach more places, right and wrong ones."
         ),
-        prediction=guess,
-        handles=(Handle("ahead", say("{hops} ahead").capitalize(), names, 0),),
+        guess=choose(
+            "How many hops give the most signal for their noise?",
+            [_hops(at + 1) for at in range(len(table))],
+            best,
+            f"{_hops(best + 1).capitalize()} reach {percent(coverage[best])} of new transitions, among "
+            f"{places[best]:,.0f} places on average.",
+            _map(world, source, target, within[0], f"Map of {world.name}: places one hop from the start."),
+        ),
+        handles=(Handle("hops", "Hops", tuple(str(at + 1) for at in range(len(table)))),),
         scene=scene,
-        lesson_learned=say(
-            "More is not always better. What is gained in reach can be lost in noise. RECAP looks a fixed "
-            "number of {hops} ahead. With two to five it does about as well."
+        idea=(
+            "The further you look, the longer the list of places that the true one hides in. Signal for noise is the "
+            "share of true places reached over the length of that list."
         ),
-        aside={
-            "student": "Ask your friends and you hear something. Ask all their friends too and you hear all sorts.",
-            "stakeholder": "A wider net catches more of everything. That is not the same as knowing more.",
-            "researcher": "Coverage of unique unseen pairs of all test steps by C_N(s); SNR is pairs reached over "
-            "the other places of their C_N(s), times 1,000. The paper (App. C.2) takes pairs of trajectories' last "
-            "cases, and each source once. Trained models with N from 1 to 5 are in the ablations.",
-        },
-        check=_check(say, places, coverage, best),
+        check=_check(places, coverage, best),
         deeper=Deeper("long_tail", "See it in Long tail"),
     )
 
 
+def _hops(number: int) -> str:
+    return "1 hop" if number == 1 else f"{number} hops"
+
+
+def _scene(
+    world: Workspace, table: pd.DataFrame, best: int, source: int, target: int, inside: np.ndarray, at: int
+) -> Scene:
+    found = "with" if target in inside else "without"
+    finding = f"{_hops(at + 1)}: {len(inside):,} of {world.dataset.num_pois:,} places, {found} the true one."
+    coverage, places = table["coverage"].tolist(), table["avg_candidates"].tolist()
+    signal = table["snr_x1000"].tolist()
+    names = tuple(str(number + 1) for number in range(len(table)))
+    rows = (
+        Row("Places within reach", tuple(places), tuple(f"{value:,.0f}" for value in places)),
+        Row("New transitions reached", tuple(coverage), tuple(map(percent, coverage))),
+        Row("Signal for noise × 1000", tuple(signal), tuple(f"{value:.1f}" for value in signal)),
+    )
+    listed = "; ".join(
+        f"{_hops(number + 1)}: {percent(reached)} reached, signal {value:.1f}"
+        for number, (reached, value) in enumerate(zip(coverage, signal, strict=True))
+    )
+    panels = Panels(f"Three rows of bars. {listed}.", "Hops", names, rows, at, best)
+    note = "Green: within reach of the start. The best number is solid, yours is outlined. Each row has its own scale."
+    return Scene(finding, (_map(world, source, target, inside, f"Map of {world.name}. {finding}"), panels), note)
+
+
+def _map(world: Workspace, source: int, target: int, inside: np.ndarray, says: str) -> PlaceMap:
+    reached = [int(poi) for poi in inside if poi not in (source, target)]
+    outside = np.setdiff1d(np.arange(world.dataset.num_pois), [*reached, source, target])
+    dots = (
+        Dots("Out of reach", tuple(map(int, outside)), "faint", 4),
+        Dots("Within reach", tuple(reached), "paths", 6),
+        Dots("Start", (source,), "ink", 12),
+        Dots("True next place", (target,), "truth", 18, ring=True),
+    )
+    names = {poi: world.labels[poi] for poi in (source, target)}
+    return PlaceMap(says, world.latitude, world.longitude, dots, names=names)
+
+
 def _farthest(world: Workspace, cases: pd.DataFrame) -> pd.Series:
-    """The case whose ends lie farthest apart, so that both are seen on a map."""
+    """The case whose ends are farthest from each other, so that both are seen on a map."""
     ends = (cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
-    opened = world
-    distance = distance_km(*(values[at] for at in ends for values in (opened.latitude, opened.longitude)))
+    distance = distance_km(*(values[at] for at in ends for values in (world.latitude, world.longitude)))
     return cases.iloc[int(np.nanargmax(distance))]
 
 
-def _than(at: int, best: int) -> str:
-    if at == best:
-        return "Right."
-    return "That is too short a look." if at < best else "That is too far: the noise grows faster."
-
-
-def _check(say: Say, places: np.ndarray, coverage: np.ndarray, best: int) -> Question:
+def _check(places: np.ndarray, coverage: np.ndarray, best: int) -> Question:
     """What grows faster from the best number of hops to the next."""
     first = min(best, len(places) - 2)
     grown = [
         float(values[first + 1] / values[first]) if values[first] > 0 else float("inf") for values in (places, coverage)
     ]
     ratio = grown[0] / grown[1] if grown[1] not in (0.0, float("inf")) else 0.0
-    right = 2 if abs(ratio - 1) < _ALIKE else 0 if ratio > 1 else 1
-    fact = say(
-        "The list grows {list} times, the share of new {steps} reached {share} times.",
-        list=f"{grown[0]:.1f}",
-        share=f"{grown[1]:.1f}",
-    )
     return choose(
-        say("Go from {a} to {b} {hops} ahead. What grows faster?", a=first + 1, b=first + 2),
-        (
-            (say("The list of {places}"), f"{'Right' if right == 0 else 'No'}. {fact}"),
-            (say("The share of new {steps} reached"), f"{'Right' if right == 1 else 'No'}. {fact}"),
-            ("Both alike", f"{'Right' if right == 2 else 'No'}. {fact}"),
-        ),
-        right,
+        f"Go from {first + 1} to {_hops(first + 2)}. What grows faster?",
+        ("The list of places", "The share of new transitions reached", "Both the same"),
+        larger(ratio, 1.0, _CLOSE),
+        f"The list grows {grown[0]:.1f} times, the share of new transitions reached {grown[1]:.1f} times.",
     )

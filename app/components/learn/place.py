@@ -1,19 +1,14 @@
-"""Where a learner stands: lesson, answers, handles and reader, in the session and in the link."""
+"""Where a learner is: lesson, answers and handles, in the session and in the link."""
 
 from typing import Final
 
 import streamlit as st
 
 from analysis.learn.course import COURSE
-from analysis.learn.lesson import Audience, Handle, Lesson
+from analysis.learn.lesson import Handle, Lesson
 from analysis.learn.progress import Progress
 from app import state
 
-READERS: Final[dict[Audience, str]] = {
-    "student": "Student",
-    "stakeholder": "Stakeholder",
-    "researcher": "Researcher",
-}
 _KEYS: Final = tuple(entry.outline.key for entry in COURSE)
 
 
@@ -50,23 +45,6 @@ def keep(progress: Progress) -> None:
     state.write_param("answers", progress.text or None)
 
 
-def reader_control() -> Audience:
-    """Who reads; the words and details of a lesson follow, its numbers do not."""
-    chosen = st.segmented_control(
-        "Reader",
-        list(READERS),
-        default="student",
-        required=True,
-        format_func=READERS.__getitem__,
-        key="reader",
-        bind="query-params",
-        persist_state="session",
-        label_visibility="collapsed",
-        help="Changes words and details, never a number.",
-    )
-    return chosen or "student"
-
-
 def handle_key(lesson: Lesson, handle: Handle) -> str:
     """The key of a handle's widget."""
     return f"learn_{lesson.outline.key}_{handle.name}"
@@ -86,7 +64,7 @@ def start_handles(lesson: Lesson) -> None:
 
 
 def handle_positions(lesson: Lesson) -> tuple[int, ...]:
-    """Where the handles stand; written into the link where one was moved."""
+    """Where the handles are; written into the link where one was moved."""
     at = tuple(int(st.session_state[handle_key(lesson, handle)]) for handle in lesson.handles)
     state.write_param("at", None if at == lesson.start else ".".join(map(str, at)))
     return at

@@ -16,7 +16,7 @@ from recap.printable import markdown_text
 
 
 def move_handles(lesson: Lesson) -> tuple[int, ...]:
-    """The lesson's handles side by side; returns their positions."""
+    """The lesson's handles in a row; returns their positions."""
     start_handles(lesson)
     row = st.grid(min(3, len(lesson.handles)), min_column_width=230)
     for handle in lesson.handles:
@@ -30,12 +30,12 @@ def one_handle(handle: Handle, key: str) -> int:
     options = list(range(len(handle.positions)))
     if handle.kind == "list":
         return st.selectbox(handle.label, options, format_func=handle.positions.__getitem__, key=key, width=420)
-    chosen: int = st.select_slider(handle.label, options, format_func=handle.positions.__getitem__, key=key, width=420)
+    chosen: int = st.select_slider(handle.label, options, format_func=handle.positions.__getitem__, key=key)
     return chosen
 
 
 def show_scene(scene: Scene, key: str, lesson: Lesson | None = None) -> None:
-    """The finding as a heading, then the charts and what they are over.
+    """The finding as a heading, then the charts and a line below.
 
     Args:
         lesson: whose list a click on a map chooses from.
@@ -44,13 +44,14 @@ def show_scene(scene: Scene, key: str, lesson: Lesson | None = None) -> None:
     grid = st.grid(len(scene.charts), min_column_width=380, gap="medium")
     for number, chart in enumerate(scene.charts):
         with grid.cell():
-            _show_chart(chart, f"{key}_{number}", lesson)
+            show_chart(chart, f"{key}_{number}", lesson)
     if scene.note:
         quiet(markdown_text(scene.note))
     chart_table({f"Figure {number + 1}": chart.table() for number, chart in enumerate(scene.charts)}, key)
 
 
-def _show_chart(chart: Chart, key: str, lesson: Lesson | None) -> None:
+def show_chart(chart: Chart, key: str, lesson: Lesson | None = None) -> None:
+    """One chart; a place of a map can be clicked where the lesson has a list of places."""
     figure = draw(chart, state.theme_palette())
     if isinstance(chart, PlaceMap) and chart.clickable and lesson is not None:
         st.plotly_chart(

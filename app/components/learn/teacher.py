@@ -1,23 +1,18 @@
-"""For teachers: order and timing, aims, questions to talk about, a handout to print, slides."""
+"""For teachers: a plan for one class, questions to talk about, and a handout to print."""
 
 from functools import partial
 
 import pandas as pd
 import streamlit as st
 
-from analysis.learn.course import COURSE, MINUTES
+from analysis.learn.course import COURSE, MINUTES, ROUTE
 from analysis.learn.handout import handout_html
 from analysis.learn.lesson import Lesson, LessonUnavailableError
 from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace
 from app.components.text import quiet, section
-from app.pages import PRESENT
 from app.sources import Source
-from recap import columns as c
-from recap.printable import markdown_text
-
-_SLIDES_OF = "popular"
 
 
 def show_teacher(source: Source) -> None:
@@ -33,27 +28,18 @@ def show_teacher(source: Source) -> None:
             on_click="ignore",
             icon=":material/print:",
             key="learn_handout",
-            help="One page file that prints: all questions, then the answers.",
+            help="One page that prints: all questions, then the answers.",
         )
-        if st.button(
-            "Slides",
-            icon=":material/slideshow:",
-            key="learn_slides",
-            disabled=not source.has_parts,
-            help="The failed visit of lesson 1, step by step.",
-        ):
-            _show_slides(source)
-    st.title(f"Ten lessons, {MINUTES} minutes", anchor=False)
+    st.title(f"{ROUTE} lessons, {MINUTES} minutes", anchor=False)
     st.markdown(
-        "Each lesson asks for a guess before it shows the answer. Let the class guess alone, talk in pairs, then "
-        "reveal. All numbers are computed from the open city; with another city the right answers may be others."
+        "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal."
     )
     section("Plan")
     st.table(_plan(), border="horizontal")  # not a grid: its lines wrap on a narrow screen, and it prints
     section("Questions to talk about")
     for number, entry in enumerate(COURSE):
         with st.expander(f"{number + 1}. {entry.outline.title}"):
-            st.markdown(f"{entry.outline.idea} Aim: {entry.outline.aim}")
+            st.markdown(entry.outline.idea)
             st.markdown("\n".join(f"- {question}" for question in entry.outline.questions))
     quiet("Answers stay in the address of each learner's page. Nothing is sent anywhere.")
 
@@ -62,14 +48,8 @@ def _plan() -> pd.DataFrame:
     start, rows = 0, []
     for number, entry in enumerate(COURSE):
         outline = entry.outline
-        rows.append(
-            {
-                "": number + 1,
-                "Lesson": outline.title,
-                "Minutes": f"{start} to {start + outline.minutes}",
-                "Aim": outline.aim,
-            }
-        )
+        when = f"{start} to {start + outline.minutes}" if number < ROUTE else f"extra, {outline.minutes}"
+        rows.append({"": number + 1, "Lesson": outline.title, "Minutes": when, "Idea": outline.idea})
         start += outline.minutes
     return pd.DataFrame(rows).set_index("")
 
@@ -84,16 +64,6 @@ def _handout(source: Source) -> bytes:
         except LessonUnavailableError:
             lessons.append(None)
     return handout_html(dataset.manifest.name, lessons).encode()
-
-
-def _show_slides(source: Source) -> None:
-    number = next(at for at, entry in enumerate(COURSE) if entry.outline.key == _SLIDES_OF)
-    try:
-        case = cached.lesson(source, number).deeper.params[c.CASE]
-    except LessonUnavailableError as error:
-        st.info(markdown_text(str(error)))
-        return
-    st.switch_page(PRESENT.path, query_params=state.link_to(source, case=case))
 
 
 def _back() -> None:

@@ -13,7 +13,7 @@ from analysis.glossary import tooltip
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
-from app.cached import explanations
+from app.cached import explanations, maps
 from app.components.imported import imported_sentence
 from app.components.text import quiet
 from app.components.walk import words
@@ -31,7 +31,9 @@ def show_predictions(
     """
     case = int(prediction.case[c.CASE])
     stop = trajectory.stop_of(case)
-    quiet(words.stop_line(trajectory.stops["local_time"].iloc[stop - 1], stop, len(trajectory.stops)))
+    here = maps.neighbourhood(source, int(prediction.case[c.SOURCE]))
+    there = maps.neighbourhood(source, int(prediction.case[c.TARGET])) if show_truth else ""
+    quiet(words.stop_line(trajectory.stops["local_time"].iloc[stop - 1], stop, len(trajectory.stops), here, there))
     facts, badges = [words.HIDDEN] * 3, [""]
     if show_truth:
         rank = words.NOT_LISTED if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)

@@ -24,9 +24,14 @@ def title(source: str, truth: str | None) -> str:
     return f"{markdown_text(source)} → :orange[{HIDDEN if truth is None else markdown_text(truth)}]"
 
 
-def stop_line(when: datetime, stop: int, stops: int) -> str:
-    """When and where in the trajectory."""
-    return f"{day(when)}, {when:%H:%M}. Stop {stop} of {stops}. The true next place:"
+def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> str:
+    """When and where in the trajectory.
+
+    Args:
+        here, there: neighbourhoods of the current place and of the true next one; empty where not known or hidden.
+    """
+    now, then = (f" in {markdown_text(place)}" if place else "" for place in (here, there))
+    return f"{day(when)}, {when:%H:%M}{now}. Stop {stop} of {stops}. The true next place{then}:"
 
 
 def not_among(case: int) -> str:

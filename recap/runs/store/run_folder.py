@@ -155,10 +155,7 @@ class RunFolder:
 
     def read_progress(self) -> RunProgress:
         """The worker's last words about its step; empty before the first."""
-        try:
-            return cast(RunProgress, read_json(self.path / PROGRESS))
-        except RecapError:
-            return {}
+        return cast(RunProgress, self._read_if_there(PROGRESS))
 
     def read_metrics(self) -> list[EpochLine]:
         """One entry for each finished epoch; a damaged line ends the list."""
@@ -166,15 +163,15 @@ class RunFolder:
 
     def read_summary(self) -> RunSummary:
         """What the finished run wrote down; empty before."""
-        try:
-            return cast(RunSummary, read_json(self.path / SUMMARY))
-        except RecapError:
-            return {}
+        return cast(RunSummary, self._read_if_there(SUMMARY))
 
     def read_reference(self) -> RunReference:
         """What counting reaches on the validation cases; empty before."""
+        return cast(RunReference, self._read_if_there(REFERENCE))
+
+    def _read_if_there(self, name: str) -> dict[str, Any]:
         try:
-            return cast(RunReference, read_json(self.path / REFERENCE))
+            return read_json(self.path / name)
         except RecapError:
             return {}
 

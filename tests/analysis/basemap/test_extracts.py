@@ -17,6 +17,7 @@ from tests.cli_runner import recap_here, recap_json_here
 BOX = (10.0, 50.0, 10.4, 50.2)
 COAST = [(9.9, 50.1), (10.5, 50.1)]  # eastwards: land to the north (left), sea to the south (right)
 LAKE = [(10.1, 50.15), (10.12, 50.15), (10.12, 50.17), (10.1, 50.17), (10.1, 50.15)]
+QUARTER = [(10.15, 50.14), (10.25, 50.14), (10.25, 50.18), (10.15, 50.18), (10.15, 50.14)]
 PARK = [(10.2, 50.15), (10.22, 50.15), (10.22, 50.17), (10.2, 50.17), (10.2, 50.15)]
 ROADS = {"primary": [(10.0, 50.12), (10.4, 50.12)], "residential": [(10.1, 50.12), (10.1, 50.14)]}
 FAR = [(70.0, 10.0), (70.1, 10.0)]
@@ -26,6 +27,7 @@ def ways() -> list[tuple[dict[str, str], list[tuple[float, float]]]]:
     """Every object of the test city with its tags."""
     roads = [({"highway": kind}, line) for kind, line in ROADS.items()]
     shown = [({"natural": "coastline"}, COAST), ({"natural": "water"}, LAKE), ({"leisure": "park"}, PARK), *roads]
+    shown.append(({"place": "neighbourhood", "name": "Old\nQuarter"}, QUARTER))
     return [*shown, ({"highway": "motorway"}, FAR), ({"building": "yes"}, PARK)]
 
 
@@ -81,7 +83,7 @@ def drawn(basemap: Basemap, layer: str) -> Any:
 def test_an_extract_becomes_layers(kind: str, tmp_path: Path) -> None:
     """Both kinds of file give the same layers: the sea is right of the coast, the far motorway is left out."""
     basemap = read(kind, tmp_path)
-    assert basemap["order"] == ["park", "street", "water", "shore", "road"]
+    assert basemap["order"] == ["district", "park", "street", "water", "shore", "road"]
     assert basemap["attribution"] == OPENSTREETMAP
     water = drawn(basemap, "water")
     assert water.area == pytest.approx(0.4 * 0.1 + 0.02 * 0.02, rel=1e-3)
@@ -89,6 +91,7 @@ def test_an_extract_becomes_layers(kind: str, tmp_path: Path) -> None:
     assert drawn(basemap, "park").area == pytest.approx(0.02 * 0.02, rel=1e-3)
     assert drawn(basemap, "road").length == pytest.approx(0.4)
     assert basemap["layers"]["road"]["features"][0]["properties"] == {"rank": 1}
+    assert basemap["layers"]["district"]["features"][0]["properties"] == {"name": "Old Quarter"}
 
 
 def test_which_tags_are_drawn() -> None:
@@ -98,6 +101,7 @@ def test_which_tags_are_drawn() -> None:
     assert layer_of({"railway": "subway", "tunnel": "yes"}, is_area=False) is None
     assert layer_of({"landuse": "reservoir"}, is_area=True) == ("water", {"kind": "lake"})
     assert layer_of({"building": "yes"}, is_area=True) is None
+    assert layer_of({"place": "suburb"}, is_area=True) is None, "one without a name"
 
 
 @pytest.mark.parametrize(
@@ -136,8 +140,9 @@ def test_without_osmium_the_command_to_install_it_is_named(tmp_path: Path, monke
         list(read_extract(path))
 
 
-def test_command(tmp_path: Path, city_folder: Path) -> None:
+def test_command(tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`recap basemap` writes where the app looks, or where it is told; another city's file is refused."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))  # other tests see the city without it
     from analysis.basemap.document import box_of, read_basemap
     from analysis.basemap.stored import find_basemap
     from analysis.workspace import Workspace

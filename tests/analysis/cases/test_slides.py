@@ -57,8 +57,8 @@ def test_the_smallest_change_is_explains(model: Workspace, explained: list[CaseE
     found = [shown for shown in explained if shown.flip is not None]
     assert found
     for shown in found:
-        slide = changed(model, shown, shown.flip.edit.text)  # type: ignore[union-attr]  # those with one
-        again = explain_case(model.predictor, shown.case, against=shown.runner_up, edits=(shown.flip.edit,))  # type: ignore[union-attr]
+        slide = changed(model, shown, shown.flip.edit.text)
+        again = explain_case(model.predictor, shown.case, against=shown.runner_up, edits=(shown.flip.edit,))
         assert [number.value for number in slide.numbers[:2]] == [
             ordinal(shown.target_rank),
             ordinal(again.target_rank),

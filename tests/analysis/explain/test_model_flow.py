@@ -1,24 +1,31 @@
 """The model drawn once: parts that add up, ranks without each, curves that say what terms add, and the headline."""
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
 
-from analysis.explain.curves import describe_learned, learned_curves, values_at
+from analysis.explain.curves import describe_learned, learned_curves, replicate_curves, values_at
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.model_words import explain_part, headline
 from analysis.figures.model_flow import plot_flow
 from analysis.figures.palette import DARK
+from analysis.records.ablations import describe_ablations
 from analysis.records.causes import deciding_part, worth_by_kind
+from recap.checkpoint import Checkpoint
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
+from recap.predictor import Predictor
+from recap.presets import recap as recap_config
 from tests.analysis.planted import small_predictor
 from tests.analysis.records.test_causes import KINDS
-from tests.worlds import CURVES
+from tests.untrained import write_untrained_checkpoint
+from tests.worlds import CURVES, small_city
 
 RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
 MODELS: dict[str, dict[str, Any]] = {
@@ -89,8 +96,6 @@ def test_the_picture_ends_at_the_score(model: str) -> None:
 def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:
     """Known places are ranked among known ones alone: nothing said of new places can move them."""
     predictor = small_predictor(**KINDS["curves"][0])
-    from analysis.records.ablations import describe_ablations
-
     table = describe_ablations(predictor, predictor.cases)
     for number in range(0, len(table), 9):
         row, target = int(predictor.cases["row"][number]), int(predictor.cases["target"][number])
@@ -105,3 +110,16 @@ def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:
     worth = worth_by_kind(table, np.arange(len(table)))
     assert set(worth["among"]) == {"all", "known", "new"}
     assert headline(deciding_part(worth, "known"), deciding_part(worth, "new")).endswith("new ones.")
+
+
+def test_finished_replicates_give_their_curves(tmp_path: Path) -> None:
+    """A seed next to the checkpoint has the same curves; one whose training has not finished has none."""
+    dataset = small_city()
+    checkpoint = Checkpoint.load(write_untrained_checkpoint(dataset, tmp_path / "recap", config=recap_config()))
+    assert replicate_curves(checkpoint) == []
+    seed = tmp_path / "recap-seeds" / "seed-1"
+    shutil.copytree(checkpoint.folder, seed)
+    (tmp_path / "recap-seeds" / "seed-2" / "training").mkdir(parents=True)
+    (replicate,) = replicate_curves(checkpoint)
+    own = learned_curves(Predictor(checkpoint, dataset))
+    assert [(curve.knots, curve.points) for curve in replicate] == [(curve.knots, curve.points) for curve in own]

@@ -2,68 +2,91 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from analysis.formatting import points
+from analysis.formatting import percent, signed_points
 from analysis.learn.course import COURSE
-from analysis.learn.lesson import Lesson
+from analysis.learn.lesson import Lesson, LessonUnavailableError
+from analysis.learn.lessons.curve import SHAPES
 from analysis.learn.toy_town import build_toy_town
-from analysis.learn.vocabulary import Say
+from analysis.workspace import Workspace
+from recap import columns as c
 from recap.predictor import Predictor
 from tests.learn_answers import Answers, planted_rank
-from tests.learn_worlds import world_of
+from tests.learn_worlds import demo_lesson, demo_world
+
+COUNTED = ("rare", "two_hops", "visits", "hops", "holdout", "privacy")
+LABELS = {"past visits": "Past visits", "core": "Sequence model", "correction": "Correction"}
+ENTRIES = {entry.outline.key: entry for entry in COURSE}
 
 
 def _lessons(data: Path, checkpoint: Path) -> dict[str, Lesson]:
-    world = world_of(data, checkpoint)
-    return {entry.outline.key: entry.build(world, Say()) for entry in COURSE}
+    """All but the lesson on curves, which these models have none of."""
+    world = Workspace.open(data, checkpoint, keep=False)
+    with pytest.raises(LessonUnavailableError, match="learned curves"):
+        ENTRIES["curve"].build(world)
+    return {key: entry.build(world) for key, entry in ENTRIES.items() if key != "curve"}
 
 
 @pytest.mark.parametrize("city", [0, 1])
 def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int) -> None:
-    """All ten predictions and checks, by dictionaries and loops over check-ins or by scoring single cases again."""
+    """Guesses and checks, by dictionaries and loops over check-ins or by scoring single cases again."""
     data, checkpoint = two_cities[city]
     lessons = _lessons(data, checkpoint)
     predictor = Predictor.load(checkpoint, data)
     answers = Answers(predictor.dataset, predictor)
-    right = {key: (lesson.prediction.right, lesson.check.right) for key, lesson in lessons.items()}
-    for key in ("popular", "tails", "compose", "hops", "habit", "holdout", "privacy"):
+    right = {key: (lesson.guess.right, lesson.check.right) for key, lesson in lessons.items()}
+    for key in COUNTED:
         assert right[key] == getattr(answers, key)(), key
-    told = lessons["habit"].prediction.choices[0].reply
-    assert all(f"{share:.1%}".replace("%", " %") in told for share in answers.alone), (told, answers.alone)
-    assert right["cause"] == answers.cause(int(lessons["cause"].deeper.params["case"]))
-    case = int(lessons["context"].deeper.params["case"])
-    assert right["context"] == answers.context(case, answers.habit_without_time(case))
-    morning, evening = (points(answers.habit_points(case, hour)) for hour in (8, 20))
-    assert (
-        f"At 8:00 habit is worth {morning} points, at 20:00 {evening}."
-        in lessons["context"].prediction.choices[0].reply
-    )
-    lead, holding = answers.ledger(int(lessons["sum"].deeper.params["case"]))
-    shown = {"own_visits": "Past visits", "core": "Sequence model"}
-    assert lessons["sum"].prediction.choices[right["sum"][0]].label == shown[lead]
-    assert right["sum"][1] == holding
+    reply = lessons["visits"].guess.choices[0].reply
+    assert all(percent(share, 1) in reply for share in answers.alone), (reply, answers.alone)
+    lead, stable = answers.score(int(lessons["score"].deeper.params["case"]))
+    assert lessons["score"].guess.choices[right["score"][0]].label == LABELS[lead]
+    assert right["score"][1] == stable
 
 
 def test_the_toy_towns_path_is_the_likeliest() -> None:
-    """The prediction of lesson 3, by dictionaries of shares: from House 7 two steps lead to Square 1 first of all."""
+    """The guess of lesson 2, by dictionaries of shares: from House 7 two hops lead to Square 1 first of all."""
     assert planted_rank(build_toy_town(0.5, 0.0, 0).dataset, "House 7", "Square 1") == 1
 
 
+def test_the_curve_is_the_models() -> None:
+    """Its shape by its ends and its middle; the place that is asked for is found again among the user's check-ins."""
+    lesson, world = demo_lesson(ENTRIES["curve"]), demo_world("checkpoint")
+    curves = world.predictor.model.curves
+    assert curves is not None
+    row = [feature.name for feature in curves.curves.features].index("time_since_visit")
+    knots = curves.curves.knot_FK1[row][curves.curves.knot_FK1[row].isfinite()].double().numpy()
+    levels = curves.curves.levels[row].double().numpy()[: len(knots)]
+    first, middle, last = np.interp([knots[1], (knots[1] + knots[-1]) / 2, knots[-1]], knots, levels)
+    assert first < middle < last and list(SHAPES)[lesson.guess.right] == "It rises"
+    picture = lesson.check.picture
+    assert picture is not None
+    marks = picture.table().set_index("Mark")["Points"]
+    name = lesson.check.prompt.split(" was last at ")[1].split(" ")[0].replace("\\", "")
+    user, table = int(lesson.check.prompt.split()[1]), world.dataset.checkins
+    tests = world.cases[world.cases[c.USER] == user]
+    now = int(tests[c.ROW].iloc[0])
+    mine = table.iloc[:now][(table[c.USER] == user).to_numpy()[:now]]
+    hours = [
+        (table[c.TIME].iloc[now] - time).total_seconds() / 3600
+        for poi, time in zip(mine[c.POI], mine[c.TIME], strict=True)
+        if world.labels[poi].startswith(name)
+    ]
+    points = {signed_points(float(np.interp(1 + np.log1p(ago), knots, levels))) for ago in hours}
+    assert marks["ABC"[lesson.check.right]] in points
+
+
 def test_answers_change_with_the_city(two_cities: list[tuple[Path, Path]]) -> None:
-    """Over two cities each lesson's numbers differ; so does the right answer of most."""
+    """Over two cities each lesson's numbers differ; so does the right answer of some."""
     first, second = (_lessons(*folders) for folders in two_cities)
     for key in first:
-        told = []
+        shown = []
         for lesson in (first[key], second[key]):
             scene = lesson.scene(lesson.start)
-            replies = [choice.reply for question in (lesson.prediction, lesson.check) for choice in question.choices]
-            told.append((replies, scene.finding, scene.note))
-        assert told[0] != told[1], key
-    moved = [
-        key
-        for key in first
-        if (first[key].prediction.right, first[key].check.right)
-        != (second[key].prediction.right, second[key].check.right)
-    ]
-    assert len(moved) >= 3, moved
+            replies = [choice.reply for question in (lesson.guess, lesson.check) for choice in question.choices]
+            shown.append((replies, scene.finding, scene.note))
+        assert shown[0] != shown[1], key
+    right = [[(lesson.guess.right, lesson.check.right) for lesson in city.values()] for city in (first, second)]
+    assert right[0] != right[1]

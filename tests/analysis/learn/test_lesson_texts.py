@@ -1,41 +1,33 @@
-"""What lessons say: an aside for each audience, and a text for every figure."""
-
-import re
-from functools import cache
-from typing import get_args
+"""What lessons show: a picture before each guess, and a text for every figure."""
 
 import pytest
 
-from analysis.learn.course import COURSE, Entry
-from analysis.learn.lesson import Audience, Lesson, Question
-from analysis.learn.vocabulary import Say
-from tests.learn_worlds import demo_world
+from analysis.figures.palette import DARK
+from analysis.glossary import TERMS
+from analysis.learn.charts import Chart
+from analysis.learn.course import COURSE, MINUTES, ROUTE, Entry
+from analysis.learn.drawing import draw
+from tests.learn_worlds import demo_lesson
 
-AUDIENCES = get_args(Audience)
-NUMBER = re.compile(r"[−+]?\d[\d,]*(?:\.\d+)?")
 EACH_LESSON = pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.outline.key)
 
 
-@cache
-def _lesson(entry: Entry) -> Lesson:
-    return entry.build(demo_world(), Say())
-
-
-def _asked(question: Question) -> list[str]:
-    return [question.prompt, *(choice.label for choice in question.choices)]
+def test_the_route_fills_one_class() -> None:
+    assert MINUTES == 45
+    assert [entry.outline.key for entry in COURSE[:ROUTE]] == ["rare", "two_hops", "visits"]
 
 
 @EACH_LESSON
-def test_each_audience_has_its_own_aside(entry: Entry) -> None:
-    asides = _lesson(entry).aside
-    assert set(asides) == set(AUDIENCES) and len(set(asides.values())) == len(AUDIENCES)
-
-
-@EACH_LESSON
-def test_every_figure_says_what_it_shows(entry: Entry) -> None:
-    """A sentence for a screen reader, with a number in it, and a table with every mark's text."""
-    lesson = _lesson(entry)
-    for scene in [lesson.scene(lesson.start), *([lesson.contrast] if lesson.contrast else [])]:
-        for chart in scene.charts:
-            assert chart.says.endswith(".") and NUMBER.search(chart.says)
-            assert len(chart.table()) > 0
+def test_every_figure_can_be_drawn_and_read_out(entry: Entry) -> None:
+    """At both ends of the handles: a sentence for a screen reader, and a table; terms are in the glossary."""
+    lesson = demo_lesson(entry)
+    assert lesson.guess.picture is not None and all(term in TERMS for term in lesson.outline.terms)
+    pictures: list[Chart] = [question.picture for question in (lesson.guess, lesson.check) if question.picture]
+    ends = [tuple(len(handle.positions) - 1 for handle in lesson.handles), tuple(0 for _ in lesson.handles)]
+    for at in (lesson.start, *ends):
+        scene = lesson.scene(at)
+        assert scene.finding.endswith(".")
+        pictures += scene.charts
+    for chart in pictures:
+        assert chart.says.endswith(".") and len(chart.table()) > 0
+        assert len(draw(chart, DARK).data) > 0

@@ -30,7 +30,7 @@ def _differences(two_hop: float, returns: float, part: Part, layout: int = 0) ->
 @pytest.mark.slow  # ten trainings
 @pytest.mark.parametrize(("two_hop", "returns", "part"), [(0.5, 0.0, "graph"), (0.0, 0.5, "history")])
 def test_a_part_earns_its_keep_where_it_is_needed(two_hop: float, returns: float, part: Part) -> None:
-    """At the largest share its removal costs HR@1 in every one of five seeds, and the interval lies above 0.1."""
+    """At the largest share leaving it out costs HR@1 in every one of five seeds, and the interval lies above 0.1."""
     found = _differences(two_hop, returns, part)
     half = T_OF_FIVE * stdev(found) / math.sqrt(len(found))
     assert min(found) > 0
@@ -51,19 +51,19 @@ def test_no_layout_takes_the_graph_tokens_worth(layout: int) -> None:
 @pytest.mark.thorough
 @pytest.mark.parametrize("part", ["graph", "history"])
 def test_a_part_earns_nothing_where_nothing_was_planted(part: Part) -> None:
-    """Over five seeds the interval of what its removal costs holds 0, and lies within one step in a hundred."""
+    """Over five seeds the interval of what leaving it out costs holds 0, and lies within one step in a hundred."""
     found = _differences(0.0, 0.0, part)
     half = T_OF_FIVE * stdev(found) / math.sqrt(len(found))
     assert mean(found) - half <= 0 <= mean(found) + half
     assert abs(mean(found)) + half < 0.01
 
 
-def test_each_epoch_is_told() -> None:
-    """The last told accuracy is that of the returned ranks; the same seed trains the same model."""
-    town, told = build_toy_town(0.25, 0.25), list[LiveEpoch]()
-    ranked = train_in_town(town, toy_config(epochs=2), told.append)
-    assert [(line.epoch, line.epochs) for line in told] == [(1, 2), (2, 2)]
-    assert told[-1].hr1 == metrics_of(ranked)["hr1"]
+def test_each_epoch_is_reported() -> None:
+    """The last reported accuracy is that of the returned ranks; the same seed trains the same model."""
+    town, lines = build_toy_town(0.25, 0.25), list[LiveEpoch]()
+    ranked = train_in_town(town, toy_config(epochs=2), lines.append)
+    assert [(line.epoch, line.epochs) for line in lines] == [(1, 2), (2, 2)]
+    assert lines[-1].hr1 == metrics_of(ranked)["hr1"]
     assert len(ranked) == len(town.kinds)
 
 

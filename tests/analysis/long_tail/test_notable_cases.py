@@ -8,7 +8,7 @@ import pytest
 
 from analysis.explain.edits import SwitchOff
 from analysis.explain.explanation import explain_case
-from analysis.long_tail.notable_cases import NotableCase, find_notable, notable_cases
+from analysis.long_tail.notable_cases import NotableCase, _spread, find_notable, notable_cases
 from analysis.records.ablations import ABLATIONS
 from analysis.workspace import Workspace
 from tests.checkins import split_dataset
@@ -71,3 +71,10 @@ def test_a_cards_rank_is_that_of_explains_edit(folder: str) -> None:
         edited = explain_case(opened.predictor, card.case, edits=(SwitchOff(name=str(card.ablation)),))
         assert edited.target_rank == card.rank_without
         assert explain_case(opened.predictor, card.case).target_rank == card.rank
+
+
+def test_a_short_list_reaches_from_the_best_rank_to_the_worst() -> None:
+    """Of ten likely cases three: the first, the middle and the last; others only where there is room."""
+    rows = pd.DataFrame({"rank": range(12)})
+    assert _spread(rows, 10, 3).index.tolist() == [0, 4, 9]
+    assert _spread(rows, 2, 3).index.tolist() == [0, 1, 2]

@@ -1,0 +1,32 @@
+"""In which neighbourhood places lie, where a basemap knows neighbourhoods by name."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import shapely
+
+from recap.printable import one_line, shortened
+
+LONGEST = 40
+
+
+def neighbourhoods(basemap: Mapping[str, Any] | None, latitude: np.ndarray, longitude: np.ndarray) -> list[str]:
+    """The name of the district around each place; of several the smallest, empty where there is none.
+
+    Args:
+        basemap: from `find_basemap`; its layer ``district`` has areas with a ``name``.
+        latitude, longitude: degrees, longitudes unwrapped.
+    """
+    layer = {} if basemap is None else basemap["layers"].get("district", {})
+    named = [feature for feature in layer.get("features", []) if str(feature["properties"].get("name") or "").strip()]
+    found = [""] * len(latitude)
+    if not named:
+        return found
+    areas = [shapely.make_valid(shapely.from_geojson(json.dumps(feature["geometry"]))) for feature in named]
+    points = shapely.points(longitude, latitude)
+    place, area = shapely.STRtree(areas).query(points, predicate="within")
+    for at in np.argsort(-shapely.area(areas)[area], kind="stable"):  # the smallest last: its name stays
+        found[place[at]] = shortened(one_line(str(named[area[at]]["properties"]["name"])), LONGEST)
+    return found

@@ -1,0 +1,201 @@
+"""Reading a curve: guess the shape of "time since the last visit", see the learned one, and find places on it."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+
+from analysis.explain.curves import Curve, learned_curves, values_at
+from analysis.explain.edited_case import build_edited_case
+from analysis.figures.charts import assembled
+from analysis.figures.curves import plot_curves
+from analysis.figures.palette import Palette
+from analysis.formatting import days, signed_points, user_name
+from analysis.learn.charts import Picture
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
+from analysis.learn.measure import choose
+from analysis.workspace import Workspace
+from recap import columns as c
+from recap.features.catalogue import TIME_SINCE_FEATURE
+from recap.printable import markdown_text
+
+OUTLINE: Final = Outline(
+    "curve",
+    "Reading a curve",
+    "A curve says how many points a place gets for one number about it.",
+    5,
+    (
+        "Which of your own habits would need another shape?",
+        "Two features move together. What can their two curves not tell you?",
+    ),
+    ("prior", "core"),
+    reads="curves",
+)
+TIMES: Final = (0, 1, 6, 24, 72, 168, 720, 1440, 4320)
+"""Hours since the last visit that the learner can choose, after "never"."""
+SHAPES: Final[dict[str, Callable[[np.ndarray], np.ndarray]]] = {
+    "It falls": lambda x: 1 - x,
+    "It rises": lambda x: x,
+    "Up, then down": lambda x: 1 - np.abs(2 * x - 1),
+    "Down, then up": lambda x: np.abs(2 * x - 1),
+    "It is flat": lambda x: np.full_like(x, 0.5),
+}
+FLAT: Final = 0.15
+"""A curve that moves by fewer points is flat."""
+_SAMPLES: Final = 60
+_LETTERS: Final = "ABC"
+
+
+def shape_of(curve: Curve) -> int:
+    """The shape of `SHAPES` that a curve follows most closely over places visited before.
+
+    By correlation over its axis; a curve that hardly moves is flat.
+    """
+    x = np.linspace(0.0, 1.0, _SAMPLES)
+    first, last = curve.knots[1], curve.knots[-1]
+    y = np.array([curve.at(first + share * (last - first)) for share in x])
+    if np.ptp(y) < FLAT:
+        return len(SHAPES) - 1
+    shapes = list(SHAPES.values())[:-1]
+    return int(np.argmax([np.corrcoef(y, shape(x))[0, 1] for shape in shapes]))
+
+
+def build(world: Workspace) -> Lesson:
+    """Make the lesson.
+
+    Raises:
+        LessonUnavailableError: no model with this curve, or no user with three places.
+    """
+    predictor = require_model(world).predictor
+    if predictor.model.curves is None:
+        raise LessonUnavailableError("This lesson needs a RECAP with learned curves. Choose another one.")
+    curve = next(curve for curve in learned_curves(predictor) if curve.name == TIME_SINCE_FEATURE.name)
+    if len(curve.knots) < 3:
+        raise LessonUnavailableError("In this city nobody returns to a place.")
+    right = shape_of(curve)
+    ends = [curve.at(curve.knots[1]), curve.points[-1]]
+    fact = f"It goes from {signed_points(ends[0])} points right after a visit to {signed_points(ends[1])} at the end."
+    shown = [hours for hours in TIMES if curve.feature.from_unit(hours) <= curve.knots[-1]]
+    return Lesson(
+        OUTLINE,
+        intro=(
+            "The model has a curve for each feature. One reads the time since the user's last visit to a place and "
+            "turns it into points. Places never visited get 0."
+        ),
+        guess=choose(
+            "Which shape does the learned curve have, from just visited to long ago?",
+            tuple(SHAPES),
+            right,
+            fact,
+            _shapes(),
+        ),
+        handles=(Handle("time", "Time since the last visit", ("never", *(_ago(hours) for hours in shown)), 3),),
+        scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
+        idea=(
+            "Read a curve like a price list: find the place's value below, go up to the line, and read the points at "
+            "the left. Add the points of all curves, and you have the score."
+        ),
+        check=_check(world, curve),
+        deeper=Deeper("explain", "See all curves in Explain", {"half": "The model"}),
+    )
+
+
+def _ago(hours: float) -> str:
+    return "just now" if hours < 1 else f"{days(hours / 24)} ago"
+
+
+def _scene(curve: Curve, hours: float | None) -> Scene:
+    value = 0.0 if hours is None else curve.feature.from_unit(hours)
+    added = signed_points(curve.at(value))
+    finding = f"Never visited: {added} points." if hours is None else f"Last visit {_ago(hours)}: {added} points."
+    says = f"{finding} The learned curve of the time since the last visit."
+    rows = pd.DataFrame({"Hours": np.round(curve.amounts, 1), "Points": [signed_points(y) for y in curve.points]})
+    return Scene(finding, (Picture(says, partial(_marked, curve, {"": value}), rows),), _NOTE)
+
+
+_NOTE: Final = "Below the line: where the values of candidates lie in 256 test cases."
+
+
+def _marked(curve: Curve, marks: dict[str, float], palette: Palette) -> go.Figure:
+    """The curve alone, with letters at some values."""
+    figure = plot_curves([curve], palette, columns=1, row_height=320)
+    for letter, value in marks.items():
+        figure.add_scatter(
+            x=[value],
+            y=[curve.at(value)],
+            mode="markers+text",
+            cliponaxis=False,
+            text=[f"<b>{letter}</b>"],
+            textposition="top center",
+            textfont={"size": 18, "color": palette.ink},
+            marker={"size": 13, "color": palette.model.fill, "opacity": 1},
+            hoverinfo="skip",
+        )
+    return figure
+
+
+def _shapes() -> Picture:
+    rows = pd.DataFrame({"Shape": list(SHAPES)})
+    return Picture("Five shapes: " + ", ".join(SHAPES) + ".", _draw_shapes, rows)
+
+
+def _draw_shapes(palette: Palette) -> go.Figure:
+    x = np.linspace(0.0, 1.0, _SAMPLES)
+    width = 1.0 / len(SHAPES)
+    data, notes = [], []
+    layout: dict[str, object] = {}
+    for at, (name, shape) in enumerate(SHAPES.items()):
+        tail = "" if at == 0 else str(at + 1)
+        line = {"color": palette.revisits.fill, "width": 3}
+        trace = {"type": "scatter", "x": x.tolist(), "y": shape(x).tolist(), "mode": "lines", "line": line}
+        data.append(trace | {"xaxis": f"x{tail}", "yaxis": f"y{tail}", "hoverinfo": "skip"})
+        domain = [at * width, (at + 0.8) * width]
+        layout[f"xaxis{tail}"] = {"domain": domain, "anchor": f"y{tail}", "showticklabels": False}
+        layout[f"yaxis{tail}"] = {"range": [-0.1, 1.1], "anchor": f"x{tail}", "visible": False}
+        notes.append({"x": sum(domain) / 2, "xref": "paper", "y": 1.08, "yref": "paper", "text": f"<b>{name}</b>"})
+    notes += [
+        {"x": edge, "xref": "paper", "y": -0.14, "yref": "paper", "text": text, "xanchor": anchor}
+        for edge, text, anchor in ((0.0, "just visited", "left"), (0.8 * width, "long ago", "right"))
+    ]
+    return assembled(data, layout | {"annotations": notes}, palette, height=190, margin={"t": 34, "b": 30})
+
+
+def _check(world: Workspace, curve: Curve) -> Question:
+    """Which of three marks is a place that a user knows."""
+    for case in world.cases[c.CASE].tolist():
+        edited_case = build_edited_case(world.predictor, int(case))
+        pois = np.unique(edited_case.variant.history.poi_H[:-2]).tolist()
+        if len(pois) < len(_LETTERS):
+            continue
+        values = values_at(edited_case, pois)[curve.name]
+        known = sorted((value, poi) for value, poi in zip(values, pois, strict=True) if value is not None)
+        chosen = [known[0], known[len(known) // 2], known[-1]]
+        if len({round(value, 1) for value, _ in chosen}) == len(chosen):
+            break
+    else:
+        raise LessonUnavailableError("In this city nobody knows three places.")
+    right = int(edited_case.case.number + 1) % len(chosen)
+    value, poi = chosen[right]
+    marks = dict(zip(_LETTERS, (value for value, _ in chosen), strict=True))
+    said = signed_points(curve.at(value))
+    rows = pd.DataFrame({"Mark": list(marks), "Points": [signed_points(curve.at(value)) for value in marks.values()]})
+    name, when = markdown_text(world.labels[poi]), _ago(curve.feature.in_unit(value))
+    return choose(
+        f"{user_name(edited_case.case.user)} was last at {name} {when}. Which mark is it?",
+        tuple(_LETTERS),
+        right,
+        f"{name} is {_LETTERS[right]} and gets {said} points from this curve.",
+        Picture("The learned curve with three marks, A, B and C.", partial(_marked, curve, marks), rows),
+    )

@@ -1,0 +1,158 @@
+"""Rare transitions: most next transitions are rare though few next places are, and a counting model misses them."""
+
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.formatting import percent, times
+from analysis.learn.charts import Bar, Bars, Lines, Series
+from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
+from analysis.learn.measure import choose, share_of, share_question
+from analysis.records.popular_places import popular_bar
+from analysis.workspace import Workspace
+from recap import columns as c
+from recap.graph import TAIL_MAX_COUNT
+from recap.printable import markdown_text, shortened
+
+OUTLINE: Final = Outline(
+    "rare",
+    "Rare transitions",
+    "A popular place is hard to predict when nobody went there from here.",
+    15,
+    (
+        "What else has common parts and rare pairs? Think of words and sentences.",
+        "Where would you set the threshold, and who would notice?",
+        "Who is harmed if a map app can only predict transitions it has seen?",
+    ),
+    ("transition", "tail", "eta"),
+)
+K: Final = 20
+MOST: Final = 9
+"""Highest threshold."""
+_SHOWN: Final = 8
+_NAME: Final = 24
+
+
+def rare_shares(cases: pd.DataFrame, threshold: int) -> tuple[float, float]:
+    """Shares of the next places and of the next transitions that training saw at most so often."""
+    return (
+        float((cases[c.DESTINATION_COUNT] <= threshold).mean()),
+        float((cases[c.TRANSITION_COUNT] <= threshold).mean()),
+    )
+
+
+def build(world: Workspace) -> Lesson:
+    """Make the lesson.
+
+    Raises:
+        LessonUnavailableError: no test case, or none for one of the answers of the check.
+    """
+    cases = world.cases
+    if cases.empty:
+        raise LessonUnavailableError("This city has no test case.")
+    places, transitions = rare_shares(cases, TAIL_MAX_COUNT)
+    shares = [rare_shares(cases, threshold) for threshold in range(MOST + 1)]
+    records = world.with_model("markov").records()
+    visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+    is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
+    return Lesson(
+        OUTLINE,
+        intro=(
+            "A transition goes from one place straight to the next. We count how often each one occurs in training. "
+            "A transition is rare if training saw it at most once."
+        ),
+        guess=share_question(
+            "Of all next transitions in the test weeks, how many are rare?",
+            transitions,
+            fact=f"{percent(transitions)} of next transitions are rare, and {percent(places)} of next places.",
+            too_low="There are far more pairs of places than places.",
+            too_high="People also repeat their transitions.",
+            picture=_sample(world, cases),
+        ),
+        handles=(
+            Handle("threshold", "Rare means seen at most so often", tuple(map(str, range(MOST + 1))), TAIL_MAX_COUNT),
+        ),
+        scene=lambda at: _scene(shares, records, is_popular, at[0]),
+        idea=(
+            "A place gathers visits from everywhere. A transition starts at one place only, so it is rare even where "
+            "the place is popular. That is why RECAP reports its accuracy on rare transitions."
+        ),
+        check=_check(world, cases),
+        deeper=Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
+    )
+
+
+def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
+    """Test cases, evenly spread, with the training count of each transition."""
+    rows = np.unique(np.linspace(0, len(cases) - 1, min(_SHOWN, len(cases))).astype(int))
+    some = cases.iloc[rows].sort_values(c.TRANSITION_COUNT, ascending=False, kind="stable")
+    labels = world.labels
+    names = [
+        f"{shortened(labels[int(case[c.SOURCE])], _NAME)} → {shortened(labels[int(case[c.TARGET])], _NAME)}"
+        for _, case in some.iterrows()
+    ]
+    counts = some[c.TRANSITION_COUNT].tolist()
+    distinct = dict(zip(names, counts, strict=True))
+    bars = tuple(
+        Bar(name, count, times(count) if count else "never", "baseline" if count > TAIL_MAX_COUNT else "truth")
+        for name, count in distinct.items()
+    )
+    listed = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
+    return Bars(f"Some next transitions and how often training saw them. {listed}.", "Times in training", bars)
+
+
+def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular: np.ndarray, threshold: int) -> Scene:
+    places, transitions = shares[threshold]
+    finding = (
+        f"At threshold {threshold}, {percent(transitions)} of next transitions are rare and {percent(places)} of next "
+        "places."
+    )
+    lines = (
+        Series("Transitions", tuple(pair[1] for pair in shares), "truth"),
+        Series("Places", tuple(pair[0] for pair in shares), "baseline"),
+    )
+    columns = tuple(map(str, range(len(shares))))
+    curve = Lines(f"{finding} Two rising lines.", "Threshold", columns, lines, threshold, percent=True)
+    is_rare = records[c.TRANSITION_COUNT].to_numpy() <= threshold
+    found, users = records[c.RANK].to_numpy() <= K, records[c.USER].to_numpy()
+    bars = []
+    for rare, kind in ((False, "Frequent"), (True, "Rare")):
+        for popular, place in ((True, "popular place"), (False, "other place")):
+            mask = (is_rare == rare) & (is_popular == popular)
+            share = share_of(found[mask], users[mask])
+            value = share.value if share.n else 0.0
+            meaning = "truth" if rare else "baseline"
+            bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))  # type: ignore[arg-type]
+    says = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
+    hits = Bars(f"Found by counting transitions: {says}.", f"Found among {K} by counting transitions", tuple(bars), 1.0)
+    note = "All test cases. A popular place is among the tenth with most visits. Lines: 95 % intervals over users."
+    return Scene(finding, (curve, hits), note)
+
+
+def _check(world: Workspace, cases: pd.DataFrame) -> Question:
+    """Which of three transitions is rare, though its place is not."""
+    count, visits = cases[c.TRANSITION_COUNT].to_numpy(), cases[c.DESTINATION_COUNT].to_numpy()
+    middle = float(np.median(visits))
+    kinds = {
+        "frequent": (count > TAIL_MAX_COUNT) & (visits > middle),
+        "rare": (count <= TAIL_MAX_COUNT) & (visits > middle),
+        "small": (count > TAIL_MAX_COUNT) & (visits <= middle),
+    }
+    labels, answers = world.labels, []
+    for name, mask in kinds.items():
+        rows = np.flatnonzero(mask)
+        if not len(rows):
+            raise LessonUnavailableError("This city has too few kinds of transitions for this lesson.")
+        order = count[rows] if name == "frequent" else visits[rows]
+        case = cases.iloc[rows[order.argmin() if name == "small" else order.argmax()]]
+        source, target = (markdown_text(labels[int(case[key])]) for key in (c.SOURCE, c.TARGET))
+        seen = times(int(case[c.TRANSITION_COUNT])) if case[c.TRANSITION_COUNT] else "never"
+        place = times(int(case[c.DESTINATION_COUNT]))
+        answers.append(f"{source} → {target}: transition seen {seen}, place visited {place}")
+    return choose(
+        "Which transition is rare although its place is popular?",
+        answers,
+        1,
+        f"Rare means that the transition was seen at most {times(TAIL_MAX_COUNT)}.",
+    )

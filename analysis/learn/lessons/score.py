@@ -1,0 +1,149 @@
+"""A score is a sum: what each group adds to two places, and which contributions are stable."""
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.explain.edited_case import EditedCase, build_edited_case
+from analysis.explain.model_flow import ModelFlow, describe_flow
+from analysis.explain.robustness import check_rows
+from analysis.explain.sentences import part_label
+from analysis.figures.model_flow import describe_flow_picture, plot_flow
+from analysis.formatting import points, signed_points, user_name
+from analysis.learn.charts import Bar, Bars, Picture
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
+from analysis.learn.measure import choose
+from analysis.workspace import Workspace
+from recap import columns as c
+from recap.graph import TAIL_MAX_COUNT
+from recap.printable import markdown_text
+
+OUTLINE: Final = Outline(
+    "score",
+    "A score is a sum",
+    "Contributions add up, but not each of them is stable.",
+    5,
+    (
+        "Which contribution would you show to the user it is about?",
+        "What did the user know that no contribution can hold?",
+    ),
+    ("permutation_test", "seed_band"),
+    reads="curves",
+)
+_ASKED: Final = 4
+_SMALL: Final = 0.005
+
+
+def choose_case(world: Workspace) -> int:
+    """A rare transition that the model ranks first: the first one that needs past visits, else the first.
+
+    Raises:
+        LessonUnavailableError: the model ranks no rare transition first.
+    """
+    ablations, cases = require_model(world).ablations(), world.cases
+    first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
+    if not first.any():
+        raise LessonUnavailableError("In this city the model ranks no rare transition first.")
+    needed = first & (np.nan_to_num(ablations["without_history"].to_numpy(np.float64)) > 1)
+    return int(np.flatnonzero(needed if needed.any() else first)[0])
+
+
+def build(world: Workspace) -> Lesson:
+    """Make the lesson.
+
+    Raises:
+        LessonUnavailableError: no model, or none that ranks a rare transition first.
+    """
+    edited = build_edited_case(require_model(world).predictor, choose_case(world))
+    flow = describe_flow(edited)
+    truth, other = flow.places
+    gaps = {group: truth.groups[group] - other.groups[group] for group in truth.groups}
+    sizes = {group: abs(truth.groups[group]) + abs(other.groups[group]) for group in gaps}
+    order = sorted((group for group in gaps if sizes[group] >= _SMALL), key=lambda group: -abs(gaps[group]))
+    if len(order) < 2:
+        raise LessonUnavailableError("In this case a single group makes the whole score. Choose another model.")
+    names = [markdown_text(place.name) for place in flow.places]
+    asked = sorted(order[:_ASKED], key=list(gaps).index)
+    best = max(asked, key=lambda group: gaps[group])
+    listed = ", ".join(f"{part_label(group).lower()} {signed_points(gaps[group])}" for group in asked)
+    return Lesson(
+        OUTLINE,
+        intro=(
+            f"A score is the sum of what groups of features add. {user_name(edited.case.user)} went on to "
+            f"**{names[0]}** (◎), and the model ranks it first. **{names[1]}** (●) comes second."
+        ),
+        guess=choose(
+            f"Which group puts {names[0]} furthest ahead?",
+            [part_label(group) for group in asked],
+            asked.index(best),
+            f"The leads are: {listed}.",
+            _picture(flow),
+        ),
+        handles=(Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),
+        scene=lambda at: _scene(flow, order, gaps, at[0]),
+        idea=(
+            "The contributions add up to the score, so each can be read alone. But some change when the model is "
+            "trained again, and none knows why the user went."
+        ),
+        check=_check(world, edited, order),
+        deeper=Deeper("explain", "Open this case in Explain", {"case": str(edited.case.number)}),
+    )
+
+
+def _picture(flow: ModelFlow) -> Picture:
+    rows = pd.DataFrame(
+        [
+            {"Part": part.title, **{place.name: points(part.adds[at]) for at, place in enumerate(flow.places)}}
+            for part in flow.parts
+            if part.adds is not None
+        ]
+    )
+    says = "; ".join(describe_flow_picture(flow, place) for place in range(2)) + "."
+    return Picture(says, partial(plot_flow, flow), rows)
+
+
+def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: int) -> Scene:
+    lead = sum(gaps[group] for group in order[:number])
+    name = flow.places[0].name
+    groups = "1 group" if number == 1 else f"{number} groups"
+    verb = "leads" if lead >= 0 else "trails"
+    finding = (
+        f"With {groups}, {name} {verb} by {points(abs(lead))}." if number else "With no group, both have 0 points."
+    )
+    bars = [Bar("Lead so far", lead, signed_points(lead), "truth" if lead >= 0 else "model")]
+    bars += [Bar(part_label(group), gaps[group], signed_points(gaps[group]), "baseline") for group in order[:number]]
+    says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
+    return Scene(
+        finding,
+        (Bars(says, f"Lead over {flow.places[1].name}, in points", tuple(bars)),),
+        "The largest difference first. Rounded to two decimals.",
+    )
+
+
+def _check(world: Workspace, edited: EditedCase, order: list[str]) -> Question:
+    """How many contributions pass the robustness checks."""
+    checks = [check for check in check_rows(edited, world.seeds()) if check.row in order]
+    if not checks:
+        raise LessonUnavailableError("No contribution of this case could be checked. Choose another model.")
+    stable = [part_label(check.row).lower() for check in checks if not check.problems]
+    failing = [f"{part_label(check.row).lower()} ({check.problems[0]})" for check in checks if check.problems]
+    verb = "is" if len(stable) == 1 else "are"
+    fact = f"{len(stable)} of {len(checks)} {verb} stable" + (f": {', '.join(stable)}." if stable else ".")
+    fact += f" Not: {', '.join(failing)}." if failing else ""
+    return choose(
+        f"We compare {len(checks)} contributions with random other cases and with other seeds. How many are stable?",
+        ("None", "Some", "All"),
+        0 if not stable else 1 if failing else 2,
+        fact,
+    )

@@ -1,0 +1,153 @@
+"""Two-hop paths: two known transitions explain a new one in a toy town; in the city an ablation says what they do."""
+
+from typing import Final
+
+import numpy as np
+
+from analysis.formatting import percent
+from analysis.learn.charts import Way
+from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
+from analysis.learn.measure import choose, share_question
+from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_map
+from analysis.learn.toy_town import PLACES, SQUARES, place_name, square_of, stop_of
+from analysis.workspace import Workspace
+from recap import columns as c
+from recap.graph import TAIL_MAX_COUNT
+from recap.printable import markdown_text
+
+OUTLINE: Final = Outline(
+    "two_hops",
+    "Two-hop paths",
+    "Two known transitions can explain a new one; only an ablation says whether they do.",
+    15,
+    (
+        "In the toy town only paths help. What differs in the real city?",
+        "When is a good path no more than a nice story?",
+        "Name a claim from the news that only shows two things together. What would you take away?",
+    ),
+    ("unseen", "graph_token", "coincidence"),
+)
+HOUSE: Final = SQUARES
+"""A house from which nobody goes straight to its square before the test."""
+K: Final = 20
+_MIDDLES: Final = tuple(place for place in range(PLACES) if place not in (HOUSE, square_of(HOUSE)))
+_START: Final = _MIDDLES.index(stop_of(HOUSE + 1))
+_TOWN: Final = (0.5, 0.0, 0)
+_LABELS: Final = ("Fewer than 1 in 20", "1 in 20 up to 1 in 4", "1 in 4 up to 3 in 4", "3 in 4 or more")
+_EDGES: Final = (0.05, 0.25, 0.75)
+
+
+def found_with_path(world: Workspace) -> np.ndarray:
+    """Test cases with a rare transition that are found and to whose place a two-hop path leads."""
+    cases = world.cases
+    rare = cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
+    found = world.ablations()[c.RANK].to_numpy() <= K
+    return np.flatnonzero(rare & found & cases[c.TWO_STEP_WALK].to_numpy(bool))
+
+
+def build(world: Workspace) -> Lesson:
+    """Make the lesson.
+
+    Raises:
+        LessonUnavailableError: the city has no new test transition.
+    """
+    town = opened_town(*_TOWN)
+    source, target = poi_of(town, HOUSE), poi_of(town, square_of(HOUSE))
+    every = np.arange(town.dataset.num_pois)
+    chance = town.graph.two_step_probability(np.full_like(every, source), every)
+    rank = int((chance > chance[target]).sum()) + 1
+    house, square = place_name(HOUSE), place_name(square_of(HOUSE))
+    fact = f"{percent(float(chance[target]))} of all two-hop paths from {house} end at {square}, which makes it "
+    fact += f"number {rank}."
+    unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
+    if unseen.empty:
+        raise LessonUnavailableError("This city has no test transition that training never saw.")
+    picture = town_map(town, _TOWN[2], f"Map of the toy town: from {house} to {square}.", (), source, target)
+    return Lesson(
+        OUTLINE,
+        intro=(
+            f"This toy town has {PLACES} places. Users go from a house to its stop, and from the stop to a square. "
+            f"In the test weeks they go straight from {house} to {square}. Nobody did so in training."
+        ),
+        guess=choose(
+            f"Can a model still rank {square} first?",
+            ("No, a new transition cannot be found", "Yes, over a place in between", "Only by luck"),
+            1 if rank == 1 else 0,
+            fact,
+            picture,
+        ),
+        handles=(
+            Handle(
+                "middle",
+                "Place in between: choose here or click on the map",
+                tuple(map(place_name, _MIDDLES)),
+                _START,
+                "list",
+            ),
+        ),
+        scene=lambda at: _scene(town, source, target, poi_of(town, _MIDDLES[at[0]])),
+        idea=(
+            "Two transitions that users made can explain a third that nobody made. In the toy town nothing else can. "
+            "In a city, past visits often find the same place."
+        ),
+        check=_check(world, len(unseen), int(unseen[c.TWO_STEP_WALK].sum())),
+        deeper=_deeper(world, int(unseen.index[0])),
+        training=parts_training(),
+    )
+
+
+def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
+    labels = town.labels
+    ends = (np.array([source, middle]), np.array([middle, target]))
+    first, second = town.graph.probability(*ends).tolist()
+    counts = town.graph.count(*ends).tolist()
+    if first > 0 and second > 0:
+        finding = f"{percent(first)} go to {labels[middle]}, {percent(second)} go on: {percent(first * second)} in all."
+    elif first > 0:
+        finding = f"No path: nobody went on from {labels[middle]} to {labels[target]}."
+    else:
+        finding = f"No path: nobody went from {labels[source]} to {labels[middle]}."
+    ways = tuple(
+        Way(start, end, 2 + 6 * share, f"{count:,} times" if count else "never", bool(count))
+        for start, end, share, count in zip(*(ends[0].tolist(), ends[1].tolist()), (first, second), counts, strict=True)
+    )
+    picture = town_map(town, _TOWN[2], f"Map of the toy town. {finding}", ways, source, target, middle)
+    return Scene(finding, (picture,), "Shares of all training transitions that leave a place.")
+
+
+def _check(world: Workspace, unseen: int, linked: int) -> Question:
+    """How many found cases need the paths; without a model, how many new transitions have one."""
+    rows = np.zeros(0, dtype=np.int64)
+    if world.has_parts and world.ablations()["without_two_hops"].notna().any():
+        rows = found_with_path(world)
+    city = markdown_text(world.name)
+    if not len(rows):
+        return share_question(
+            f"Now {city}. How many of its new test transitions have a two-hop path?",
+            linked / unseen,
+            fact=f"{linked:,} of {unseen:,} do.",
+            too_low="Busy places have many neighbours.",
+            too_high="Many new transitions go where no two known ones lead.",
+        )
+    without = world.ablations()["without_two_hops"].to_numpy(np.float64)[rows]
+    rank = world.ablations()[c.RANK].to_numpy(np.float64)[rows]
+    lost, same = int((without > K).sum()), int((without == rank).sum())
+    return share_question(
+        f"Now {city}. RECAP finds {len(rows):,} rare transitions that have a two-hop path. We remove all two-hop paths "
+        "and rank again. How many does it lose?",
+        lost / len(rows),
+        fact=f"It loses {lost:,} of {len(rows):,}. In {same:,} cases not even the rank changes.",
+        too_low="Here paths do work of their own.",
+        too_high="The path is there, and something else finds the place.",
+        labels=_LABELS,
+        edges=_EDGES,
+    )
+
+
+def _deeper(world: Workspace, unseen: int) -> Deeper:
+    rows = found_with_path(world) if world.has_parts else np.zeros(0, dtype=np.int64)
+    if not len(rows):
+        return Deeper("walk", "See new transitions in Walk", {"cases": "step:0:0", "case": str(unseen)})
+    cases = world.cases.iloc[rows]
+    chance = world.graph.two_step_probability(cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
+    return Deeper("explain", "Remove paths yourself in Explain", {"case": str(int(rows[chance.argmax()]))})

@@ -1,0 +1,181 @@
+"""Past visits: how often, how recently and whether just now; the learner's weights against the trained ones."""
+
+import math
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from analysis.explain.model_words import recency_read
+from analysis.formatting import percent, points, times, user_name
+from analysis.learn.charts import Bar, Bars
+from analysis.learn.habit import Habits, HabitWeights
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    require_model,
+)
+from analysis.learn.measure import Share, choose, larger, share_of
+from analysis.workspace import Workspace
+from recap.printable import shortened
+
+if TYPE_CHECKING:
+    from recap.predictor import Predictor
+
+OUTLINE: Final = Outline(
+    "visits",
+    "Past visits",
+    "Users return to places they visit often, recently, or just now.",
+    15,
+    (
+        "Which of your own places would past visits predict? Which would they never predict?",
+        "Your own weights are a model with three numbers. What would a fourth be?",
+    ),
+    ("prior", "revisit", "interval"),
+    reads="prior",
+)
+STEP: Final = 0.25
+MOST: Final = 3.0
+_POSITIONS: Final = tuple(f"{STEP * number:g}" for number in range(round(MOST / STEP) + 1))
+_START: Final = _POSITIONS.index("1")
+_TERMS: Final = ("How often", "How recently", "Just now")
+_SHOWN: Final = 6
+_CLOSE: Final = 0.005
+
+
+def trained_weights(predictor: "Predictor") -> HabitWeights:
+    """The model's own, with lambda_prior multiplied in.
+
+    Raises:
+        LessonUnavailableError: the model has no such prior.
+    """
+    prior = predictor.model.prior
+    if prior is None or "prior" in predictor.checkpoint.inactive_parts:
+        raise LessonUnavailableError("This lesson needs a RECAP with the paper's revisit prior. Choose another one.")
+    weights = [0.0 if w is None else float(w) for w in (prior.count_weight, prior.recency_weight, prior.window_weight)]
+    count, recency, window = (float(prior.scale) * weight for weight in weights)
+    config = predictor.model.config
+    return HabitWeights(count, recency, window, math.exp(float(prior.log_recency_steps)), config.recent_window)
+
+
+def build(world: Workspace) -> Lesson:
+    """Make the lesson.
+
+    Raises:
+        LessonUnavailableError: no model, no prior in it, or nobody returns in the test weeks.
+    """
+    trained = trained_weights(require_model(world).predictor)
+    habits = Habits.of(world)
+    if not len(habits.case_N):
+        raise LessonUnavailableError("In the test weeks of this city nobody returns to a place.")
+
+    def race(weights: HabitWeights) -> Share:
+        return share_of(habits.found(weights), habits.users_N)
+
+    alone = [race(_weights(trained, *(float(at == one) for at in range(3)))) for one in range(3)]
+    best = int(np.argmax([share.value for share in alone]))
+    listed = ", ".join(f"{name.lower()} {percent(share.value, 1)}" for name, share in zip(_TERMS, alone, strict=True))
+    reference = race(trained)
+
+    def scene(at: tuple[int, ...]) -> Scene:
+        return _scene(habits, trained, reference, alone, _weights(trained, *(STEP * position for position in at)))
+
+    return Lesson(
+        OUTLINE,
+        intro=(
+            "Users return. For each place that a user visited before, three numbers help: how often they were there, "
+            f"how recently, and whether it was just now, among their last {trained.recent_window} check-ins. "
+            "The revisit prior adds the three up."
+        ),
+        guess=choose(
+            "Which number alone most often puts the right place first?",
+            _TERMS,
+            best,
+            f"Alone they put the right place first in these shares of returns: {listed}.",
+            _picture(world, habits),
+        ),
+        handles=tuple(
+            Handle(name, f"Weight of {label.lower()}", _POSITIONS, _START)
+            for name, label in zip(("count", "recency", "window"), _TERMS, strict=True)
+        ),
+        scene=scene,
+        idea=(
+            "Three numbers say much about where users return. The trained weights work together with the rest of the "
+            "model, so they need not win here."
+        ),
+        check=_check(habits, trained),
+        deeper=Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),
+    )
+
+
+def _weights(trained: HabitWeights, count: float, recency: float, window: float) -> HabitWeights:
+    return HabitWeights(count, recency, window, trained.recency_steps, trained.recent_window)
+
+
+def _picture(world: Workspace, habits: Habits) -> Bars:
+    """The places of one user before a return, most visited first; which is the true one is not said."""
+    pairs = np.flatnonzero(habits.case_V == 0)
+    count, since = habits.count_V[pairs], habits.since_V[pairs]
+    order = np.lexsort((since, -count))[:_SHOWN]
+    labels = [shortened(world.labels[int(poi)], 28) for poi in habits.poi_V[pairs]]
+    bars = tuple(
+        Bar(f"{labels[at]} ({rank + 1})", float(count[at]), f"last {recency_read(int(since[at]))}", "revisits")
+        for rank, at in enumerate(order)
+    )
+    listed = "; ".join(f"{bar.label}: {times(int(bar.value))}, {bar.text}" for bar in bars)
+    return Bars(f"{user_name(int(habits.users_N[0]))}'s most visited places. {listed}.", "Visits of one user", bars)
+
+
+def _scene(habits: Habits, trained: HabitWeights, reference: Share, alone: list[Share], weights: HabitWeights) -> Scene:
+    share = share_of(habits.found(weights), habits.users_N)
+    difference = share_of(habits.found(weights) - habits.found(trained), habits.users_N)
+    if difference.low > 0:
+        verdict = "Your weights beat the trained ones."
+    elif difference.high < 0:
+        verdict = "The trained weights beat yours."
+    else:
+        verdict = "Your weights tie with the trained ones."
+    bars = [
+        Bar("Yours", share.value, percent(share.value, 1), "revisits", share.low, share.high),
+        Bar("Trained", reference.value, percent(reference.value, 1), "model", reference.low, reference.high),
+    ]
+    bars += [
+        Bar(f"{name} only", one.value, percent(one.value, 1), "baseline")
+        for name, one in zip(_TERMS, alone, strict=True)
+    ]
+    says = f"{verdict} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
+    note = (
+        f"{len(habits.case_N):,} returns, the user's own places ranked; lines: 95 % intervals over users. Trained "
+        f"weights: {points(trained.count)}, {points(trained.recency)} and {points(trained.window)}."
+    )
+    return Scene(verdict, (Bars(says, "Right place first", tuple(bars)),), note)
+
+
+def _check(habits: Habits, trained: HabitWeights) -> Question:
+    """Two places of one user, the most visited and the latest: which gets more points."""
+    starts = np.searchsorted(habits.case_V, np.arange(len(habits.case_N) + 1))
+    for start, end in pairwise(starts):
+        count, since = habits.count_V[start:end], habits.since_V[start:end]
+        often, late = int(count.argmax()), int(since.argmin())
+        if count[often] > count[late] and since[often] > since[late]:
+            break
+    else:
+        often, late = 0, min(1, len(count) - 1)
+        if often == late:
+            raise LessonUnavailableError("In this city nobody has two places to return to.")
+    pair = trained.points(count[[often, late]], since[[often, late]])
+    labels = [
+        f"{name}: visited {times(int(count[at]))}, last {recency_read(int(since[at]))}"
+        for name, at in (("A", often), ("B", late))
+    ]
+    return choose(
+        "Two places of one user. Which gets more points from the trained weights?",
+        (*labels, "Both the same"),
+        larger(float(pair[0]), float(pair[1]), _CLOSE),
+        f"A gets {points(float(pair[0]))} points, B {points(float(pair[1]))}.",
+    )
