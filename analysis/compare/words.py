@@ -21,9 +21,9 @@ def comparison_headline(found: Comparison) -> str:
         kinds = " and on ".join(
             f"{_KINDS[group]} ones" if at else f"{_KINDS[group]} transitions" for at, group in enumerate(rows)
         )
-        return f"{found.b} and {label_in_sentence(found.a)} tie on {kinds}."
+        return f"{_subject(found.b)} and {label_in_sentence(found.a)} tie on {kinds}."
     better, worse = (found.b, found.a) if winner == "b" else (found.a, found.b)
-    beats = f"{better} beats {label_in_sentence(worse)}"
+    beats = f"{_subject(better)} beats {label_in_sentence(worse)}"
     won = [group for group, row in rows.items() if row["verdict"] == winner]
     if not won:
         return f"{beats} over all cases ({_gain(found.row('all'))} points), but ties on rare and frequent ones alone."
@@ -38,6 +38,10 @@ def comparison_headline(found: Comparison) -> str:
     if row["verdict"] == "close":
         return f"{said} and ties on {_KINDS[rest[0]]} ones."
     return f"{said} but loses on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
+
+
+def _subject(label: str) -> str:
+    return label.partition(",")[0]
 
 
 def _gain(row: pd.Series) -> str:
@@ -57,16 +61,14 @@ def points(difference: float) -> str:
 
 def finds_sentence(found: Comparison) -> str:
     """How many cases each finds that the other misses, and the p-value."""
-    row, a, b = found.row("all"), label_in_sentence(found.a), found.b
+    row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
     p = f"p {_relation(row['p'])}"
     if not found.metric.startswith("hr"):
         return (
             f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
         )
-    return (
-        f"{b} finds {int(row['only_b']):,} cases that {a} misses and misses {int(row['only_a']):,} that it finds "
-        f"({p}). We report the more cautious p-value."
-    )
+    only = f"{b} alone finds {int(row['only_b']):,} cases, {a} alone {int(row['only_a']):,}"
+    return f"{only} ({p}). We report the more cautious p-value."
 
 
 def cases_sentence(found: Comparison) -> str:
@@ -125,7 +127,7 @@ def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[st
         num_places: ranked for each case.
         invented: whether the city is.
     """
-    row, a, b = found.row("all"), label_in_sentence(found.a), found.b
+    row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
     title = f"{b} finds {100 * row['b']:.0f} of 100 next places; {a} finds {100 * row['a']:.0f}."
     numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
     note = f"Found: among the first {found.k} of {num_places:,} places."

@@ -23,11 +23,12 @@ MODEL_LABELS: Final = {
 
 
 def label_in_sentence(label: str) -> str:
-    """A model's label inside a sentence: counters are no names.
+    """A model's label inside a sentence: counters are no names, and what follows a comma is left out.
 
-    >>> label_in_sentence("Visit count"), label_in_sentence("Markov"), label_in_sentence("RECAP")
-    ('visit count', 'Markov', 'RECAP')
+    >>> label_in_sentence("Visit count"), label_in_sentence("Markov"), label_in_sentence("LoTNext, trained here")
+    ('visit count', 'Markov', 'LoTNext')
     """
+    label = label.partition(",")[0]
     counts = label.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature"))
     return label[:1].lower() + label[1:] if counts else label
 
