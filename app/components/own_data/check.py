@@ -162,7 +162,7 @@ def _choose_zone(found: Understanding, options: ReadOptions) -> ReadOptions:
     """The time zone that the coordinates propose, or another."""
     section("Time zone")
     assert found.zone is not None
-    zones = sorted(available_timezones())
+    zones = sorted({*available_timezones(), found.zone.timezone})
     with st.container(horizontal=True, vertical_alignment="center"):
         zone = st.selectbox(
             "Time zone", zones, index=zones.index(found.zone.timezone), label_visibility="collapsed", width=240
