@@ -28,11 +28,12 @@ test-lowest: ## Run the fast tests with the lowest version of every dependency, 
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[app,dev]"
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -q -m "not slow and not e2e"
 
-check: $(STAMP) ## Check format, lint, types and import contracts; no test runs.
+check: $(STAMP) ## Check format, lint, types, import rules and words; no test runs.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.check_words
 
 format: $(STAMP) ## Format the code and mend what lint can mend.
 	$(BIN)/ruff check --fix .

@@ -213,7 +213,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
                 f"<b>{text}</b>" if own else text
                 for text, own in zip(hops[name].map(pattern.format), mine, strict=True)
             ],
-            textposition=_beside_line(hops[name].tolist()),
+            textposition=_near_line(hops[name].tolist()),
             textfont={"size": 12, "color": [palette.ink if own else palette.quiet for own in mine]},
             line={"color": translucent(palette.paths.fill, 0.6), "width": 2},
             marker={
@@ -234,7 +234,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
     return figure
 
 
-def _beside_line(values: list[float]) -> list[str]:
+def _near_line(values: list[float]) -> list[str]:
     """Where each number stands so that the line does not cross it: away from the steeper of its two sides."""
     sides = []
     for before, value, after in zip([None, *values[:-1]], values, [*values[1:], None], strict=True):

@@ -1,5 +1,7 @@
 """In which neighbourhood a place lies."""
 
+from typing import Any
+
 import numpy as np
 
 from analysis.basemap.neighbourhoods import neighbourhoods
@@ -17,5 +19,6 @@ def test_the_smallest_district_around_a_place_names_it() -> None:
     basemap = {"layers": {"district": {"features": features}}}
     latitude, longitude = np.array([1.0, 5.0, 1.0, 50.0]), np.array([1.0, 5.0, 21.0, 50.0])
     assert neighbourhoods(basemap, latitude, longitude) == ["Old Town", "Borough", "", ""]
-    for without in (None, {"layers": {}}):
+    nothing: dict[str, Any] = {"layers": {}}
+    for without in (None, nothing):
         assert neighbourhoods(without, latitude, longitude) == [""] * 4
