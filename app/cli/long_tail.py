@@ -117,11 +117,11 @@ def long_tail(
 
     opened = open_model(data, checkpoint, baseline)
     other = open_other(opened, reference)
-    label, records, reference = opened.label, opened.records(), other.records()
+    label, records, other_records = opened.label, opened.records(), other.records()
     tables = {
-        "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, reference=reference),
-        "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, reference=reference),
-        "by_cohort": accuracy_by_cohort(records, metric, eta=eta, reference=reference),
+        "by_transition_count": accuracy_by_count(records, c.TRANSITION_COUNT, metric, reference=other_records),
+        "by_destination_count": accuracy_by_count(records, c.DESTINATION_COUNT, metric, reference=other_records),
+        "by_cohort": accuracy_by_cohort(records, metric, eta=eta, reference=other_records),
         "distribution": transition_distribution(opened.cases),
         "hops": kept_hops(opened),
     }
