@@ -19,8 +19,11 @@ def test_models_of_one_dataset_share_what_is_computed_of_it(city_folder: Path, c
     assert model.with_model("markov") is markov and markov.without_model is opened
 
 
-def test_records_are_made_once_by_whoever_comes_first(city_folder: Path) -> None:
+def test_records_are_made_once_by_whoever_comes_first(
+    city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Eight ask at the same time and get the same object; after an error the next call tries again."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))  # no records that another test has kept
     model = Workspace.open(city_folder, "popularity", keep=False)
 
     def full_disk(*_: int) -> None:

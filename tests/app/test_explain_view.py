@@ -25,6 +25,7 @@ from analysis.records.kept_seeds import seed_key
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case
 from analysis.workspace import Workspace
 from app.components.explain.candidate_pair import find_place
+from app.components.explain.contributions import every_feature
 from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import find_sources
 from recap import columns as c
@@ -93,7 +94,7 @@ def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) 
     for entry in (told.a, told.b):
         assert points(entry.score) in shown
         assert {signed_points(value) for value in entry.groups.values()} <= set(shown)
-    features = table_with(app, "Feature")
+    features = every_feature(told)
     assert len(features) == sum(bool(told.a.terms[term] or told.b.terms[term]) for term in told.a.terms)
     paths = table_with(app, "Through")
     assert paths["Through"].tolist() == [*(path.name for path in told.paths), "All paths"]
@@ -119,7 +120,7 @@ def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> 
     told = expected(Predictor.load(BUNDLE / "paper", BUNDLE / "dataset"), 312)
     app = open_view("explain", case="312")
     check_calm(app)
-    features = table_with(app, "Feature")
+    features = every_feature(told)
     assert {"Visits before", "Last visit", "In the recent window", "Correction"} <= set(features["Feature"])
     assert "The gate scales the correction" in texts(app)
     (token,) = (entry.rank for entry in told.without if entry.name == "graph_token")
@@ -315,8 +316,9 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
     assert "Ranked again without each part. 3,984 test cases" in texts(app)
 
 
-def test_kinds_of_misses_in_long_tail(predictor: Predictor) -> None:
+def test_kinds_of_misses_in_long_tail(predictor: Predictor, city_folder: Path, city_checkpoint: Path) -> None:
     """Long tail's counts sum to the misses."""
+    Workspace.open(city_folder, city_checkpoint).ablations()  # kept, so that the page only reads them
     described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
     app = open_view("long_tail", tab="Where it misses")
     check_calm(app)

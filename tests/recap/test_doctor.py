@@ -32,7 +32,7 @@ def by_name(checks: list[Check]) -> dict[str, Check]:
 def test_a_good_installation(home: Path) -> None:
     """Every declared library is there; without data it says how to get some; nothing is written."""
     checks = by_name(examine())
-    assert {"python", "recap", "torch", "pyarrow", "streamlit", "cpu", "memory", "disk", "time zones"} <= checks.keys()
+    assert {"python", "recap", "torch", "pyarrow", "cpu", "memory", "disk", "time zones"} <= checks.keys()
     assert [check for check in checks.values() if check.status == "missing"] == []
     assert "recap prepare" in checks["dataset"].mend and "recap train" in checks["checkpoint"].mend
     assert not home.exists()

@@ -31,10 +31,10 @@ def show_contributions(shown: CaseExplanation) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(markdown_text(describe_chart(shown)), width="content")
-        chart_table({"Contributions": _every_feature(shown)}, _CHART)
+        chart_table({"Contributions": every_feature(shown)}, _CHART)
 
 
-def _every_feature(shown: CaseExplanation) -> pd.DataFrame:
+def every_feature(shown: CaseExplanation) -> pd.DataFrame:
     """The same numbers, for those who cannot click a row."""
     names = [shown.a.name, shown.b.name if shown.b.name != shown.a.name else f"{shown.b.name} (2)"]
     rows = [

@@ -38,13 +38,12 @@ def table(name: str) -> pd.DataFrame:
         return pd.DataFrame([entry.model_dump() for entry in explained(7, full=True).visits[0].visits])
     if name == "Candidates":
         return pd.json_normalize([entry.model_dump() for entry in explained(CASE).candidates])
-    prediction = predict_case(opened().with_model("markov"), CASE)
-    return prediction.candidates if name == "Predictions" else prediction.paths
+    return predict_case(opened().with_model("markov"), CASE).candidates
 
 
 TABLES = (
     *("Evaluation records", "records with lists", "Misses", "Ablations", "Stops", "Past visits", "Candidates"),
-    *("Predictions", "Two-hop paths"),
+    "Predictions",
 )
 
 

@@ -153,7 +153,7 @@ def test_a_baseline_that_fails_costs_no_checkpoint(
     monkeypatch.setattr(run, "build_baseline", failing)
     checkpoint = train(small_city(), small_training(epochs=3), tmp_path / "out", device=torch.device("cpu"))
     assert checkpoint is not None and checkpoint.read_summary()["baselines"].keys() == set(COUNTING_BASELINES)
-    assert "feature_curves cannot stand beside the model: the training split has no case" in caplog.text
+    assert "feature_curves cannot be shown with the model: the training split has no case" in caplog.text
     assert FEATURE_CURVES in run.baselines_shown(small_training(), small_city())
     monkeypatch.setattr(run, "MOST_PLACES", small_city().num_pois - 1)
     assert run.baselines_shown(small_training(), small_city()) == COUNTING_BASELINES
