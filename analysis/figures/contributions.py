@@ -106,6 +106,10 @@ def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[Row]:
     return rows
 
 
+_MARKS: Final = ("mark", "rule", "rect", "bar", "text")
+"""Kinds of marks: the chart as a whole has an alternative text, so single marks have none."""
+
+
 def contributions_chart(shown: CaseExplanation, palette: Palette, *, opened: Collection[str] = ()) -> dict[str, Any]:
     """The target, the runner-up, and the difference, row by row, as a Vega-Lite specification.
 
@@ -148,7 +152,7 @@ def contributions_chart(shown: CaseExplanation, palette: Palette, *, opened: Col
         "autosize": {"type": "fit", "contains": "padding"},
         "padding": 0,
         "background": "transparent",
-        "config": {"view": {"stroke": None}, "font": FONT, "aria": False},
+        "config": {"view": {"stroke": None}, "font": FONT, "aria": False} | {kind: {"aria": False} for kind in _MARKS},
         "layer": [
             {
                 "data": {"values": [{"y": bottom - 0.5}]},

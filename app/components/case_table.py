@@ -61,7 +61,7 @@ def show_case_table(
         _chips(chosen)
         st.space("stretch")
         quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
-    button = st.column_config.ButtonColumn("", width=92, type="tertiary", key=key)
+    button = st.column_config.ButtonColumn("Open", width=92, type="tertiary", key=key)
     st.dataframe(
         listed.rows,
         hide_index=True,

@@ -127,7 +127,7 @@ def test_it_opens_with_logo_theme_and_city(open_page: Callable[..., Page], insta
     with running([installed.program, "app", "--port"], installed.variables, installed.empty) as url:
         page = open_page("/", theme="dark", at=url)
         expect(page.locator("h1")).to_contain_text("RECAP")
-        page.get_by_text("This city is invented").first.wait_for()
+        page.get_by_text("the city is invented").first.wait_for()
         ground = page.evaluate("getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor")
         assert ground == DARK
         logo = page.get_by_test_id("stHeaderLogo").first
