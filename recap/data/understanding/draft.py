@@ -92,7 +92,8 @@ class Draft:
     def place_rows(self) -> None:
         """Take over coordinates and places, as soon as they are known."""
         if {"lat", "lon"} <= self.taken.keys():
-            self.latitude, self.longitude = (self.sample[self.taken[field]].numbers for field in ("lat", "lon"))
+            numbers = [self.sample[self.taken[field]].numbers for field in ("lat", "lon")]
+            self.latitude, self.longitude = (np.where(np.isfinite(number), number, np.nan) for number in numbers)
             known = np.isfinite(self.latitude) & np.isfinite(self.longitude)
             spread = sum(np.ptp(degrees[known]) for degrees in (self.latitude, self.longitude)) if known.any() else 0.0
             self.can_tell = bool(self.rows >= _FEW_ROWS and known.mean() > 0.5 and spread > 0.02)
