@@ -102,8 +102,8 @@ class OptimiserConfig(Config):
     def scale_at(self, passes: float, epochs: int) -> float:
         """Factor on every learning rate after so many passes over the cases.
 
-        >>> [round(OptimiserConfig(schedule="cosine").scale_at(passes, 4), 3) for passes in (0, 1, 2, 4)]
-        [1.0, 0.854, 0.5, 0.0]
+        >>> tuple(round(OptimiserConfig(schedule="cosine").scale_at(passes, 4), 3) for passes in (0, 1, 2, 4))
+        (1.0, 0.854, 0.5, 0.0)
         """
         return 1.0 if self.schedule is None else 0.5 * (1.0 + cos(pi * passes / epochs))
 

@@ -88,8 +88,8 @@ class Collection(Config):
         """The same with one case moved; it stops at either end.
 
         >>> made = Collection(title="x", cases=("a" * 16, "b" * 16), changed=datetime.now(UTC))
-        >>> [name[0] for name in made.moved("b" * 16, -5).cases]
-        ['b', 'a']
+        >>> "".join(name[0] for name in made.moved("b" * 16, -5).cases)
+        'ba'
         """
         at = self.cases.index(case)
         others = [name for name in self.cases if name != case]

@@ -44,8 +44,8 @@ def waterfall(entry: Candidate) -> list[Bar]:
 
     >>> entry = Candidate(poi=0, name="", category="", rank=1, probability=1, score=1.5, gate=None, terms={},
     ...     groups={"core": 2.0, "past visits": -0.5})
-    >>> [(bar.start, bar.value) for bar in waterfall(entry)]
-    [(0.0, 2.0), (2.0, -0.5), (0.0, 1.5)]
+    >>> tuple((bar.start, bar.value) for bar in waterfall(entry))
+    ((0.0, 2.0), (2.0, -0.5), (0.0, 1.5))
     """
     found, level = [], 0.0
     for group, value in entry.groups.items():

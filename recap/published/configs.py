@@ -201,8 +201,8 @@ class RotanConfig(PublishedConfig):
         """A line up to the learning rate, then a cosine down.
 
         >>> config = RotanConfig()
-        >>> [round(config.rate_at(epoch), 6) for epoch in (1, 6, 11, 36)]
-        [0.0001, 0.00055, 0.001, 0.000505]
+        >>> tuple(round(config.rate_at(epoch), 6) for epoch in (1, 6, 11, 36))
+        (0.0001, 0.00055, 0.001, 0.000505)
         """
         if epoch <= self.warm_epochs:
             return self.warm_rate + (self.learning_rate - self.warm_rate) * (epoch - 1) / self.warm_epochs
