@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 # One thread per process, here and in the commands that tests start: several test processes share two cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")  # as the app has it
 
 # No deadline: a busy two-core machine is slow now and then, and that is no failure. Derandomised: the same examples on
 # every machine, so that a red run can be repeated.

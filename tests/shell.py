@@ -1,9 +1,10 @@
 """Run the `recap` command and look at it as a shell does."""
 
 import resource
-import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,12 @@ def assert_refused(result: subprocess.CompletedProcess[str], *parts: str) -> Non
         assert part in result.stderr
 
 
-def limit_files_to(size: int) -> Any:
-    """A process that may write no file larger than ``size`` bytes, and that is told so by an error."""
-
-    def limit() -> None:
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
-
-    return limit
+@contextmanager
+def files_limited_to(size: int) -> Iterator[None]:
+    """The system refuses to write a file larger than ``size`` bytes, as a full disk does."""
+    before, highest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, highest))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, highest))

@@ -2,7 +2,6 @@
 
 import json
 import math
-import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -32,7 +31,7 @@ from recap.training.loop import StepReport
 from recap.training.run import train
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
-from tests.shell import RECAP, assert_refused, limit_files_to, recap
+from tests.shell import assert_refused, files_limited_to
 from tests.spoiled import LISTED, change_one_byte, change_weights, write_sums_anew
 from tests.tiny import WORDS, tiny
 from tests.worlds import habit_rows, small_city, small_training
@@ -156,14 +155,13 @@ def test_refuses_a_training_that_has_not_finished(tmp_path: Path, city_folder: P
 
 
 def test_refuses_a_second_training_in_the_same_folder(tmp_path: Path, city_folder: Path) -> None:
-    """While one training holds the lock another process is turned away; the first one finishes undisturbed."""
+    """While one training holds the lock another is turned away; the first one finishes undisturbed."""
     out = tmp_path / "out"
     answers: list[subprocess.CompletedProcess[str]] = []
 
     def watch(report: StepReport) -> None:
         if (report.epoch, report.step) == (2, 1):
-            command = [RECAP, "train", city_folder, *WORDS, "--out", out, "--resume"]
-            answers.append(subprocess.run([str(word) for word in command], capture_output=True, text=True))
+            answers.append(recap_here("train", city_folder, *WORDS, "--out", out, "--resume"))
 
     assert train(small_city(), small_training(), out, device=CPU, watch=watch) is not None
     assert_refused(answers[0], "another training is writing", str(out))
@@ -270,23 +268,26 @@ def test_refuses_weights_with_nan(checkpoint: Path, city_folder: Path, tmp_path:
 def test_a_disk_that_fills_up_is_named_and_can_be_resumed(size: int, tmp_path: Path, city_folder: Path) -> None:
     """The configuration or the first state does not fit: one line, no checkpoint; with room again --resume finishes."""
     out = tmp_path / "out"
-    command = [str(RECAP), "train", str(city_folder), *WORDS, "--out", str(out), "--json"]
-    result = subprocess.run(command, capture_output=True, text=True, preexec_fn=limit_files_to(size))
-    assert_refused(result, "failed", "out")
+    command = ["train", city_folder, *WORDS, "--out", out]
+    with files_limited_to(size):
+        assert_refused(recap_here(*command, "--json"), "failed", "out")
     assert not (out / "SHA256SUMS").exists() and not list(out.rglob(".*.part"))
-    line = recap_json_here(*command[1:-1], "--resume")
+    line = recap_json_here(*command, "--resume")
     assert line["epochs"] == 4
     assert Checkpoint.load(out).manifest.train == tiny()
 
 
-def test_a_disk_that_fills_up_leaves_no_records_and_no_run(tmp_path: Path, city_folder: Path) -> None:
+def test_a_disk_that_fills_up_leaves_no_records_and_no_run(
+    tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Records of an evaluation and the description of a run: one line that says where, nothing half-written."""
     home, records = tmp_path / "home", tmp_path / "records.parquet"
-    environment = {**os.environ, "RECAP_HOME": str(home)}
+    monkeypatch.setenv("RECAP_HOME", str(home))
     command = ["evaluate", "--baseline", "markov", "--data", city_folder, "--records", records, "--json"]
-    assert_refused(recap(*command, env=environment, preexec_fn=limit_files_to(1000)), str(records), "nothing was kept")
-    command = ["runs", "submit", city_folder, *WORDS, "--json"]
-    assert_refused(recap(*command, env=environment, preexec_fn=limit_files_to(200)), str(home), "spec.json")
+    with files_limited_to(1000):
+        assert_refused(recap_here(*command), str(records), "nothing was kept")
+    with files_limited_to(200):
+        assert_refused(recap_here("runs", "submit", city_folder, *WORDS, "--json"), str(home), "spec.json")
     assert not [path for path in tmp_path.rglob("*") if path.suffix in (".part", ".parquet")]
     assert not list(home.rglob("spec.json"))
 

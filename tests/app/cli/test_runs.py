@@ -1,7 +1,5 @@
 """`recap runs`: one JSON object on stdout, or one refusing line on stderr and exit code 2."""
 
-import os
-import signal
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,9 +9,7 @@ import pytest
 from app.cli.main import run as run_command
 from recap.presets import DEFAULT_PRESET
 from recap.runs.execution import control
-from recap.runs.execution.supervision import Supervisor
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.state import Lease
 from recap.runs.store.types import RunDescription
 from tests.background import (
     kill,
@@ -182,19 +178,3 @@ def test_a_full_disk_blinds_nobody(
     assert row["state"] == "queued" and from_json(here("show", "1", "--json"))["id"] == "1"
     code, out, err = here("logs", "1")
     assert (code, out) == (0, "epoch 1 of 4\n") and "No space left on device" in err
-
-
-def test_a_process_ended_while_it_starts_is_stopped(store: RunStore, dataset_folder: Path) -> None:
-    """SIGTERM before it listens to signals: asked to end, not failed."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
-    supervisor = Supervisor(store.settings())
-    state = supervisor.start(run, run.read_state(), Lease(kind="cpu", name="processor"))
-    assert state is not None and state.process is not None
-    os.kill(state.process.pid, signal.SIGTERM)
-
-    def has_ended() -> bool:
-        supervisor.reconcile(run, run.read_state())
-        return run.read_state().state != "running"
-
-    wait_for(has_ended, "its end")
-    assert run.read_state().state == "stopped" and "SIGTERM" in str(run.read_state().error)

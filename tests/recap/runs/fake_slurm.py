@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Stands in for sbatch, squeue, scontrol and scancel: jobs are JSON files in $FAKE_SLURM; `start` runs one."""
 
 import json

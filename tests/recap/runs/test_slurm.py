@@ -2,8 +2,8 @@
 
 import json
 import os
-import shutil
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -27,8 +27,9 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     programs, memory = tmp_path / "bin", tmp_path / "slurm"
     programs.mkdir()
     memory.mkdir()
+    code = Path(fake_slurm.__file__).read_text()
     for name in ("sbatch", "squeue", "scontrol", "scancel"):
-        shutil.copy(fake_slurm.__file__, programs / name)
+        (programs / name).write_text(f"#!{sys.executable} -IS\n{code}")
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("FAKE_SLURM", str(memory))
