@@ -85,12 +85,7 @@ def painted(app: AppTest) -> list[Any]:
 
 @pytest.mark.parametrize(
     ("view", "params"),
-    [
-        ("walk", {}),
-        ("explain", {}),
-        ("explain", {"edits": "hour:05:00"}),
-        ("explain", {"register": "Paper's words"}),
-    ],
+    [("walk", {}), ("explain", {"edits": "hour:05:00"})],
 )
 def test_a_hidden_truth_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]], view: str, params: dict[str, str]

@@ -25,8 +25,11 @@ def test_the_demo_city_against_visit_count(tmp_path: Path, monkeypatch: pytest.M
     assert every["b"] == pytest.approx(value, abs=1e-3) and every["verdict"] == "b"
 
 
-def test_a_seed_whose_checkpoint_is_given_counts_once(city_folder: Path, city_checkpoint: Path) -> None:
+def test_a_seed_whose_checkpoint_is_given_counts_once(
+    city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ranks kept of the checkpoint's own seed add nothing, those of another one table."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     model = Workspace.open(city_folder, city_checkpoint)
     assert model.checkpoint is not None
     own = model.checkpoint.manifest.train.seed

@@ -320,7 +320,7 @@ def test_the_queue_is_looked_at_cheaply(store: RunStore, dataset_folder: Path, m
 def test_a_training_gives_way_to_the_page_and_can_be_ended_while_it_starts(
     tmp_path: Path, dataset_folder: Path, nice: int
 ) -> None:
-    """Its priority is below that of whoever starts it; SIGTERM before it listens to signals ends it, and is no failure."""
+    """Its priority is below that of whoever starts it; SIGTERM before it listens ends it, and is no failure."""
     store = new_store(tmp_path / "home", nice=nice)
     (run,) = store.add([tiny_spec(dataset_folder)])
     supervisor = Supervisor(store.settings())

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from recap import columns as c
 from recap.data.synthetic import build_demo_city
 
-ROWS: Final = 2500
+ROWS: Final = 1000
 ZONE: Final = "Europe/Berlin"
 Frame = pd.DataFrame
 
@@ -41,7 +41,7 @@ class Example:
 
 @cache
 def checkins() -> Frame:
-    """2,500 check-ins of 40 invented people in Berlin; un and pn are numbers of user and place."""
+    """1,000 check-ins of 40 invented people in Berlin; un and pn are numbers of user and place."""
     city = build_demo_city(people=40).head(ROWS)
     local = city[c.TIME].dt.tz_localize(None)
     utc = local.dt.tz_localize(ZONE, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
