@@ -17,7 +17,7 @@ from recap.model.variant import variant_name
 from recap.printable import one_line
 from recap.published.configs import RECAP, model_title, published_label
 from recap.runs.store.run_folder import SPEC
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, other_dataset_line
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_folder
 
@@ -96,6 +96,7 @@ class _FoundCheckpoint:
     folder: Path
     hash: str
     dataset_hash: str
+    dataset_name: str
     name: str
     model: str
 
@@ -121,6 +122,22 @@ def find_sources(settings: AppSettings) -> list[Source]:
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
     # Stable: what was given on the command line comes first.
     return sorted(unique, key=lambda source: settings.data is not None and source.dataset_folder != settings.data)
+
+
+def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
+    """Why a checkpoint is not offered with this dataset; None where none is missing.
+
+    That is the one given on the command line, or where the dataset has no model, one of an earlier preparation of it.
+    """
+    here = _dataset_in(source.dataset_folder)
+    offered = {dataset.hash for dataset in _datasets(settings)}
+    for found in _checkpoints(settings):
+        is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
+        is_earlier = source.checkpoint_folder is None and here is not None and found.dataset_name == here.name
+        if here is not None and found.dataset_hash not in offered and (is_given or is_earlier):
+            trained_on = found.dataset_name, found.dataset_hash
+            return other_dataset_line(found.folder.name, trained_on, (here.name, here.hash))
+    return None
 
 
 def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
@@ -210,6 +227,7 @@ def _checkpoints(settings: AppSettings) -> Iterator[_FoundCheckpoint]:
                 folder=folder,
                 hash=hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
                 dataset_hash=manifest["dataset_hash"],
+                dataset_name=str(manifest.get("dataset_name", "")),
                 name=f"epoch {epoch}" if folder.name == "checkpoint" else folder.name,
                 model=str(manifest.get("model", RECAP)),
             )

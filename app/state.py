@@ -10,7 +10,7 @@ from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
 from analysis.records.imported import find_predictions
 from app.settings import AppSettings
-from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source
+from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
 from recap.printable import markdown_text
 
 T = TypeVar("T")
@@ -204,6 +204,7 @@ def current_source(*, lists: bool = False, notices: bool = True) -> Source | Non
     st.session_state["to_say_invented"] = source.synthetic
     if notices:
         _say_what_differs(source)
+        _say_what_is_not_offered(source)
     return _ranked(source, lists)
 
 
@@ -254,6 +255,12 @@ def _say_what_differs(source: Source) -> None:
         st.warning(f"This link was made with another model or dataset (`{named}`), which is not here. {shown} {how}")
     elif not made_with:
         st.markdown(f":small[:gray[{hashes.sentence[0].upper()}{hashes.sentence[1:]}. {shown}]]")
+
+
+def _say_what_is_not_offered(source: Source) -> None:
+    line = unfitting_checkpoint(source, AppSettings.from_environment())
+    if line is not None:
+        st.warning(f"{markdown_text(line[0].upper() + line[1:])}. Prepare the data as before, or train again.")
 
 
 def consume_synthetic_notice() -> bool:

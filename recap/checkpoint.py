@@ -28,7 +28,7 @@ from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.rendering import render
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, other_dataset_line, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
 from recap.storage.parquet import read_validated
@@ -246,10 +246,9 @@ class Checkpoint:
             detail = "the users differ"
         else:
             detail = "users and POIs agree, but the check-ins differ"
-        raise VocabularyError(
-            f"checkpoint {self.folder.name} was trained on dataset {self.manifest.dataset_name!r} "
-            f"({self.manifest.dataset_hash[:12]}…), not on {dataset.manifest.name!r} ({dataset.hash[:12]}…): {detail}"
-        )
+        trained_on = self.manifest.dataset_name, self.manifest.dataset_hash
+        line = other_dataset_line(self.folder.name, trained_on, (dataset.manifest.name, dataset.hash))
+        raise VocabularyError(f"{line}: {detail}")
 
     def build_model(
         self,

@@ -16,6 +16,19 @@ DATASET_MANIFEST: Final = "dataset.json"
 CHECKPOINT_MANIFEST: Final = "checkpoint.json"
 
 
+def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple[str, str]) -> str:
+    """Why a checkpoint does not fit a dataset, from name and hash of the dataset it was trained on and of this one.
+
+    >>> other_dataset_line("model", ("nyc", "0123456789abcdef"), ("nyc", "fedcba9876543210"))
+    "checkpoint model was trained on dataset 'nyc' (0123456789ab…), which was prepared again since (fedcba987654…)"
+    """
+    (name, digest), (name_here, digest_here) = trained_on, here
+    trained = f"checkpoint {checkpoint} was trained on dataset {name!r} ({digest[:12]}…)"
+    if name == name_here:
+        return f"{trained}, which was prepared again since ({digest_here[:12]}…)"
+    return f"{trained}, not on {name_here!r} ({digest_here[:12]}…)"
+
+
 def sha256_of(path: Path) -> str:
     """SHA-256 of a file's bytes, in hex."""
     with path.open("rb") as file:

@@ -11,7 +11,12 @@ from analysis.workspace import Workspace
 from app import state
 from app.settings import BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
+from recap.data.preparation import prepare_dataset
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.checkins import LENIENT, raw_table, small_dataset
+from tests.cli_runner import recap_here
+from tests.shell import assert_refused
+from tests.worlds import habit_rows
 
 BUNDLES = Path(__file__).parents[2] / "checkpoints"
 NOBODYS = "0123456789ab"
@@ -64,6 +69,29 @@ def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str,
     assert all((f"{name} {NOBODYS}" in warning.value) == (name in changed) for name in ("dataset", "checkpoint"))
     app.button(key="next").click().run()
     assert said in app.warning[0].value or said in texts(app)
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
+    given: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_checkpoint: Path
+) -> None:
+    """One line, the command's too, for a checkpoint that was given or is the user's own; none for other datasets."""
+    again, other = tmp_path / "again", tmp_path / "other"
+    small_dataset(habit_rows(num_users=5)).save(again)
+    prepare_dataset(raw_table(habit_rows(num_users=6)), LENIENT, name="other", source_format="test").save(other)
+    own = tmp_path / "home" / "checkpoints" / "mine"
+    own.parent.mkdir(parents=True)
+    own.symlink_to(city_checkpoint)
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    point_app_at(monkeypatch, again, city_checkpoint if given else None)
+    line = "was trained on dataset 'small'"
+    assert_refused(recap_here("evaluate", city_checkpoint, "--data", again), line, "which was prepared again since")
+    app = open_view("walk")
+    check_calm(app)
+    (said,) = (warning.value.replace("\\", "") for warning in app.warning)
+    assert line in said and "which was prepared again since" in said and "train again" in said
+    point_app_at(monkeypatch, other, city_checkpoint if given else None)
+    assert [("not on" in warning.value) for warning in open_view("walk").warning] == [True] * given
 
 
 def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:

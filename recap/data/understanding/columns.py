@@ -72,8 +72,10 @@ class Column:
     def is_degrees(self) -> bool:
         """Angles of three decimals or more, on nearly all rows."""
         numbers = self.numbers[np.asarray(pc.not_equal(self.text, ""))] if self.is_angle else np.zeros(1)
-        fine = np.abs(100 * numbers - np.round(100 * numbers)) > 1e-6
-        return bool((np.abs(numbers) <= 180).mean() >= _MOST and fine.mean() >= 0.5)
+        is_small = np.abs(numbers) <= 180
+        hundredths = 100 * np.where(is_small, numbers, 0)
+        fine = np.abs(hundredths - np.round(hundredths)) > 1e-6
+        return bool(is_small.mean() >= _MOST and fine.mean() >= 0.5)
 
     @cached_property
     def point(self) -> tuple[pa.Array, pa.Array] | None:

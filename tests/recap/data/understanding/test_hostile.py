@@ -67,6 +67,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "cut off": (lambda: gzip.compress(rows())[:-900], "cut off or damaged"),
     "a bomb": (lambda: bomb(b",,,,\n", 60_000), "unpacks to more than 100 times its size"),
     "numbers without a name": (lambda: b"1,2,3\n" * 2000, "no column is surely latitude and longitude"),
+    "an infinite number": (lambda: b"1,2,3\n" * 2000 + b"1,2,1e999\n", "no column is surely latitude and longitude"),
     "deep JSON": (lambda: b'{"a":' * 100_000, "no JSON records"),
     "JSON without records": (lambda: b"[1, 2, 3]", "no JSON records"),
     "noise that begins as Parquet": (lambda: b"PAR1" + bytes(4000), "cannot be read as Parquet"),
