@@ -1,4 +1,4 @@
-"""Kill -9 at random moments of preparing and training: a folder is whole or refused, and going on ends in the same bits.
+"""Kill preparing and training at random moments: a folder is whole or refused, and going on ends in the same bits.
 
     python -m tests.chaos.kills --kills 200
 
