@@ -40,6 +40,11 @@ NAMES: Final = (
     "Zoë 寿司 🍣",
 )
 _ODD_VALUES: Final[tuple[Any, ...]] = (None, -7, 9, 10**9, 2**40, "x", np.nan, -1.5)
+LINK_FIELDS: Final = (
+    *("source", "dataset", "checkpoint", "case", "cases", "about", "metric", "answers", "at", "cell", "collection"),
+    *("edits", "lesson", "list", "open", "place", "ready", "run", "search", "show", "upload", "predictions"),
+)
+"""What links of the app carry."""
 MULTILINE: Final = ["--text", "multiline=true"]
 LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
 
@@ -81,19 +86,19 @@ def damaged_source(originals: Originals, folder: Path, rng: np.random.Generator)
     files = [copy] if copy.is_file() else sorted(copy.iterdir())
     victim = files[int(rng.integers(0, len(files)))]
     damages = PARQUET_DAMAGES if name == "parquet" else DAMAGES
-    told = []
+    done = []
     for _ in range(int(rng.integers(1, 4))):
         damage = damages[int(rng.integers(0, len(damages)))]
         try:
             victim.write_bytes(damage(victim.read_bytes(), rng))
         except Exception:  # nothing is left to damage
             break
-        told.append(damage.__name__)
-    what = f"{name} {victim.name}: {', '.join(told)}"
+        done.append(damage.__name__)
+    what = f"{name} {victim.name}: {', '.join(done)}"
     form = name if rng.random() < 0.6 else "auto"
     if rng.random() < 0.4:
-        page = ["--html", str(folder / "page.html")] if rng.random() < 0.5 else []
-        return Case(what, ["inspect", str(copy), "--format", form, *zone, *page])
+        how = ["--json"] if rng.random() < 0.5 else []
+        return Case(what, ["inspect", str(copy), "--format", form, *zone, *how])
     skip = ["--skip-bad-rows"] if rng.random() < 0.6 else []
     out = folder / "out"
     return Case(what, ["prepare", str(copy), "--format", form, "--out", str(out), *LENIENT_SET, *zone, *skip], out)
@@ -117,10 +122,11 @@ def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) 
         ("stats", str(data)),
         ("evaluate", "--data", str(data), "--baseline", "markov", "--records", str(folder / "r.parquet")),
         ("evaluate", str(checkpoint), "--data", str(data), "--records", str(folder / "r.parquet")),
-        ("explain", str(checkpoint), "--data", str(data), "--case", "1", "--full"),
-        ("misses", str(checkpoint), "--data", str(data)),
+        ("explain", str(checkpoint), "--data", str(data), "--case", "1"),
+        ("long-tail", str(checkpoint), "--data", str(data), "--full"),
+        ("compare", "visit_count", str(checkpoint), "--data", str(data)),
+        ("curves", str(checkpoint), "--data", str(data)),
         ("overview", str(checkpoint), "--data", str(data)),
-        ("long-tail", str(checkpoint), "--data", str(data)),
         ("doctor", str(folder)),
     )
     arguments = list(commands[int(rng.integers(0, len(commands)))])
@@ -144,7 +150,7 @@ def hostile_page(originals: Originals, folder: Path, rng: np.random.Generator) -
     dataset.save(folder / "data")
     write_untrained_checkpoint(dataset, folder / "checkpoint")
     view = PAGES[int(rng.integers(0, len(PAGES)))].name
-    params = {name: str(rng.choice(NAMES)) for name in ("case", "source", "about", "metric") if rng.random() < 0.2}
+    params = {name: str(rng.choice([*NAMES, "0", "-1", "9" * 30])) for name in LINK_FIELDS if rng.random() < 0.2}
     page = Page(view, folder / "data", folder / "checkpoint", params)
     return Case(f"hostile names on {view}, link {sorted(params)}", ["app", view], page=page)
 
@@ -166,18 +172,16 @@ def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) 
         arguments = ["prepare", str(source), "--out", str(out), "--name", name, *LENIENT_SET, *MULTILINE, *mapping]
         return Case("hostile names through prepare", arguments, out)
     if rng.random() < 0.3:
-        return Case(
-            "hostile names through inspect", ["inspect", str(source), "--html", str(place / "p.html"), *MULTILINE]
-        )
+        return Case("hostile names through inspect", ["inspect", str(source), *MULTILINE])
     dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
     dataset.save(place / "data")
     write_untrained_checkpoint(dataset, place / "checkpoint")
     both = [str(place / "checkpoint"), "--data", str(place / "data")]
     commands = (
-        ["explain", *both, "--case", "0", "--full", "--html", str(place / "e.html")],
+        ["explain", *both, "--case", "0", "--html", str(place / "e.html")],
         ["explain", *both, "--case", "0", "--json"],
         ["overview", *both],
-        ["misses", *both, "--out", str(place / "m.csv")],
+        ["long-tail", *both],
         ["cases", "find", *both],
         ["stats", str(place / "data")],
     )
