@@ -11,9 +11,7 @@ from typing import Any
 
 from analysis.link_hashes import HASH_LENGTH, compare_hashes
 from app.settings import AppSettings
-from recap.errors import ConfigError, RecapError
-from recap.model.config import ModelConfig
-from recap.model.variant import variant_name
+from recap.errors import RecapError
 from recap.printable import one_line
 from recap.published.configs import RECAP, model_title, published_label
 from recap.runs.store.run_folder import SPEC
@@ -55,18 +53,10 @@ class Source:
         return self.checkpoint_hash is not None and self.model == RECAP
 
     @property
-    def variant(self) -> str:
-        """What kind of model the checkpoint holds, in words; empty without one."""
-        manifest = None if self.checkpoint_folder is None else _read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST)
-        if manifest is None:
-            return ""
-        train: Any = manifest.get("train")
-        if self.model != RECAP:
-            return published_label(train)
-        try:
-            return variant_name(ModelConfig.parse(train["model"]))
-        except (KeyError, TypeError, ConfigError):
-            return "RECAP"
+    def published_label(self) -> str:
+        """What people call the checkpoint's published model, with its options."""
+        assert self.checkpoint_folder is not None
+        return published_label((_read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST) or {}).get("train"))
 
     @property
     def without_checkpoint(self) -> "Source":

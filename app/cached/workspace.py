@@ -87,7 +87,7 @@ def model_key(source: Source, model: str | None = None) -> str:
 def model_label(source: Source, model: str | None = None) -> str:
     """What people call the model; nothing is opened for it."""
     if model is None and source.checkpoint_folder is not None:
-        return source.variant if source.model != RECAP else MODEL_LABELS[RECAP]
+        return source.published_label if source.model != RECAP else MODEL_LABELS[RECAP]
     name = model or source.imported or DEFAULT_BASELINE
     if name in MODEL_LABELS:
         return MODEL_LABELS[name]

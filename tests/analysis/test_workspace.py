@@ -5,7 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from analysis.explain.explanation import explain_case
+from analysis.records.ablations import GROUP_NAMES
+from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
+from recap import columns as c
 from recap.errors import CheckpointError, ConfigError, VocabularyError
 from tests.worlds import small_city
 
@@ -49,3 +53,15 @@ def test_what_is_no_model_is_refused(city_folder: Path, city_checkpoint: Path, t
         opened.with_model("markov").predictor  # noqa: B018
     with pytest.raises(VocabularyError, match="was trained on dataset"):
         Workspace.of(small_city(seed=7)).with_model(city_checkpoint).records()
+
+
+@pytest.mark.parametrize("case", [0, 3])
+def test_walk_and_explain_show_the_same_contributions(case: int, city_folder: Path, city_checkpoint: Path) -> None:
+    """The target's score and its parts in Walk's list are those of Explain."""
+    opened = Workspace.open(city_folder, city_checkpoint)
+    table = predict_case(opened, case).candidates
+    listed = table[table["truth"]].iloc[0]
+    explained = explain_case(opened.ranker, case)
+    parts = {GROUP_NAMES.get(name, name): listed[column] for name, column in c.part_columns(table.columns).items()}
+    assert len(parts) > 1 and parts == pytest.approx(explained.a.groups)
+    assert (explained.target_name, explained.a.score) == (listed["name"], pytest.approx(listed[c.SCORE]))
