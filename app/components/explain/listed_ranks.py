@@ -8,8 +8,7 @@ import streamlit as st
 
 from analysis.explain.sentences import describe_listed
 from analysis.formatting import points
-from analysis.glossary import tooltip
-from analysis.phrases import phrase
+from analysis.glossary import TERMS, tooltip
 from app.cached.explanations import predict
 from app.cached.workspace import model_label, open_workspace
 from app.components.explain.case_picker import case_picker
@@ -47,7 +46,7 @@ def show_listed_ranks(source: Source, case: int) -> None:
     st.markdown(f"From {markdown_text(opened.labels[int(prediction.case[c.SOURCE])])}.")
     quiet(imported_sentence(source, case))
     section("Best places")
-    chips = ("Revisit", phrase("chip_two"))
+    chips = (TERMS["revisit"].word, TERMS["in_token"].word)
     marked = zip(best["truth"], names, strict=True)
     st.dataframe(
         pd.DataFrame(
