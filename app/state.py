@@ -244,12 +244,12 @@ def _say_what_differs(source: Source) -> None:
     made_with = st.session_state.get("link_made_with")
     if made_with is None:
         return
-    shown = f"What you see is {markdown_text(source.label)}."
+    shown = f"You see {markdown_text(source.label)}."
     how = "Start `recap app` with the --data and --checkpoint of the link."
     hashes = compare_hashes(made_with, source.dataset_hash, source.checkpoint_hash)
     token = made_with.get("source")
     if hashes.differing:
-        st.warning(f"{hashes.sentence[0].upper()}{hashes.sentence[1:]}. {shown} Its numbers are others. {how}")
+        st.warning(f"{hashes.sentence[0].upper()}{hashes.sentence[1:]}. {shown} Its numbers differ. {how}")
     elif token and token[:TOKEN_LENGTH] != source.token:
         named = _safe_token(token)
         st.warning(f"This link was made with another model or dataset (`{named}`), which is not here. {shown} {how}")

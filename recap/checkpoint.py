@@ -294,7 +294,7 @@ class Checkpoint:
         """
         train = self.manifest.train
         if isinstance(train, TrainConfig):
-            raise CheckpointError(f"{self.folder.name} holds RECAP, no published model")
+            raise CheckpointError(f"{self.folder.name} is a RECAP checkpoint, not a published model")
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
         with Unfilled():

@@ -156,7 +156,7 @@ def _home() -> Iterator[Check]:
 def _named_places(places: list[Path]) -> Iterator[Check]:
     for place in places:
         if not place.is_dir():
-            yield Check(name="folder", status="note", found=f"{place} is no folder", mend="name one that exists")
+            yield Check(name="folder", status="note", found=f"{place} is not a folder", mend="name one that exists")
 
 
 def _found_folders(places: list[Path]) -> Iterator[Check]:

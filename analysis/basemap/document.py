@@ -94,7 +94,7 @@ def read_basemap(path: Path) -> Basemap:
         raise DataError(f"{path} cannot be read as a basemap ({error}); make one with `recap basemap`") from error
     problem = _problem(document)
     if problem:
-        raise DataError(f"{path} is no basemap: {problem}; make one with `recap basemap`")
+        raise DataError(f"{path} is not a basemap: {problem}; make one with `recap basemap`")
     return document
 
 

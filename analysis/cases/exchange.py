@@ -34,8 +34,8 @@ class Imported:
     @property
     def sentence(self) -> str:
         """What happened, in words."""
-        parts = [f"{len(self.added)} taken in"]
-        parts += [f"{len(self.same)} there already"] if self.same else []
+        parts = [f"{len(self.added)} imported"]
+        parts += [f"{len(self.same)} already there"] if self.same else []
         parts += [f"{len(self.kept)} differ from yours, which stay"] if self.kept else []
         parts += [f"{len(self.damaged)} cannot be read ({'; '.join(self.damaged[:3])})"] if self.damaged else []
         return ", ".join(parts) + "."
@@ -67,11 +67,11 @@ def import_text(library: Library, text: str) -> Imported:
     try:
         values = parse_json(text)
     except ValueError as error:
-        raise ConfigError(f"this is no file of saved cases: it is no JSON ({str(error)[:120]})") from error
+        raise ConfigError(f"this is not a file of saved cases: it is not JSON ({str(error)[:120]})") from error
     if isinstance(values, dict) and "link" in values:
         values = {"kind": KIND, "cases": [values]}
     if not isinstance(values, dict) or values.get("kind") != KIND:
-        raise ConfigError(f'this is no file of saved cases: expected "kind": "{KIND}", or one saved case')
+        raise ConfigError(f'this is not a file of saved cases: expected "kind": "{KIND}", or one saved case')
     done = Imported()
     shelf = library.read()
     for kind, entries in ((SavedCase, values.get("cases")), (Collection, values.get("collections"))):

@@ -198,9 +198,9 @@ class Library:
 
     def _read_one(self, kind: type[T], path: Path) -> Stored[T]:
         if not _is_plain(path.stem):
-            raise RecapError("its name holds more than letters, digits, - and _")
+            raise RecapError("its name may only have letters, digits, - and _")
         if not path.resolve().is_relative_to(self.folder.resolve()):
-            raise RecapError("it leads out of the folder")
+            raise RecapError("it points outside the folder")
         if path.stat().st_size > LARGEST_FILE:
             raise RecapError(f"it is larger than {LARGEST_FILE:,} bytes")
         content = path.read_bytes()

@@ -50,7 +50,7 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
     """
     match recipe:
         case "wrong":
-            return f"Missed, though the first place holds at least half of the probability of the top {k}."
+            return f"Missed, although the first choice has at least half of the top {k}'s probability."
         case "popular":
             return "The place is among the most visited tenth; nobody went there from here in training."
         case "past_visits":

@@ -27,7 +27,7 @@ PROBLEMS: Final = {
     "double_cases": "cases with two lists, or with one place twice",
     "missing_cases": "test cases without a list",
     "unknown_pois": "rows with places that the dataset does not know",
-    "no_number": "scores that are no finite number",
+    "no_number": "scores that are not finite numbers",
     "rank_against_score": "cases whose rank column contradicts their scores",
 }
 """What is refused, unless an option says what to do with it."""
@@ -121,7 +121,7 @@ def import_predictions(
     refused = [lines for name in PROBLEMS if not allowed.get(name, False) for lines in report.sentences(name)]
     if refused:
         raise DataError(
-            f"{path.name} cannot be imported, nothing is guessed: {'; '.join(refused)}. Mend the file, or say "
+            f"{path.name} was not imported: {'; '.join(refused)}. Correct the file, or use "
             "--missing-as-miss (no list counts as not found) or --drop-unknown (such rows are left out)"
         )
     return records, report, _content_hash(rows, num_cases)

@@ -86,8 +86,8 @@ def _unfold(table: pd.DataFrame, lists: str, path: Path) -> pd.DataFrame:
     uneven = [str(case) for case, (a, b) in zip(table[c.CASE], lengths, strict=True) if a != b]
     if uneven:
         raise DataError(
-            f"{path.name}: {len(uneven):,} cases have not as many scores as places ({', '.join(uneven[:3])}, …); "
-            "both lists must have one length"
+            f"{path.name}: {len(uneven):,} cases differ in scores and places ({', '.join(uneven[:3])}, …); "
+            "both lists need the same length"
         )
     second = table[c.CASE].duplicated()
     table = table.assign(**{SECOND_LIST: second})[[c.CASE, lists, "scores", SECOND_LIST]]

@@ -138,7 +138,7 @@ def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> 
             and is_replicate(model.checkpoint, item.checkpoint)
         ]
         if not owners:
-            raise ConfigError(f"{item.label} is no further seed of A or B: it differs from both in more than its seed")
+            raise ConfigError(f"{item.label} is not another seed of A or B: it differs from both in more than its seed")
         for key in owners:
             replicates[key].append(item)
     return [side_of(model, replicates[model.key]) for model in models]

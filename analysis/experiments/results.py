@@ -93,7 +93,7 @@ class ExperimentResult(Config):
             content = read_json(path)
             version = int(content["format_version"])
         except (OSError, ValueError, KeyError, TypeError) as error:
-            raise DataError(f"{path} is no experiment result ({error}); run the experiment again") from error
+            raise DataError(f"{path} is not an experiment result ({error}); run the experiment again") from error
         if version != FORMAT_VERSION:
             raise FormatVersionError(f"{path} has format {version}, this version reads {FORMAT_VERSION}")
         return cls.parse(content)
@@ -182,7 +182,7 @@ def markdown(result: ExperimentResult) -> str:
             cell = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]" if row.difference is not None else "–"
             found.setdefault((f"{labels[row.arm]} − {labels[row.other]}", row.group), []).append(cell)
         rows = [(label, [group, *cells]) for (label, group), cells in found.items()]
-        parts += ["Differences with 95 % intervals over users (paired, 1,000 draws):", _table(heads, rows)]
+        parts += ["Differences with 95 % intervals over users (paired, 1,000 bootstrap samples):", _table(heads, rows)]
     return "\n\n".join(parts) + "\n"
 
 

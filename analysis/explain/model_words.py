@@ -14,7 +14,7 @@ from recap.printable import shortened
 
 SCORE: Final = "score"
 WORTH_TAB: Final = "What each part is worth"
-INTRO: Final = "Select a box to see what it does. Bands are as wide as what they add; hatched ones take points off."
+INTRO: Final = "Select a box to see what it does. A band is as wide as the points it adds; hatched bands subtract."
 GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
 NEW_ONLY: Final = "new places only"
 CLIP_READ: Final = "0 to 10 points"
@@ -53,13 +53,13 @@ _PARTS: Final = {
     ),
     PATHS: Part(
         "Two-hop paths",
-        "A path leads over one place in between, along other users' transitions. One curve reads the sum of all paths.",
+        "A path goes through one place in between, along other users' transitions. One curve reads all paths' sum.",
         r"f\Big(\sum_m A_{sm} A_{md}\Big)",
     ),
     PLACES: Part(
         "Popularity and distance",
         "These curves read how popular a place is, how far away, and how many similar users went there. "
-        "Known and new places have curves of their own.",
+        "Known and new places have separate curves.",
         _CURVES_EQUATION,
     ),
     "count": Part(
@@ -278,14 +278,14 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> 
     """The line under the curves.
 
     >>> curves_note("past visits", {}, 0)
-    'The curves of past visits. One scale for all; bars: how candidates’ values are spread.'
+    'The curves of past visits. One scale for all; bars show the spread of candidates’ values.'
     """
     whose = "The widest curves" if group is None else f"The curves of {group}"
     if "lambda_prior" in numbers:
         learned = ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
-        return f"Learned: {learned}. Bars: how candidates’ values are spread."
+        return f"Learned: {learned}. Bars show the spread of candidates’ values."
     thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
-    return f"{whose}. One scale for all; bars: how candidates’ values are spread.{thin}"
+    return f"{whose}. One scale for all; bars show the spread of candidates’ values.{thin}"
 
 
 _SYMBOLS: Final = {

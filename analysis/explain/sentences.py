@@ -301,14 +301,14 @@ def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) ->
     counted = f"{strongest.count_in:,} of the {strongest.total_in:,} {whose} from {shown.source_name}"
     row = "All paths" if part == PATHS else part_label(part)
     return (
-        f"{counted} went to {strongest.name}. Tick a path to cut it for {shown.target_name} alone; "
-        f"“{row}” leaves them out for every place."
+        f"{counted} went to {strongest.name}. Tick a path to cut it for {shown.target_name} only; "
+        f"“{row}” removes paths for every place."
     )
 
 
 def describe_visits(shown: "CaseExplanation") -> str:
     """The line below the table of visits."""
-    return f"Points and ranks are those of {shown.target_name}, without that visit alone. Tick a visit to remove it."
+    return f"Points and ranks are those of {shown.target_name}, without that visit. Tick a visit to remove it."
 
 
 def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:

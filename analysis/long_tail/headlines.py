@@ -15,7 +15,7 @@ from recap import columns as c
 FLAT: Final = 0.1
 """A difference whose whole interval is smaller counts as none."""
 KINDS_HELP: Final = (
-    "Outvoted by X: without X the case would be found. The other kinds only say what coincides, in this order: "
+    "Outvoted by X: without X the case would be found. The other kinds are not causes; the first that applies counts: "
     "out of reach, near miss, same category."
 )
 PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", "graph_token": "the graph token"}
@@ -91,12 +91,12 @@ def cohorts_caption(metric: str, cases: int) -> str:
 
 def bars_caption(reference: str) -> str:
     """The line under the bars; Markdown."""
-    return f"Small numbers: cases. **–** {reference}."
+    return f"Small numbers are cases; **–** is {reference}."
 
 
 def list_line(model: str, reference: str, k: int) -> str:
     """The line under the list of cases."""
-    return f"First the cases that {model} finds in the top {k} and {reference} does not, by rank gained."
+    return f"Cases that only {model} finds in the top {k} come first, by ranks gained over {reference}."
 
 
 def kinds_line(missed: int, k: int) -> str:
@@ -106,7 +106,7 @@ def kinds_line(missed: int, k: int) -> str:
 
 def map_line(min_users: int) -> str:
     """The line under the map of misses."""
-    return f"Stronger cells miss a larger share of their cases. Cells of fewer than {min_users} users are left out."
+    return f"The stronger the colour, the more cases are missed. Cells of fewer than {min_users} users are left out."
 
 
 def worth_metric(metric: str) -> str:
@@ -193,5 +193,5 @@ def lift_line(lift: pd.DataFrame) -> str:
     often = f"{row['lift']:.2f} times as often as equally popular and near ones"
     span = f"(95 % interval {row['lower']:.2f} to {row['upper']:.2f})"
     if row["lower"] <= 1 <= row["upper"]:
-        return f"True new places lie within two hops no more often than chance: {often} {span}."
-    return f"True new places lie within two hops {often} {span}."
+        return f"True new places are within two hops no more often than by chance: {often} {span}."
+    return f"True new places are within two hops {often} {span}."

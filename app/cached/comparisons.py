@@ -171,7 +171,7 @@ def hit_label(source: Source, selection: HitSelection) -> str:
 def _sides_of(source: Source, selection: HitSelection) -> tuple[Option, Option]:
     options = side_options(source)
     if not {selection.a, selection.b} <= set(options):
-        raise ConfigError("the link compares a model that is not here")
+        raise ConfigError("the link compares a model that is not open here")
     return options[selection.a], options[selection.b]
 
 

@@ -173,16 +173,14 @@ def distribution(source: Source) -> pd.DataFrame:
     return accuracy_tables.transition_distribution(open_workspace(source).cases)
 
 
-@st.cache_resource(
-    max_entries=16, show_spinner="Walking the transition graph, once for each city", hash_funcs=BY_DATASET
-)
+@st.cache_resource(max_entries=16, show_spinner="Following transitions, once per city", hash_funcs=BY_DATASET)
 def hops(source: Source) -> pd.DataFrame:
     """See `recap.dataset_statistics.hop_statistics`."""
     return kept_hops(open_workspace(source))
 
 
 @st.cache_resource(
-    max_entries=16, show_spinner="Comparing truths with chance, once for each city", hash_funcs=BY_DATASET
+    max_entries=16, show_spinner="Comparing true places with chance, once per city", hash_funcs=BY_DATASET
 )
 def lift(source: Source) -> pd.DataFrame:
     """See `analysis.long_tail.lift.two_hop_lift`."""
@@ -268,7 +266,7 @@ def _miss_labels(source: Source, k: int) -> pd.Series:
     return label_misses(described_misses(source), k)
 
 
-@st.cache_resource(max_entries=4, show_spinner="Naming the misses, once for each model", hash_funcs=BY_MODEL)
+@st.cache_resource(max_entries=4, show_spinner="Sorting the misses, once per model", hash_funcs=BY_MODEL)
 def described_misses(source: Source) -> pd.DataFrame:
     """What labels for every K are made from."""
     opened, ablations = open_workspace(source), read_ablations(source)

@@ -134,7 +134,7 @@ def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
     """
     opened = open_workspace(source, model)
     if not opened.has_records:
-        with waiting("Ranking the test cases, once for each model") as show, _evaluating:
+        with waiting("Ranking the test cases, once per model") as show, _evaluating:
             opened.records(show)
     records = opened.records()
     if not _frozen.is_set():
@@ -159,7 +159,7 @@ def read_ablations(source: Source) -> pd.DataFrame | None:
         return None
     opened = open_workspace(source)
     if not opened.has_ablations:
-        with waiting("Running ablations, once for each model") as show:
+        with waiting("Running ablations, once per model") as show:
             opened.ablations(show)
     return opened.ablations()
 

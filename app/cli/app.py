@@ -27,13 +27,13 @@ def run_app(
     ] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A further name by which browsers call it; repeatable."),
+        typer.Option("--allow-host", metavar="NAME", help="Another host name that browsers may use; repeatable."),
     ] = None,
     allow_upload: Annotated[
-        bool, typer.Option("--allow-upload", help="Take files also where others can reach the app.")
+        bool, typer.Option("--allow-upload", help="Allow uploads even if others can reach the app.")
     ] = False,
-    large_text: Annotated[bool, typer.Option("--large-text", help="Text of 24 px, to present in a room.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Leave the disk as it is: nothing is cached.")] = False,
+    large_text: Annotated[bool, typer.Option("--large-text", help="Use 24 px text, to present in a room.")] = False,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Write nothing to disk, not even caches.")] = False,
     online_map: Annotated[
         bool,
         typer.Option(
@@ -78,7 +78,7 @@ def _require_free(address: str, port: int) -> None:
         family, *_ = socket.getaddrinfo(address, port, type=socket.SOCK_STREAM)[0]
         socket.create_server((address, port), family=family).close()
     except OSError as error:
-        reason = "another program listens there" if error.errno == errno.EADDRINUSE else error.strerror
+        reason = "another program uses this port" if error.errno == errno.EADDRINUSE else error.strerror
         raise ConfigError(
             f"cannot open the app at {address}:{port}: {reason}; choose another --port or --address"
         ) from error

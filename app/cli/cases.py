@@ -38,7 +38,7 @@ def find(
     data: DataOption,
     checkpoint: MaybeCheckpoint = None,
     baseline: BaselineOption = None,
-    show: Annotated[str, typer.Option(help="tail, unseen, missed, history, hops; several with commas.")] = "",
+    show: Annotated[str, typer.Option(help="Any of tail, unseen, missed, history, hops, with commas.")] = "",
     k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
     as_json: JsonFlag = False,
 ) -> None:
@@ -141,7 +141,7 @@ def take_in(
     try:
         text = file.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{file} is no file of saved cases: it is no UTF-8 text") from error
+        raise ConfigError(f"{file} is not a file of saved cases: it is not UTF-8 text") from error
     done = import_text(Library.of_user(), text)
     if as_json:
         print_json(vars(done))
@@ -174,7 +174,7 @@ def share(
         raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases export` prints all")
     stored = [shelf.cases[name] for name in names or []] or (shelf.in_order(chosen.value) if chosen else [])
     if not stored:
-        raise CaseError("which cases? give names of saved cases, or --collection TITLE of one that holds some")
+        raise CaseError("no case to share: give names of saved cases, or --collection TITLE of a collection with cases")
     opened = Workspace.open(data, checkpoint)
     predictor, explained = opened.predictor, []
     for kept in stored:

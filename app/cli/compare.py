@@ -22,12 +22,12 @@ _SEEN: Final = {"all": "all", "tail": "rare", "never": " never", "once": " once"
 
 def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A checkpoint folder, a baseline, or imported predictions.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The same; differences are B minus A.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The other side; differences are B minus A.")],
     data: DataOption,
     metric: MetricOption = "hr20",
     seeds: Annotated[
         list[Path] | None,
-        typer.Option("--seeds", metavar="CHECKPOINT", help="A further seed of A or B; repeatable."),
+        typer.Option("--seeds", metavar="CHECKPOINT", help="Another seed of A or B; repeatable."),
     ] = None,
     cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
     as_json: JsonFlag = False,

@@ -25,10 +25,10 @@ def prepare(
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or duckdb: order the rows of foursquare, csv or parquet on disk.")
+        str, typer.Option(help="auto, memory, or duckdb, which sorts foursquare, csv and parquet files on disk.")
     ] = "auto",
     engine_memory: Annotated[
-        float | None, typer.Option(min=0.1, help="GB duckdb may hold; a quarter of the free memory by default.")
+        float | None, typer.Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:
@@ -87,7 +87,7 @@ def prepare(
     trim_heap()  # writing holds a copy of each column for a while, and the graph is still to come
     if replaced and replaced != dataset.hash:
         progress_console.print(
-            f"{out} held another dataset ({replaced[:12]}), which was replaced; checkpoints of that one refuse this.",
+            f"{out} held another dataset ({replaced[:12]}), which was replaced; its checkpoints refuse the new one.",
             markup=False,
         )
 
@@ -176,7 +176,7 @@ def stats(
     from recap.data.dataset import Dataset
     from recap.dataset_statistics import dataset_statistics
 
-    with progress_console.status("Walking the transition graph"):
+    with progress_console.status("Following transitions"):
         statistics = dataset_statistics(Dataset.load(data))
     if as_json:
         print_json(statistics)
@@ -202,5 +202,5 @@ def stats(
     if sample is not None:
         console.print(
             f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
-            f"{sample['sources']:,} POIs, drawn with a fixed seed."
+            f"{sample['sources']:,} POIs, sampled with a fixed seed."
         )

@@ -24,4 +24,4 @@ def build(
 
     out.mkdir(parents=True, exist_ok=True)
     build_demo_bundle(out, Path("runs/demo-city"), log=progress_console.print)
-    progress_console.print(f"The bundle lies in {out}.", markup=False)
+    progress_console.print(f"The bundle is in {out}.", markup=False)

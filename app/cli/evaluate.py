@@ -21,7 +21,7 @@ def evaluate(
     split: SplitOption = "test",
     protocol: Annotated[str, typer.Option(help="every_step, trajectory_last or user_last.")] = "every_step",
     cases: Annotated[
-        int | None, typer.Option(min=1, help="Rank a draw of this many cases, always the same; all by default.")
+        int | None, typer.Option(min=1, help="Rank a sample of this many cases, always the same one; all by default.")
     ] = None,
     records: Annotated[Path | None, typer.Option(help="Where the records go; the user's cache by default.")] = None,
     device: DeviceOption = "auto",
@@ -43,7 +43,7 @@ def evaluate(
     from recap.training.baselines import build_baseline
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
+        raise ConfigError("give either a checkpoint folder or --baseline")
     if split not in c.SPLIT_NAMES:
         raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
     chosen = choose_device(device)
@@ -80,9 +80,9 @@ def evaluate(
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
     if evaluation.drawn_from is not None:
-        console.print(f"A draw of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
+        console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if options.get("target_time"):
-        console.print("It was given the target's time, the hour and weekday of the step to predict.")
+        console.print("It used the target's time: hour and weekday of the transition to predict.")
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 

@@ -9,7 +9,7 @@ import typer
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DataOption, DeviceOption
 
-experiment = typer.Typer(help="Run named experiments: ablations, sweeps and comparisons.")
+experiment = typer.Typer(help="Run named experiments: comparisons and ablations.")
 
 
 @experiment.callback()
@@ -22,7 +22,7 @@ def run(
     name: Annotated[str, typer.Argument(help="An experiment's name, or a .toml spec file.")],
     data: DataOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results on this dataset.")],
-    epochs: Annotated[int | None, typer.Option(min=1, help="Another length for every arm.")] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs for every arm.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,

@@ -26,11 +26,11 @@ EditOption = Annotated[
     list[str] | None,
     typer.Option("--edit", help="A what-if edit, such as remove:3 or off:past_visits; repeatable, applied in order."),
 ]
-AboutOption = Annotated[int | None, typer.Option(help="The place to explain, not the truth.")]
+AboutOption = Annotated[int | None, typer.Option(help="The place to explain; the true one by default.")]
 AgainstOption = Annotated[int | None, typer.Option(help="The place to compare it with.")]
 LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, runner-up and edits.")]
-SearchFlag = Annotated[bool, typer.Option("--search", help="Also the smallest edit that turns the two places round.")]
-ChecksFlag = Annotated[bool, typer.Option("--checks", help="Also robustness checks of each contribution.")]
+SearchFlag = Annotated[bool, typer.Option("--search", help="Also find the smallest edit that reverses the two places.")]
+ChecksFlag = Annotated[bool, typer.Option("--checks", help="Also run robustness checks of each contribution.")]
 SeedsOption = Annotated[
     int | None,
     typer.Option(min=2, help="Train until this many seeds exist, including the original."),
@@ -51,7 +51,7 @@ class _Asked:
     def named(self) -> list[int]:
         """The cases; raises CaseError where none is named."""
         if not self.numbers:
-            raise CaseError("which case? give --case N, or --link")
+            raise CaseError("no case given: use --case N or --link")
         return self.numbers
 
 
@@ -93,7 +93,7 @@ def explain(
         asked = _follow(link, predictor, asked)
     asked.named()
     if (exact or hide_places) and html is None:
-        raise ConfigError("--exact and --hide-places are about written files; give --html FILE")
+        raise ConfigError("--exact and --hide-places need --html FILE")
     check_manner(exact=exact, hide_places=hide_places)
     if seeds is not None:
         _train_seeds(predictor, seeds)
@@ -147,7 +147,7 @@ def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
     from analysis.explain.links import CaseLink
 
     if asked.numbers or asked.edits:
-        raise CaseError("--link brings its own case and edits; leave --case and --edit out")
+        raise CaseError("--link already has a case and edits; leave out --case and --edit")
     meant = CaseLink.from_query(link)
     meant.check(predictor)
     return _Asked([meant.case], meant.about, meant.against, parse_edits(meant.edits), meant.split)
@@ -187,7 +187,7 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
             console.print(f"  {moment}, visit {visit.visit}{lost}; without it {rank}", highlight=False)
     if explanation.tried is not None:
         flip = explanation.flip
-        found = "none turns the two places round" if flip is None else f"{flip.text}, lead {signed_points(flip.lead)}"
+        found = "none reverses the two places" if flip is None else f"{flip.text}, lead {signed_points(flip.lead)}"
         console.print(f"Smallest of {explanation.tried} edits: {found}", markup=False)
     if explanation.checks:
         table = _table("Is it stable?", *explanation.checks[0].cells)

@@ -45,7 +45,7 @@ def explain_by_ranks(
 def _print(case: "RanksOnly") -> None:
     console.print(
         f"Case {case.case}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, "
-        f"from {case.source}. It gives one score for each place, no contributions.",
+        f"from {case.source}. Its scores have no contributions.",
         markup=False,
     )
     if case.what_if is not None:

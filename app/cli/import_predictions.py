@@ -58,5 +58,5 @@ def import_predictions(
     for sentence in report.sentences():
         console.print(f"  {sentence}", markup=False)
     if report.findings["not_in_list"].count:
-        console.print("A truth outside its list is ranked behind every place: MRR is a lower bound.")
+        console.print("A true place outside its list ranks last, so MRR is a lower bound.")
     console.print(f"Compare it: recap compare {kept.key} feature_curves --data {data}", markup=False)

@@ -92,12 +92,12 @@ def long_tail(
     checkpoint: MaybeCheckpoint = None,
     baseline: BaselineOption = None,
     reference: Annotated[
-        str, typer.Option(help="The model next to it: a baseline, imported predictions or a checkpoint folder.")
+        str, typer.Option(help="The model to compare with: a baseline, imported predictions or a checkpoint folder.")
     ] = "visit_count",
     metric: MetricOption = "hr20",
     eta: EtaOption = 1,
     full: Annotated[
-        bool, typer.Option("--full", help="Also two hops against chance, and a checkpoint's ablations.")
+        bool, typer.Option("--full", help="Also compare two hops with chance, and run a checkpoint's ablations.")
     ] = False,
     as_json: JsonFlag = False,
 ) -> None:
@@ -158,7 +158,7 @@ def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Wo
     from recap.baselines import BASELINES
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("name either a checkpoint folder or --baseline, not both and not neither")
+        raise ConfigError("give either a checkpoint folder or --baseline")
     opened = Workspace.open(data)
     if baseline is not None:
         if baseline not in BASELINES:

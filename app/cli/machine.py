@@ -13,7 +13,7 @@ _COLOURS = {"ok": "green", "note": "yellow", "missing": "red"}
 
 def doctor(
     places: Annotated[
-        list[Path] | None, typer.Argument(help="Further folders in which to look for datasets and checkpoints.")
+        list[Path] | None, typer.Argument(help="More folders to search for datasets and checkpoints.")
     ] = None,
     as_json: JsonFlag = False,
 ) -> None:

@@ -15,5 +15,5 @@ SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
 MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
 DeviceOption = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
 EpochsOption = Annotated[
-    int | None, typer.Option(min=1, help="Another length; the curriculum's stages keep their proportions.")
+    int | None, typer.Option(min=1, help="Number of epochs; the curriculum's stages keep their proportions.")
 ]

@@ -12,10 +12,12 @@ FormatOption = Annotated[
     str,
     typer.Option(
         "--format",
-        help="foursquare, getnext, gowalla, libcity, recbole, csv, json or parquet; auto tells it from the content.",
+        help="foursquare, getnext, gowalla, libcity, recbole, csv, json or parquet; auto recognises it.",
     ),
 ]
-SkipOption = Annotated[bool, typer.Option("--skip-bad-rows", help="Report bad rows and go on instead of refusing.")]
+SkipOption = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Skip and report bad rows instead of refusing the file.")
+]
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,11 @@ class ReaderOptions:
     local_times: Annotated[bool, typer.Option("--local-times", help="Times are wall-clock times, not UTC.")] = False
     time_format: Annotated[
         str | None,
-        typer.Option("--time-format", metavar="LAYOUT", help="strptime layout of the times, e.g. '%d.%m.%Y %H:%M'."),
+        typer.Option("--time-format", metavar="LAYOUT", help="strptime format of the times, e.g. '%d.%m.%Y %H:%M'."),
     ] = None
     bbox: Annotated[
         str | None,
-        typer.Option("--bbox", metavar="W,S,E,N", help="Keep check-ins inside; `california` is a known box."),
+        typer.Option("--bbox", metavar="W,S,E,N", help="Keep check-ins inside this box; `california` is a known one."),
     ] = None
     text: Annotated[
         list[str] | None,

@@ -35,7 +35,7 @@ def submit(
     device: DeviceOption = "auto",
     processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
     threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
-    slurm: Annotated[bool, typer.Option("--slurm", help="Hand the run to Slurm.")] = False,
+    slurm: Annotated[bool, typer.Option("--slurm", help="Train with Slurm.")] = False,
     notes: Annotated[str, typer.Option(help="Shown with the run.")] = "",
     as_json: JsonFlag = False,
 ) -> None:
@@ -126,8 +126,8 @@ def show(run_id: RunId, as_json: JsonFlag = False) -> None:
 @runs.command()
 def logs(
     run_id: RunId,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on until the run ends.")] = False,
-    lines: Annotated[int | None, typer.Option(min=1, help="Only the last lines.")] = None,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow the log until the run ends.")] = False,
+    lines: Annotated[int | None, typer.Option(min=1, help="Print only this many last lines.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Print a run's log."""
@@ -135,7 +135,7 @@ def logs(
     from recap.runs.store.run_store import RunStore
 
     if follow and as_json:
-        raise ConfigError("--json prints one object and -f never ends one: use one of them")
+        raise ConfigError("use either --json or -f, not both")
     store = RunStore.of_user()
     run = store.get(run_id)
     _wake_runner(store)
@@ -185,7 +185,7 @@ def _wake_runner(store: "RunStore") -> None:
         ensure_runner(store)
     except (OSError, RecapError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        progress_console.print(f"No runner can be started now ({reason}); this only shows what is there.", markup=False)
+        progress_console.print(f"No runner can be started now ({reason}); these are the runs so far.", markup=False)
 
 
 def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:

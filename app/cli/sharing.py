@@ -15,12 +15,10 @@ if TYPE_CHECKING:
 
 HtmlOption = Annotated[
     Path | None,
-    typer.Option("--html", help="Write one page to share: opens offline; people, places and times are coarse."),
+    typer.Option("--html", help="Write one page to share; it opens offline and blurs people, places and times."),
 ]
-ExactFlag = Annotated[bool, typer.Option("--exact", help="In written files: everything as recorded; the file says so.")]
-HidePlacesFlag = Annotated[
-    bool, typer.Option("--hide-places", help="In written files: the user's own places as cells too.")
-]
+ExactFlag = Annotated[bool, typer.Option("--exact", help="Write everything as recorded; the file says so.")]
+HidePlacesFlag = Annotated[bool, typer.Option("--hide-places", help="Also blur the user's own places.")]
 
 
 def check_manner(*, exact: bool, hide_places: bool) -> None:
@@ -30,7 +28,7 @@ def check_manner(*, exact: bool, hide_places: bool) -> None:
         ConfigError: both were given.
     """
     if exact and hide_places:
-        raise ConfigError("--exact tells every place as recorded; leave it or --hide-places out")
+        raise ConfigError("use either --exact or --hide-places, not both")
 
 
 def share(

@@ -25,7 +25,7 @@ def train(
     device: DeviceOption = "auto",
     epochs: EpochsOption = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a stopped training exactly; begin where there is none.")
+        bool, typer.Option("--resume", help="Continue a stopped training exactly, or start a new one.")
     ] = False,
     assignments: SetOption = None,
     as_json: JsonFlag = False,
@@ -40,7 +40,7 @@ def train(
     from recap.training import run
 
     if model != "recap" and preset is not None:
-        raise ConfigError(f"--preset {preset} is RECAP's: change --model {model} with --epochs and --set")
+        raise ConfigError(f"--preset {preset} is for RECAP; for --model {model} use --epochs and --set")
     config = training_preset(preset or DEFAULT_PRESET) if model == "recap" else published_config(model)
     if epochs is not None:
         config = config.with_epochs(epochs)
@@ -89,7 +89,7 @@ def train(
         rows = {checkpoint.manifest.model: summary["test"], **summary["baselines"]}
         console.print(metrics_table(f"Test, protocol {summary['protocol']}", rows))
         if "test_drawn_from" in summary:
-            console.print(f"A draw of {summary['test']['all']['n']:,} of {summary['test_drawn_from']:,} test cases.")
+            console.print(f"A sample of {summary['test']['all']['n']:,} of {summary['test_drawn_from']:,} test cases.")
         model = f"--data {shlex.quote(str(data))} --checkpoint {shlex.quote(str(out))}"
         print_next({"See it": f"recap app {model}"}, progress_console)
     print_json(line)

@@ -38,7 +38,7 @@ def _card(source: Source) -> None:
     st.table(facts, border="horizontal")
     quiet(
         "Predictions about single people can expose their routines: use aggregates, ask for consent, "
-        "and decide nothing about persons by them."
+        "and base no decision about a person on them."
     )
     path = source.checkpoint_folder / CARD
     if path.is_file():

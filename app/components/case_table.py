@@ -171,7 +171,7 @@ def _chips(chosen: CaseFilter) -> None:
             icon_position="right",
             key=f"cases_off_{name}",
             on_click=lambda name=name: change_filter(**{name: getattr(empty, name)}),
-            help="Take this filter away",
+            help="Remove this filter",
         )
 
 
@@ -191,6 +191,6 @@ def _known_columns() -> dict[str, Any]:
     return {
         c.CASE: number("Case", width=64),
         c.USER: text("User", width=90),
-        HOUR: number("Hour", width=64, help="Local hour of the check-in before."),
+        HOUR: number("Hour", width=64, help="Local hour of the current check-in."),
         FROM: text("From", width=330),
     }

@@ -14,12 +14,12 @@ def imported_sentence(source: Source, case: int) -> str:
         described = imported_predictions(source)[model_key(source)].described
         return (
             f"{markdown_text(described)}: a published model trained on this city. It came as ranks without weights, "
-            "so its scores have no parts here and its history cannot be edited."
+            "so it has no contributions and cannot be edited."
         )
     listed, shortest = int(records[c.LISTED].iloc[case]), shortest_list(records)
     shorter = "" if listed == shortest else f"; the shortest list holds {shortest:,}"
     return (
-        f"{markdown_text(model_label(source))} is imported: a list of {listed:,} places of "
-        f"{open_workspace(source).dataset.num_pois:,}{shorter}. Not known: the ranks of other places, the parts "
-        "of a score, and what another history would change."
+        f"{markdown_text(model_label(source))} is imported: a list of {listed:,} of "
+        f"{open_workspace(source).dataset.num_pois:,} places{shorter}. It has no other ranks and no contributions, and "
+        "cannot be edited."
     )

@@ -39,7 +39,7 @@ def show_misses(ranker: Ranker, k: int, list_kind: Callable[[str | None], None])
 def _show_kinds(ranker: Ranker, k: int, list_kind: Callable[[str | None], None]) -> None:
     section("Kinds of misses", help=headlines.KINDS_HELP)
     if ranker.model is not None or not ranker.source.has_parts:
-        quiet(f"{markdown_text(ranker.label)} has no parts, so its misses have no kinds.")
+        quiet(f"{markdown_text(ranker.label)} has no contributions, so its misses have no kinds.")
         return
     if kept_causes(ranker.source) is None:
         ask_for_ablations(ranker.source)

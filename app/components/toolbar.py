@@ -43,7 +43,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         label_visibility="collapsed",
         width=width,
         on_change=state.unless_late(choose, "source", "predictions"),
-        help="From the bundled city, your own folder, and what the app was started with.",
+        help="The demo city, your own folder, and what the app was started with.",
     )
 
 
@@ -89,7 +89,7 @@ def truth_toggle() -> bool:
         key="truth",
         bind="query-params",
         persist_state="session",  # whoever hides it on one page does not meet it on the next
-        help="Off: nothing on the page tells it.",
+        help="Off hides the true next place.",
     )
 
 
@@ -122,12 +122,12 @@ def download_buttons(
 ) -> None:
     """What `downloads` opens, into the container at hand."""
     with st.container():
-        quiet("Tables as CSV. Each chart has its picture (PNG) in its own corner.")
+        quiet("Tables as CSV. Each chart has a PNG in its own corner.")
         exact = False
         if pictures or any(map(is_personal, tables.values())):
             exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and users' numbers.")
             quiet(
-                "The files hold people's places and times: for you alone."
+                "The files contain people's places and times: keep them to yourself."
                 if exact
                 else "Safe to share: pseudonyms, no dates, rare places blurred."
             )

@@ -73,7 +73,7 @@ def eta_slider() -> int:
         "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
     )
     return st.slider(
-        "Rare: seen at most so many times",
+        "Rare: seen at most … times",
         0,
         9,
         key="pick_eta",
@@ -84,7 +84,7 @@ def eta_slider() -> int:
 
 def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: CaseSelection | None, eta: int) -> None:
     """The four cells."""
-    section("What a rare transition still has")
+    section("Which rare transitions are found")
     cell = chosen.numbers[:2] if chosen is not None and chosen.kind == "cohort" and chosen.numbers[2] == eta else None
     st.plotly_chart(
         drawn(plot_cohorts, cohorts, reference=reference.label, chosen=cell),
@@ -102,7 +102,7 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
 
 def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: CaseSelection | None, eta: int) -> None:
     """Accuracy by how often the transition, or the place, was seen."""
-    section("Accuracy by how often it was seen")
+    section("Accuracy by how often training saw it")
     picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
     with below:
         by = choice_control("by", {name: name for name in BY}, "transition", BY_LABELS)
@@ -191,7 +191,7 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
         _show_parts(model, metric, k)
     with halves.cell():
         hops = tables.hops(model.source)
-        section("What one more hop adds")
+        section("What each hop adds")
         st.plotly_chart(
             drawn(plot_hops, hops),
             theme=None,

@@ -43,7 +43,7 @@ STEPS: Final = ("Drop a file", "Check the columns", "Explore", "Train RECAP")
 def view() -> None:
     settings = AppSettings.from_environment()
     if settings.read_only or not settings.takes_files:
-        st.title("Files are not taken here", anchor=False)
+        st.title("You cannot open files here", anchor=False)
         st.markdown(
             "This app is read-only."
             if settings.read_only
@@ -199,11 +199,11 @@ def _show_training(run: RunFolder) -> None:
     if described["state"] in ACTIVE:
         st.title(f"Training RECAP: epoch {epoch} of {epochs}", anchor=False)
         st.progress(epoch / epochs)
-        quiet("It goes on when this page is closed.")
+        quiet("Training continues when you close this page.")
         return
     source = run_store.source_of(run) if described["checkpoint"] else None
     if source is None:
-        st.title("The training ended without a model", anchor=False)
+        st.title("Training ended without a model", anchor=False)
         st.markdown(markdown_text(described["error"] or "It was stopped."))
         if st.button(RUNS.title, key="to-runs"):
             st.switch_page(RUNS.path, query_params={"run": run.id})

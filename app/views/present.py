@@ -35,7 +35,7 @@ def view() -> None:
         return
     state.consume_synthetic_notice()  # the first slide says it
     if not source.has_parts:
-        _leave("Nothing to present", "Choose a RECAP checkpoint: of other models nothing can be left out to see why.")
+        _leave("Nothing to present", "Choose a RECAP checkpoint: Present shows what happens without each part.")
         return
     opened = open_workspace(source)
     try:

@@ -86,7 +86,7 @@ def _ties(table: _Sorted) -> Iterator[Problem]:
         "same_second",
         "check-ins share user and second with the one before",
         np.flatnonzero(table.same_user & (np.diff(table.seconds) == 0)) + 1,
-        "Their order is that of the file; where it matters, bring finer times.",
+        "The file decides their order; if it matters, use finer times.",
     )
 
 
@@ -105,7 +105,7 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
                 f"{table.describe(int(row))}: {km[row]:,.0f} km later in {hours[row] * 60:.1f} min"
                 for row in _worst(km, rows)
             ],
-            advice="Shared accounts, wrong coordinates or check-ins from afar; they become transitions like any other.",
+            advice="Shared accounts, wrong coordinates or remote check-ins; they become transitions like any other.",
         )
 
 
@@ -161,7 +161,7 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
             examples=[
                 f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows)
             ],
-            advice="Lost days of a crawl: trajectories are cut there, and habits look rarer than they are.",
+            advice="Days missing from the crawl: they cut trajectories and make habits look rarer.",
         )
 
 
@@ -172,11 +172,11 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
     yield from _found(
         table,
         "odd_zone",
-        f"check-ins have a local clock more than {MAX_ZONE_HOURS:g} h off the sun",
+        f"check-ins have a local time more than {MAX_ZONE_HOURS:g} h from solar time",
         rows,
-        "Latitude and longitude look swapped: only turned round do they lie on inhabited land."
+        "Latitude and longitude look swapped: only the other way round are they on inhabited land."
         if swapped
-        else "Wrong zone, wrong coordinates, or offsets with the wrong sign; hours of the day will mislead.",
+        else "Wrong zone, wrong coordinates, or offsets with the wrong sign; the hour of day is not reliable.",
     )
 
 
@@ -187,7 +187,7 @@ def _zeros(table: _Sorted) -> Iterator[Problem]:
         "dates_only",
         "times are midnight: the file seems to hold dates, not times",
         rows if len(rows) > len(table.seconds) / 2 else rows[:0],
-        "The order within a day is then that of the file; bring times, or name the clock's column with --map time "
+        "The file then decides the order within a day; add times, or name the clock's column with --map time "
         "and the day's with --map date.",
     )
     yield from _found(
@@ -215,9 +215,9 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
     yield from _found(
         table,
         "in_train_and_test",
-        "validation or test check-ins stand in training too",
+        "validation or test check-ins are in training too",
         np.flatnonzero(~train)[pd.MultiIndex.from_frame(table.keys[~train]).isin(known)],
-        "The answer is in the training data: make the parts disjoint.",
+        "The answers are in the training data: make the parts disjoint.",
     )
     if c.TRAJECTORY_ID in table.raw:
         parts = pd.Series(split).groupby(table.raw[c.TRAJECTORY_ID].astype(str).to_numpy()).nunique()
@@ -225,10 +225,10 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
         if len(several):
             yield Problem(
                 kind="split_trajectories",
-                title="trajectories lie in several parts of the split",
+                title="trajectories are in more than one part of the split",
                 count=len(several),
                 examples=[str(name) for name in several.index[:EXAMPLES]],
-                advice="Fine where the parts follow each other in time; a leak where they do not.",
+                advice="Fine if the parts follow each other in time; otherwise a leak.",
             )
     for kind, codes, noun in (("unknown_users", table.user, "users"), ("unknown_pois", table.poi, "places")):
         unknown = np.setdiff1d(codes[~train], codes[train])

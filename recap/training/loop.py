@@ -125,7 +125,7 @@ class TrainingLoop(ABC):
         self.checkins = CheckinTensors.from_dataset(dataset, device)
         self.validation = describe_cases(dataset, self.graph, c.VAL, most=config.validation_cases)
         if self.validation.empty:
-            raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare a longer record")
+            raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare more check-ins")
         self.num_validation_cases = len(dataset.cases(c.VAL))
         selecting = dataset.cases(c.VAL, config.select_on)
         self.selects = self.validation[c.ROW].isin(selecting).to_numpy()

@@ -52,7 +52,7 @@ class PublishedTrainer(TrainingLoop):
         self.model = build_published(config, City.of(dataset, self.graph)).to(device)
         self.examples = self.model.examples(dataset, self.checkins)
         if not len(self.examples):
-            raise DataError("the training split has no two check-ins in a row to learn from; prepare a longer record")
+            raise DataError("the training split has no two check-ins in a row to learn from; prepare more check-ins")
         kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.algorithm]
         parameters = [parameter for parameter in self.model.parameters() if parameter.requires_grad]
         self.optimiser = kind(

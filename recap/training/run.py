@@ -170,7 +170,7 @@ def _check_folder(out: Path, resume: bool) -> None:
     if (out / SUMS).is_file():
         raise FolderInUseError(f"{out} already holds a finished checkpoint; choose another folder")
     if not (out / TRAINING_FOLDER).is_dir():
-        raise FolderInUseError(f"{out} exists and holds no training; choose another folder")
+        raise FolderInUseError(f"{out} exists but contains no training; choose another folder")
     if not resume and (out / TRAINING_FOLDER / CONFIG).is_file():
         raise FolderInUseError(
             f"{out} holds an unfinished training: continue it with --resume or choose another folder"

@@ -33,7 +33,7 @@ def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -
     """
     tensors, progress = load_tensors(path)
     if _RANDOM not in tensors:
-        raise CheckpointError(f"{path} is no resume state: it lacks tensor {_RANDOM!r}")
+        raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
     load_weights(model, _under(tensors, "model."), path.name)
     values: dict[int, dict[str, Tensor]] = {}
     for name, tensor in _under(tensors, "optimiser.").items():

@@ -191,19 +191,19 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
     best = [city.labels[poi] for poi in records[c.TOP_POIS].iloc[outside]]
     walk = open_view("walk", case=str(outside), predictions=key)
     check_calm(walk)
-    assert walk.metric[0].value == "not listed" and "neither its rank nor its score is known" in texts(walk)
+    assert walk.metric[0].value == "not listed" and "so its rank and score are unknown" in texts(walk)
     listed = table_of(walk, "km")
     assert listed["name"].tolist() == [*best, f"◎ {city.labels[city.cases[c.TARGET].iloc[outside]]}"]
     assert listed[["rank", "value"]].iloc[-1].tolist() == ["–", "–"]
     short = open_view("walk", predictions=key, show="Missed")
-    assert "not known within 20: the shortest imported list holds 6 places" in short.warning[0].value
+    assert "Choose at most 6: the shortest imported list has 6 places" in short.warning[0].value
     explain = open_view("explain", case=str(inside), predictions=key)
     check_calm(explain)
     assert (
         explain.title[0].value.startswith("theirs ranks ")
         and ordinal(records[c.RANK].iloc[inside]) in explain.title[0].value
     )
-    assert "Not known: the ranks of other places" in texts(explain)
+    assert "It has no other ranks and no contributions" in texts(explain)
     assert [rank.split("–")[0] for rank in table_of(explain, "Score")["Rank"]] == [  # tied ones share the first's
         str(1 + sum(other > score for other in records[c.TOP_SCORES].iloc[inside]))
         for score in records[c.TOP_SCORES].iloc[inside]
@@ -222,5 +222,5 @@ def test_refusals_of_the_command(city_folder: Path, city_checkpoint: Path) -> No
     assert_refused(recap_here("compare", "markov", "feature_curves", *data, "--metric", "luck"), "unknown metric")
     assert_refused(recap_here("compare", "markov", "visit_count", *data, "--cell", "most"), "unknown list")
     assert_refused(
-        recap_here("compare", "markov", city_checkpoint, *data, "--seeds", city_checkpoint), "no further seed"
+        recap_here("compare", "markov", city_checkpoint, *data, "--seeds", city_checkpoint), "not another seed"
     )

@@ -65,7 +65,7 @@ def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str,
     app = open_view("walk", case="3", **link)
     check_calm(app)
     (warning,) = app.warning
-    assert said in warning.value and "Its numbers are others" in warning.value
+    assert said in warning.value and "Its numbers differ" in warning.value
     assert all((f"{name} {NOBODYS}" in warning.value) == (name in changed) for name in ("dataset", "checkpoint"))
     app.button(key="next").click().run()
     assert said in app.warning[0].value or said in texts(app)

@@ -42,7 +42,7 @@ def test_tables_are_masked_until_asked(city: None) -> None:
         assert toggle.value is False and "Safe to share" in texts(app)
         toggle.set_value(True).run()
         check_calm(app)
-        assert "for you alone" in texts(app)
+        assert "keep them to yourself" in texts(app)
 
 
 def test_a_list_is_shared_from_cases(city: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

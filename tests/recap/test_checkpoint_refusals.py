@@ -177,7 +177,7 @@ def test_refuses_to_write_over_something_else(tmp_path: Path, city_folder: Path,
     (papers / "chapter.tex").write_text("dear")
     (tmp_path / "file").write_text("in the way")
     for place, part in (
-        (papers, "holds no training"),
+        (papers, "contains no training"),
         (tmp_path / "file", "choose another"),
         (city_folder, "holds"),
         (checkpoint, "finished checkpoint"),

@@ -18,11 +18,11 @@ from recap.printable import markdown_text
 OUTLINE: Final = Outline(
     "holdout",
     "Holdout",
-    "What is hidden in training must be found in another way.",
+    "The model must find hidden transitions in another way.",
     5,
     (
         "When did you learn something by heart and then fail in a new task?",
-        "The holdout may change nothing that can be measured. Would you keep it?",
+        "If the holdout changed nothing you can measure, would you keep it?",
     ),
     ("holdout", "head", "interval"),
 )
@@ -81,7 +81,7 @@ def build(world: Workspace) -> Lesson:
             linked / hidden if hidden else 0.0,
             fact=f"To {linked:,} of {hidden:,}.",
             too_low="Busy places have many neighbours.",
-            too_high="Many transitions are the only way from one place to the other.",
+            too_high="Many pairs of places are linked by one transition only.",
             picture=_picture(world),
         ),
         handles=(Handle("hidden", "Frequent transitions hidden", tuple(map(percent, HIDDEN)), START),),

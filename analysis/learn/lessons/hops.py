@@ -20,7 +20,7 @@ OUTLINE: Final = Outline(
     "Each further hop reaches more true places, and many more wrong ones.",
     5,
     (
-        "What does the third hop reach that two do not?",
+        "What does a third hop reach that two hops do not?",
         "Among how many places would the model then have to choose?",
     ),
     ("in_token", "signal"),
@@ -60,7 +60,7 @@ def build(world: Workspace) -> Lesson:
             "transition. More hops reach more places, right and wrong ones."
         ),
         guess=choose(
-            "How many hops give the most signal for their noise?",
+            "Which number of hops finds most true places per wrong one?",
             [_hops(at + 1) for at in range(len(table))],
             best,
             f"{_hops(best + 1).capitalize()} reach {percent(coverage[best])} of new transitions, among "
@@ -93,7 +93,7 @@ def _scene(
     rows = (
         Row("Places within reach", tuple(places), tuple(f"{value:,.0f}" for value in places)),
         Row("New transitions reached", tuple(coverage), tuple(map(percent, coverage))),
-        Row("Signal for noise × 1000", tuple(signal), tuple(f"{value:.1f}" for value in signal)),
+        Row("Signal to noise × 1000", tuple(signal), tuple(f"{value:.1f}" for value in signal)),
     )
     listed = "; ".join(
         f"{_hops(number + 1)}: {percent(reached)} reached, signal {value:.1f}"

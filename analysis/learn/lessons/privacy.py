@@ -56,7 +56,7 @@ def build(world: Workspace) -> Lesson:
         ),
         handles=(
             Handle("points", "Places shown", tuple(str(at + 1) for at in range(MOST_POINTS)), POINTS - 1),
-            Handle("k", "k: at least so many users must match", tuple(map(str, KS)), START_K),
+            Handle("k", "k: how many users must match", tuple(map(str, KS)), START_K),
         ),
         scene=lambda at: _scene(world, user, at[0] + 1, KS[at[1]]),
         idea=(

@@ -71,7 +71,7 @@ def build(world: Workspace) -> Lesson:
             picture=_sample(world, cases),
         ),
         handles=(
-            Handle("threshold", "Rare means seen at most so often", tuple(map(str, range(MOST + 1))), TAIL_MAX_COUNT),
+            Handle("threshold", "Rare means seen at most … times", tuple(map(str, range(MOST + 1))), TAIL_MAX_COUNT),
         ),
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
         idea=(

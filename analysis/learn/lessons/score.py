@@ -36,7 +36,7 @@ OUTLINE: Final = Outline(
     5,
     (
         "Which contribution would you show to the user it is about?",
-        "What did the user know that no contribution can hold?",
+        "What did the user know that no contribution can show?",
     ),
     ("permutation_test", "seed_band"),
     reads="curves",

@@ -23,7 +23,7 @@ OUTLINE: Final = Outline(
     (
         "In the toy town only paths help. What differs in the real city?",
         "When is a good path no more than a nice story?",
-        "Name a claim from the news that only shows two things together. What would you take away?",
+        "Name a claim in the news that only shows two things together. How would you test it?",
     ),
     ("unseen", "graph_token", "coincidence"),
 )
@@ -71,7 +71,7 @@ def build(world: Workspace) -> Lesson:
         ),
         guess=choose(
             f"Can a model still rank {square} first?",
-            ("No, a new transition cannot be found", "Yes, over a place in between", "Only by luck"),
+            ("No, a new transition cannot be found", "Yes, through a place in between", "Only by luck"),
             1 if rank == 1 else 0,
             fact,
             picture,
@@ -127,7 +127,7 @@ def _check(world: Workspace, unseen: int, linked: int) -> Question:
             linked / unseen,
             fact=f"{linked:,} of {unseen:,} do.",
             too_low="Busy places have many neighbours.",
-            too_high="Many new transitions go where no two known ones lead.",
+            too_high="Many new transitions lead where no two-hop path goes.",
         )
     without = world.ablations()["without_two_hops"].to_numpy(np.float64)[rows]
     rank = world.ablations()[c.RANK].to_numpy(np.float64)[rows]
@@ -137,8 +137,8 @@ def _check(world: Workspace, unseen: int, linked: int) -> Question:
         "and rank again. How many does it lose?",
         lost / len(rows),
         fact=f"It loses {lost:,} of {len(rows):,}. In {same:,} cases not even the rank changes.",
-        too_low="Here paths do work of their own.",
-        too_high="The path is there, and something else finds the place.",
+        too_low="Here paths find what nothing else finds.",
+        too_high="The path is there, but something else finds the place too.",
         labels=_LABELS,
         edges=_EDGES,
     )

@@ -42,7 +42,7 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
                 st.switch_page(PRESENT.path, query_params=present_params(entry))
     read_only = AppSettings.from_environment().read_only
     if read_only:
-        quiet("This app only shows: nothing can be saved here.")
+        quiet("This app is read-only: nothing can be saved here.")
     saved = entry.saved or _saved_view(source, shelf, entry.case)
     _notes(source, entry, saved, read_only=read_only)
     if saved is not None and not read_only:
@@ -92,7 +92,7 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
         ", ".join(value.tags) if value else "",
         key=keys["tags"],
         disabled=read_only,
-        help="With commas between",
+        help="Separated by commas",
     )
     if read_only:
         return
@@ -194,12 +194,12 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
                     icon=":material/close:",
                     key=f"leave-{name}",
                     type="tertiary",
-                    help="Take out of this collection",
+                    help="Remove from this collection",
                     on_click=change,
                     args=(lambda value, name=name: value.without_case(name),),
                 )
     if gone:
-        quiet(f"{gone} of its cases are not in the library any more.")
+        quiet(f"{gone} of its cases are no longer in the library.")
     if not read_only:
         st.button(
             "Remove this collection",

@@ -6,7 +6,7 @@ import streamlit as st
 
 from app.pages import PRESENT
 
-_HELP = "Full width, by arrow keys. For a room, start `recap app --large-text`."
+_HELP = "Full-width slides, moved by arrow keys. For a room, start `recap app --large-text`."
 
 
 def present_button(case: int, *, key: str = "present", edits: str = "") -> None:

@@ -25,7 +25,7 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
     cases = open_library().read().of(source.dataset_hash, source.checkpoint_hash)
     with st.popover("Saved" if read_only else "Save", icon=":material/bookmark:", key="save-case"):
         if read_only:
-            quiet("This app only shows: nothing can be saved here.")
+            quiet("This app is read-only: nothing can be saved here.")
         else:
             _note(source, shown, about, against, cases)
         refused = st.session_state.pop("save_refused", None)

@@ -77,7 +77,7 @@ def show_listed_ranks(source: Source, case: int) -> None:
         alt="The places of the imported list; ◎ is the true next place",
     )
     tied = "Equal scores share their ranks. " if best[c.SCORE].duplicated().any() else ""
-    quiet(f"{tied}Ranks and scores are the list's; visits, paths and distances come from the dataset.")
+    quiet(f"{tied}Ranks and scores come from the list; visits, paths and distances from the dataset.")
 
 
 def _ranks(scores: np.ndarray) -> list[str]:

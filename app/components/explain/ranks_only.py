@@ -46,7 +46,7 @@ def show_ranks_only(source: Source, case: int) -> None:
     with st.container():
         st.title(shown_sentence(describe_ranks(shown), {"target": "orange", "runner_up": "blue"}), anchor=False)
         model = markdown_text(shown.model)
-        st.markdown(f"From {markdown_text(shown.source)}. {model} gives one score for each place, no contributions.")
+        st.markdown(f"From {markdown_text(shown.source)}. {model} gives scores without contributions.")
     halves = st.grid(2, min_column_width=_SIDE)
     with halves.cell():
         section("Best places")

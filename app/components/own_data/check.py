@@ -186,7 +186,7 @@ def _show_map(read: RawRead) -> None:
     picture, is_on_land = _picture(points[:, 0], points[:, 1], state.theme_palette().theme)
     st.image(picture, width="stretch", alt="A sample of the check-ins on a map")
     shown = f"{len(points):,} of {len(read.table):,} check-ins."
-    quiet(shown if is_on_land else f"{shown} They do not lie on land: are latitude and longitude swapped?")
+    quiet(shown if is_on_land else f"{shown} They are not on land: are latitude and longitude swapped?")
 
 
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:

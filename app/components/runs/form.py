@@ -69,7 +69,7 @@ def show_form(store: RunStore) -> None:
         example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else PUBLISHED_EXAMPLE
         text = st.text_area("Fields", key="run_fields", placeholder=example, height=80)
         device = st.segmented_control("Device", DEVICES, default="auto", required=True, key="run_device") or "auto"
-        slurm = shutil.which("sbatch") is not None and st.toggle("Hand it to Slurm", key="run_slurm")
+        slurm = shutil.which("sbatch") is not None and st.toggle("Train with Slurm", key="run_slurm")
     request: _Request = {
         "preset": preset,
         "epochs": epochs if epochs != config.epochs else None,

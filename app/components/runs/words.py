@@ -7,20 +7,20 @@ from recap.printable import markdown_text
 from recap.runs.store.types import RunDescription, RunSummary
 
 NO_RUN: Final = "Train a model of your own"
-FIRST_RUN: Final = "Choose data and a model and press *Start*. Training goes on when you close this page."
+FIRST_RUN: Final = "Choose data and a model and press *Start*. Training continues when you close this page."
 NO_DATA: Final = "There is no dataset yet. Make one with `recap prepare`."
 BEFORE_FIRST_EPOCH: Final = "Time estimate appears after the first epoch."
 NO_GPU: Final = "This machine has no GPU, so it trains on the CPU."
 FIELDS: Final = "One `field=value` on each line, as for `--set`."
 HOPS: Final = "Longest path in the transition graph that the graph token reads."
-SEEDS: Final = "Each seed is a run of its own."
+SEEDS: Final = "Each seed is a separate run."
 RESULT: Final = "Share of test cases with the true place among the first 20 (HR@20)."
 UNKNOWN_RUN: Final = "The run of this link is not among your runs."
 
 
 def other_data(run: str) -> str:
     """Of a link to a run whose number belongs to another run here."""
-    return f"This link means another run {run}: it was trained on other data."
+    return f"This link is for another run {run}, trained on other data."
 
 
 def model_of(described: RunDescription) -> str:
@@ -50,7 +50,7 @@ def run_headline(described: RunDescription, summary: RunSummary, seconds_left: f
         return f"Training {what}: epoch {epoch + 1} of {epochs}{left}."
     if state == "finished":
         return _result(described, summary)
-    ended = {"stopped": "stopped", "failed": "failed", "lost": "ended without a word"}[state]
+    ended = {"stopped": "stopped", "failed": "failed", "lost": "ended without a message"}[state]
     return f"Training {what} {ended} after {epoch} of {epochs or '?'} epochs."
 
 

@@ -86,7 +86,7 @@ def _shown(listed: pd.DataFrame) -> pd.DataFrame:
 def _columns(listed: pd.DataFrame) -> dict[str, Any]:
     has_probability = listed["probability"].notna().all()
     top = float(100 * listed["probability"].max()) if has_probability else 1.0
-    as_given = "As it is given; no probability."
+    as_given = "As imported; not a probability."
     value: Any = (
         st.column_config.ProgressColumn(
             "Probability",

@@ -41,7 +41,7 @@ def not_among(case: int) -> str:
 
 def ranks_unknown(k: int, longest: int | None) -> str:
     """Of imported lists that are too short for a filter."""
-    return f"Missed and found are not known within {k}: the shortest imported list holds {longest} places."
+    return f"Choose at most {longest}: the shortest imported list has {longest} places, fewer than {k}."
 
 
 def contributions(name: str, score: float, parts: Mapping[str, float]) -> str:
@@ -51,7 +51,7 @@ def contributions(name: str, score: float, parts: Mapping[str, float]) -> str:
         parts: contribution by the group's slug; fewer than two say nothing.
     """
     if math.isnan(score):
-        return f"{markdown_text(name)} is not in the list: neither its rank nor its score is known."
+        return f"{markdown_text(name)} is not in the list, so its rank and score are unknown."
     named = [
         f"{part_words(GROUP_NAMES[group]) if group in GROUP_NAMES else group.replace('_', ' ')} {signed_points(value)}"
         for group, value in parts.items()

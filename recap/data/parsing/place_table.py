@@ -45,7 +45,7 @@ class PlaceTable:
         counts = pc.value_counts(ids)
         twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
         if len(twice):
-            raise DataError(f"{name}: place {shorten(twice[0])} stands there twice; leave one row for each place")
+            raise DataError(f"{name}: place {shorten(twice[0])} is listed twice; leave one row for each place")
         return cls(name, ids, columns)
 
     def join(self, rows: RowBlock, id_column: str, prefix: str = "place.") -> None:

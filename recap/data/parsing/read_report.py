@@ -98,7 +98,7 @@ class RowReport:
 
     def refuse(self, message: str) -> None:
         """Raise for a bad row."""
-        raise DataError(f"{message}; mend the file, or report such rows and go on with --skip-bad-rows")
+        raise DataError(f"{message}; fix the file, or skip and report such rows with --skip-bad-rows")
 
     def note(self, sentence: str) -> None:
         """Remember a remark, once."""

@@ -170,9 +170,9 @@ class CheckinTableBuilder:
     def _propose_zone(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
         self._proposed = propose_zone(latitude, longitude)
         if not self.options.take_proposed_zone:
-            raise DataError(f"{self.name} names no time zone; its coordinates suggest --timezone {self._proposed}")
+            raise DataError(f"{self.name} has no time zone; its coordinates suggest --timezone {self._proposed}")
         self.options = self.options.model_copy(update={"timezone": self._proposed})
-        self.row_report.note(f"The file names no time zone; its coordinates suggest --timezone {self._proposed}.")
+        self.row_report.note(f"The file has no time zone; its coordinates suggest --timezone {self._proposed}.")
 
     def _keep(self, table: pa.Table) -> None:
         if c.SPLIT in table.column_names:

@@ -57,7 +57,7 @@ def require_file(path: Path) -> None:
     if path.is_dir():
         raise DataError(f"{path} is a folder; name the check-in file inside it, or the folder's format with --format")
     if not path.is_file():
-        raise DataError(f"{path} is a pipe or a device; write the check-ins to a file and name that")
+        raise DataError(f"{path} is a pipe or a device; write the check-ins to a file first")
 
 
 def open_bytes(path: Path) -> IO[bytes]:
@@ -101,7 +101,7 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
                 following = file.read(_BLOCK_BYTES)
                 if file.tell() > limit:
                     raise DataError(
-                        f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is no check-in file"
+                        f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is not a check-in file"
                     )
                 if not bad_line:
                     try:
@@ -113,7 +113,7 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
                     lines -= 1
                 last, chunk = chunk[-1:], following
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again") from error
+        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); copy it again") from error
     lines += last not in (b"\n", b"\r")
     if not bad_line:
         return lines, encoding or marked or "utf-8"
@@ -138,7 +138,7 @@ def _count_decoded(path: Path, encoding: str) -> int:
                 lines += chunk.count("\n")
                 last = chunk[-1]
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again") from error
+        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); copy it again") from error
     except UnicodeError as error:
         raise DataError(
             f"{path.name} line {lines + 1} or later is not {encoding} text; name it with --text encoding"
@@ -157,7 +157,7 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
             data = file.read(_HEAD_BYTES)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise DataError(
-                f"{path.name}: the compressed file is cut off or damaged ({error}); fetch it again"
+                f"{path.name}: the compressed file is cut off or damaged ({error}); copy it again"
             ) from error
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     try:
@@ -183,7 +183,7 @@ def first_cells(path: Path, delimiter: str | None, encoding: str | None, quoted:
             quoting: Literal[0, 3] = 0 if quoted else 3  # QUOTE_MINIMAL, QUOTE_NONE
             rows = list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=mark == " ", quoting=quoting))
         except stdlib_csv.Error as error:
-            raise DataError(f"{path.name}: the first lines hold no column names ({error})") from error
+            raise DataError(f"{path.name}: the first lines have no column names ({error})") from error
         columns = len(rows[0]) if rows else 0
         is_even = 2 * sum(len(row) == columns for row in rows[1:]) >= len(rows) - 1
         if delimiter or (columns > 1 and (is_even or mark != " ")):
@@ -204,7 +204,7 @@ def require_distinct(names: list[str], where: str) -> None:
     """
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise DataError(f"{where}: the column {twice[0][:40]!r} stands there twice; rename one")
+        raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
 @dataclass(frozen=True)

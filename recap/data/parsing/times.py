@@ -146,8 +146,8 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
             pd.to_datetime([example], format=time_format, utc=True)
         except ValueError as error:
             raise DataError(
-                f"--time-format {time_format!r} is no strptime layout ({error}); seconds, milliseconds, microseconds "
-                "and nanoseconds since 1970 are read without it"
+                f"--time-format {time_format!r} is not a strptime format ({error}); seconds, milliseconds, "
+                "microseconds and nanoseconds since 1970 are read without it"
             ) from error
         return strptime_layout(time_format, example)
     values = decoded(values)

@@ -87,9 +87,9 @@ def _read_config(folder: Path) -> dict[str, Any]:
     try:
         config = read_json(file, "utf-8-sig")
     except ValueError as error:
-        raise DataError(f"{file.name} is not JSON ({error}); mend it or remove it") from error
+        raise DataError(f"{file.name} is not JSON ({error}); fix it or remove it") from error
     if not isinstance(config, dict):
-        raise DataError(f"{file.name} must hold one object; mend it or remove it")
+        raise DataError(f"{file.name} must hold one object; fix it or remove it")
     dyna = config.get("dyna")
     trajectory = dyna.get("trajectory") if isinstance(dyna, dict) else None
     if isinstance(trajectory, dict) and trajectory.get("location", "geo_id") != "geo_id":

@@ -69,7 +69,7 @@ def _why_stopped(run: RunFolder, received: list[int]) -> str | None:
     if run.read_state().state == "stopping" or not received:
         return None
     name = signal.Signals(received[0]).name
-    return f"the process was asked to end by {name}; continue with `recap runs resume {run.id}`"
+    return f"the process was stopped by {name}; continue with `recap runs resume {run.id}`"
 
 
 def _for_runs(error: RecapError, run: RunFolder) -> str:

@@ -101,7 +101,7 @@ class RunStore:
         """Raise ReadOnlyError where nothing may be changed."""
         if self.read_only:
             raise ReadOnlyError(
-                f"this server only shows runs: it does not {what}; use `recap runs` on the machine itself"
+                f"this server is read-only: it does not {what}; use `recap runs` on the machine itself"
             )
 
     def _take_numbers(self, count: int) -> int:

@@ -48,7 +48,7 @@ class RunSpec(VersionedConfig):
     cases: int = Field(ge=1, description="Training cases of the dataset; estimates scale with them.")
     pois: int = Field(ge=1, description="POIs of the dataset; estimates scale with them.")
     preset: str = Field(description="Configuration the run starts from.")
-    epochs: int | None = Field(None, ge=1, description="Another length; the curriculum's stages keep their share.")
+    epochs: int | None = Field(None, ge=1, description="Number of epochs; the curriculum's stages keep their share.")
     seed: int = Field(ge=0, description="Seed of weights, dropout and batch order.")
     overrides: tuple[str, ...] = Field((), description="field=value assignments on top of the preset.")
     device: DeviceRequest = Field("auto", description="auto takes a GPU where there is one; cuda waits for one.")

@@ -95,7 +95,7 @@ def test_a_damaged_file_costs_only_itself(library: Library, tmp_path: Path) -> N
     assert list(shelf.cases) == [good.name]
     reasons = {entry.file: entry.reason for entry in shelf.damaged}
     assert set(reasons) == {"broken.json", "binary.json", "strange name.json", "other.json", "linked.json"}
-    assert "colour" in reasons["other.json"] and "out of the folder" in reasons["linked.json"]
+    assert "colour" in reasons["other.json"] and "outside the folder" in reasons["linked.json"]
     assert outside.exists()
 
 
@@ -225,6 +225,6 @@ def test_export_and_import(library: Library, tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["", "[]", '{"kind": "else"}', "{" * 5000, '{"link": ' + "[" * 900 + "]" * 900 + "}"])
 def test_other_files_are_refused(library: Library, text: str) -> None:
     """One line, and nothing is made."""
-    with pytest.raises(ConfigError, match="no file of saved cases"):
+    with pytest.raises(ConfigError, match="not a file of saved cases"):
         import_text(library, text)
     assert not library.folder.exists()

@@ -91,7 +91,7 @@ def test_every_fault_is_counted_with_examples(city: Workspace, tmp_path: Path) -
     line = str(refused.value)
     for part in (
         "1 rows of cases that the dataset does not have (99999, …)",
-        "1 scores that are no finite number (2, …)",
+        "1 scores that are not finite numbers (2, …)",
         "1 rows with places that the dataset does not know (nowhere, …)",
         "1 cases with two lists, or with one place twice (1, …)",
         "1 test cases without a list (0, …)",
@@ -127,7 +127,7 @@ def test_wide_parquet_and_indices(city: Workspace, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"1 cases with two lists, or with one place twice \(3, …\)"):
         import_predictions(path, city)
     wide.assign(scores=[scores[:-1] for scores in wide["scores"]]).to_parquet(path)
-    with pytest.raises(DataError, match="both lists must have one length"):
+    with pytest.raises(DataError, match="both lists need the same length"):
         import_predictions(path, city)
 
 

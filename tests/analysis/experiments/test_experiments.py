@@ -145,7 +145,7 @@ def test_spec_files(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="cannot read"):
         load_spec(str(tmp_path / "none.toml"))
     (tmp_path / "bad.toml").write_text("name = ")
-    with pytest.raises(ConfigError, match="is no TOML"):
+    with pytest.raises(ConfigError, match="is not TOML"):
         load_spec(str(tmp_path / "bad.toml"))
 
 

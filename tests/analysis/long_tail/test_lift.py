@@ -110,9 +110,9 @@ def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
     [
         (
             (1.18, 1.04, 1.35),
-            "lie within two hops 1.18 times as often as equally popular and near ones (95 % interval 1.04",
+            "are within two hops 1.18 times as often as equally popular and near ones (95 % interval 1.04",
         ),
-        ((0.99, 0.86, 1.14), "no more often than chance: 0.99 times as often"),
+        ((0.99, 0.86, 1.14), "no more often than by chance: 0.99 times as often"),
         ((np.nan, np.nan, np.nan), "Too few unseen transitions lead to new places"),
     ],
 )

@@ -9,7 +9,7 @@ def test_a_port_in_use_is_refused() -> None:
     """Before Streamlit starts, with what to do."""
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        assert_refused(recap("app", "--port", port), f"127.0.0.1:{port}", "another program listens there", "--port")
+        assert_refused(recap("app", "--port", port), f"127.0.0.1:{port}", "another program uses this port", "--port")
 
 
 def test_an_address_of_another_machine_is_refused() -> None:

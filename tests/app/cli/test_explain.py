@@ -78,14 +78,14 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
     [
         (["--case", "100000"], "there is no test case 100000"),
         (["--case", "x"], "--case expects numbers"),
-        ([], "give --case"),
+        ([], "no case given"),
         (["--case", "3", "--against", "9999"], "there is no POI 9999"),
         (["--case", "3", "--edit", "edge:1-2:-1"], "edge weight -1"),
         (["--case", "3", "--edit", "remove:9999"], "there is no visit 9999"),
         (["--case", "3", "--split", "future"], "unknown split 'future'"),
         (["--link", "case=3&checkpoint=0123456789ab"], "this link was made with checkpoint 0123456789ab"),
         (["--link", "case=three"], "case"),
-        (["--case", "3", "--link", "case=3"], "leave --case"),
+        (["--case", "3", "--link", "case=3"], "leave out --case"),
     ],
 )
 def test_refusals(city_checkpoint: Path, city_folder: Path, arguments: list[str], part: str) -> None:

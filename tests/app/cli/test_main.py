@@ -96,7 +96,7 @@ BAD_FILES: dict[str, tuple[bytes, list[str]]] = {
     "latitude": (damaged(7, 4, "400.7").encode("latin-1"), ["line 7", "latitude 400.7", "[-90, 90]"]),
     "nan coordinates": (damaged(7, 5, "NaN").encode("latin-1"), ["line 7", "longitude NaN"]),
     "time": (damaged(7, 7, "yesterday").encode("latin-1"), ["line 7", "time", "'yesterday'"]),
-    "cut-off gz": (gzip.compress("\n".join(GOOD * 50).encode("latin-1"))[:-300], ["cut off", "fetch it again"]),
+    "cut-off gz": (gzip.compress("\n".join(GOOD * 50).encode("latin-1"))[:-300], ["cut off", "copy it again"]),
     "noise": (np.random.default_rng(3).bytes(50_000), ["bad.txt"]),
     "noise with tabs": (b"\t".join([np.random.default_rng(4).bytes(9)] * 8).replace(b"\n", b"") + b"\n", ["bad.txt"]),
     "all in one instant": (ONE_INSTANT.encode("latin-1"), ["2012-04-03 18:00:09"]),

@@ -150,7 +150,7 @@ def test_the_demo_city_from_the_command_line(store: RunStore) -> None:
         (("stop", "7"), "there is no run 7"),
         (("resume", "x"), "a run is named by its number"),
         (("rm", "7"), "there is no run 7"),
-        (("logs", "7", "-f", "--json"), "use one of them"),
+        (("logs", "7", "-f", "--json"), "use either --json or -f"),
     ],
 )
 def test_refuses_in_one_line(

@@ -93,7 +93,7 @@ def test_a_collection_is_one_page(
     assert text.index("note 5") < text.index("note 3") and "2012-" not in text
     for options, part in (
         (("--collection", "Tuesday"), "nothing to write"),
-        (("--html", tmp_path / "x.html"), "which cases"),
+        (("--html", tmp_path / "x.html"), "no case to share"),
         (("nobody", "--html", tmp_path / "x.html"), "no saved case"),
     ):
         refused = recap_here("cases", "share", *options, *both)

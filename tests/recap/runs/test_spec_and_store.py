@@ -157,7 +157,7 @@ def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder:
         lambda: shown.remove(run),
         lambda: control.write_notes(shown, run, "x"),
     ):
-        with pytest.raises(ReadOnlyError, match="only shows runs"):
+        with pytest.raises(ReadOnlyError, match="this server is read-only"):
             act()
     assert [run.id for run in store.runs()] == ["1"] and run.read_state().state == "queued"
 

@@ -168,7 +168,7 @@ def test_refuses_a_state_without_random_numbers(tmp_path: Path) -> None:
     tensors, progress = load_tensors(tmp_path / STATE_FILE)
     del tensors["random.cpu"]
     save_tensors(tensors, tmp_path / STATE_FILE, progress)
-    with pytest.raises(CheckpointError, match=rf"{STATE_FILE} is no resume state: it lacks tensor 'random\.cpu'"):
+    with pytest.raises(CheckpointError, match=rf"{STATE_FILE} is not a resume state: it lacks tensor 'random\.cpu'"):
         session(tmp_path)
 
 

@@ -85,7 +85,7 @@ def test_rows_of_other_kinds_and_unknown_places(tmp_path: Path) -> None:
     [
         (GEO.replace("[-74.0026,40.7198]", "[40.7198]"), r"city\.geo line 2: coordinates must be"),
         (GEO.replace("[-74.0026,40.7198]", "[40.7198,-740]"), r"city\.geo line 2: latitude -740"),
-        (GEO.replace("7,Point", "0,Point"), r"city\.geo: place '0' stands there twice"),
+        (GEO.replace("7,Point", "0,Point"), r"city\.geo: place '0' is listed twice"),
         (GEO.splitlines()[0] + "\n", "no places"),
         (GEO.replace("coordinates", "position"), r"city\.geo line 1: no column coordinates"),
     ],

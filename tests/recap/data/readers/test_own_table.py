@@ -237,7 +237,7 @@ def test_compressed(tmp_path: Path) -> None:
             r"latitude and longitude in degrees; name it with --map lat=COLUMN,lon=COLUMN; its columns: user, poi",
         ),
         ("a,b\n1,2\n", "--map lat=COLUMN"),
-        ("user,user,poi,time,lat,lon\n", "'user' stands there twice"),
+        ("user,user,poi,time,lat,lon\n", "'user' appears twice"),
         ("user,poi,time,lat,lon\n", "has no check-ins"),
         ("user,poi,time,lat,lon\n1,2,soon,1,1\n", r"no column is surely when"),
         ("user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,-90000000000,1,1\n", "line 3: time .* outside 1970"),
@@ -312,7 +312,7 @@ def test_refuses_parquet_that_no_one_can_read(tmp_path: Path) -> None:
     noise = pa.array([b"\xff\xfe"]).view(pa.string())
     far = pa.array([2**62], pa.timestamp("us"))
     tables = {
-        "'lat' stands there twice": twice,
+        "'lat' appears twice": twice,
         "cannot be read as Parquet.*UTF8": pa.table(good | {"user": noise}),
         r"row 1: time '4611686018427387904' is outside 1970 to 2099": pa.table(good | {"time": far}),
     }

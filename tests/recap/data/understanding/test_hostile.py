@@ -73,7 +73,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "noise that begins as Parquet": (lambda: b"PAR1" + bytes(4000), "cannot be read as Parquet"),
     "half a Parquet file": (lambda: parquet(pa.table({"user": ["a"] * 900}))[:-30], "cannot be read as Parquet"),
     "the year 9999": (lambda: rows(time="9999-12-31 23:59:59"), "no column is surely when"),
-    "one column twice": (lambda: HEADER.replace("lon", "lat").encode() + b"a,b,c,1,2\n", "'lat' stands there twice"),
+    "one column twice": (lambda: HEADER.replace("lon", "lat").encode() + b"a,b,c,1,2\n", "'lat' appears twice"),
 }
 INSPECTED: dict[str, tuple[Callable[[], bytes], str]] = {
     "one row": (lambda: (HEADER + "ann,home,2024-05-06 07:08:09,52.5,13.4\n").encode(), "--timezone Europe/Berlin"),
