@@ -1,4 +1,4 @@
-"""Who may talk to the app, and that it asks nobody outside."""
+"""Who may reach the app, and that it contacts nobody outside."""
 
 import ipaddress
 import socket
@@ -9,11 +9,11 @@ from typing import Final
 import psutil
 
 OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
-"""Host names of an app that listens on this machine alone; the same list is in `.streamlit/config.toml`."""
+"""Host names of an app that listens on this machine only; the same list is in `.streamlit/config.toml`."""
 
 
 def allowed_hosts(address: str, further: list[str]) -> list[str]:
-    """Names by which a browser may call the app; a page of any other name cannot talk to it (DNS rebinding).
+    """Host names under which a browser may reach the app; pages under another name cannot (DNS rebinding).
 
     Args:
         address: what the app listens on; a wildcard means every address of this machine.
@@ -41,7 +41,7 @@ def _is_wildcard(address: str) -> bool:
 
 
 def _configured_by_user() -> list[str]:
-    """`server.allowedHosts` of the user's own Streamlit file, which the project's file would hide."""
+    """`server.allowedHosts` of the user's own Streamlit file, which the project's file would override."""
     try:
         with (Path.home() / ".streamlit" / "config.toml").open("rb") as file:
             names = tomllib.load(file).get("server", {}).get("allowedHosts", [])
@@ -51,7 +51,7 @@ def _configured_by_user() -> list[str]:
 
 
 def ask_nobody_outside() -> None:
-    """Keep Streamlit from looking up this machine's public address when a page of another origin knocks."""
+    """Stop Streamlit from looking up this machine's public address when a page of another origin connects."""
     from streamlit import net_util
 
     net_util.get_external_ip = lambda: None

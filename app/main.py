@@ -1,4 +1,4 @@
-"""The app's entry: navigation only. `recap app` and `streamlit run app/main.py` both start here."""
+"""The app's entry; `recap app` and `streamlit run app/main.py` both start here."""
 
 import streamlit as st
 

@@ -1,4 +1,4 @@
-"""The views in the order of the navigation; each is a file in `app/views` and an address of its own."""
+"""The views in the order of the navigation; each is a file in `app/views` with its own address."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -13,15 +13,15 @@ ASSETS: Final = data_path("app", "assets")
 
 @dataclass(frozen=True)
 class View:
-    """A view: its file's name without ending, which is also its address, and its title."""
+    """A view: its title, and its file's name without ending, which is also its address."""
 
     name: str
     title: str
     hidden: bool = False
-    """Reached by buttons and links only."""
+    """Reached only by buttons and links."""
 
     def page(self, *, default: bool = False) -> st.Page:
-        """The page object of this script run; the default one's address is ``/``."""
+        """The page object of this run; the default page's address is ``/``."""
         return st.Page(
             VIEWS / f"{self.name}.py",
             title=self.title,
@@ -32,7 +32,7 @@ class View:
 
     @property
     def path(self) -> str:
-        """What `st.switch_page` takes."""
+        """The path for `st.switch_page`."""
         return str(VIEWS / f"{self.name}.py")
 
 
@@ -52,14 +52,14 @@ _PRESENTS: Final = "_presents"
 
 
 def navigation_pages() -> list[st.Page]:
-    """All pages; the first one also under its own name, since Streamlit knows the default page as ``/`` only."""
+    """All pages; the first one also under its own name, because Streamlit knows it as ``/`` only."""
     first, *others = PAGES
     by_name = st.Page(VIEWS / f"{first.name}.py", title=first.title, url_path=first.name, visibility="hidden")
     return [first.page(default=True), *(view.page() for view in others), by_name]
 
 
 def choose_page() -> tuple[st.Page, bool]:
-    """The page of this script run, and whether it is presented: then there is no navigation around it.
+    """The page of this run, and whether it is Present, which has no navigation.
 
     Which page it is, is known after the navigation was made; only on the way in and out it is made twice.
     """

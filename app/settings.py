@@ -1,4 +1,4 @@
-"""What the app was started with; `recap app` hands its options over as environment variables."""
+"""Start options of the app; `recap app` passes them as environment variables."""
 
 import os
 from dataclasses import dataclass, field
@@ -41,12 +41,12 @@ class AppSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this computer reaches the app."""
+        """Whether only this computer can reach the app."""
         return self.address in OWN_NAMES
 
     @property
     def takes_files(self) -> bool:
-        """Whether files can be opened: on this computer, or where that is allowed."""
+        """Whether users may open files: on this computer, or where it is allowed."""
         return self.is_local or self.allow_upload
 
     @classmethod
@@ -64,7 +64,7 @@ class AppSettings:
         )
 
     def to_environment(self) -> dict[str, str]:
-        """The variables that `from_environment` reads back."""
+        """The variables that `from_environment` reads."""
         return {
             DATA_VARIABLE: str(self.data.absolute()) if self.data else "",
             CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else "",

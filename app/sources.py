@@ -1,4 +1,4 @@
-"""What can be opened: datasets and checkpoints in the bundles, the user's folder and the given paths.
+"""Datasets and checkpoints that can be opened: in the bundles, the user's folder and the given paths.
 
 Only manifests are read here; content is verified when a source is opened.
 """
@@ -24,7 +24,7 @@ TOKEN_LENGTH = HASH_LENGTH
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset and, where there is one, a checkpoint trained on it.
+    """A dataset and, if there is one, a checkpoint trained on it.
 
     Attributes:
         label: what the picker shows.
@@ -49,29 +49,26 @@ class Source:
 
     @property
     def has_parts(self) -> bool:
-        """Whether its scores are sums of parts that can be taken away: those of a trained RECAP alone."""
+        """Whether its scores are sums of parts that can be left out; only those of a trained RECAP are."""
         return self.checkpoint_hash is not None and self.model == RECAP
 
     @property
     def published_label(self) -> str:
-        """What people call the checkpoint's published model, with its options."""
+        """Name of the checkpoint's published model, with its options."""
         assert self.checkpoint_folder is not None
         return published_label((_read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST) or {}).get("train"))
 
     @property
     def without_checkpoint(self) -> "Source":
-        """The dataset alone."""
         return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None)
 
     def ranked_by(self, key: str) -> "Source":
-        """The same dataset, with imported predictions in the model's place."""
+        """The same dataset with imported predictions instead of the model."""
         return replace(self.without_checkpoint, imported=key)
 
 
 @dataclass(frozen=True)
 class _FoundDataset:
-    """What a dataset's manifest says of it."""
-
     folder: Path
     hash: str
     name: str
@@ -81,8 +78,6 @@ class _FoundDataset:
 
 @dataclass(frozen=True)
 class _FoundCheckpoint:
-    """What a checkpoint's manifest says of it."""
-
     folder: Path
     hash: str
     dataset_hash: str
@@ -92,7 +87,7 @@ class _FoundCheckpoint:
 
 
 def find_sources(settings: AppSettings) -> list[Source]:
-    """All sources, given paths first, then bundles, then the user's folder; each content once."""
+    """All sources: given paths first, then bundles, then the user's folder; each content once."""
     datasets: dict[str, _FoundDataset] = {}
     for dataset in _datasets(settings):
         datasets.setdefault(dataset.hash, dataset)
@@ -115,7 +110,7 @@ def find_sources(settings: AppSettings) -> list[Source]:
 
 
 def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
-    """Why a checkpoint is not offered with this dataset; None where none is missing.
+    """Why a checkpoint does not fit this dataset; None if all fit.
 
     That is the one given on the command line, or where the dataset has no model, one of an earlier preparation of it.
     """
@@ -131,7 +126,7 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
 
 
 def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
-    """The source that a link means, else one of the same dataset; None where not even that is here.
+    """The source that a link means, else one of the same dataset; None if there is none.
 
     Args:
         link: its fields ``source`` (a token), ``dataset`` and ``checkpoint`` (beginnings of hashes), as far as given.
@@ -151,7 +146,7 @@ def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | No
 
 
 def dataset_source(folder: Path) -> Source | None:
-    """The dataset in a folder as a source of its own; None where there is none."""
+    """The dataset in a folder as a source; None if there is none."""
     dataset = _dataset_in(folder)
     return None if dataset is None else _source(dataset, None)
 
@@ -196,7 +191,7 @@ def _dataset_in(folder: Path) -> _FoundDataset | None:
 
 
 def _dataset_of_run(run: Path) -> _FoundDataset | None:
-    """The dataset a run was trained on, wherever it lies."""
+    """The dataset on which a run was trained."""
     spec = _read_json(run / SPEC) if run.parent == _home() / "runs" else None
     return _dataset_in(Path(spec["dataset"])) if spec and isinstance(spec.get("dataset"), str) else None
 

@@ -1,4 +1,4 @@
-"""What a visitor has chosen, in the session and in the address: each link opens the same view elsewhere."""
+"""A visitor's choices, in the session and in the address: each link opens the same view again."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar, cast
@@ -16,16 +16,16 @@ from recap.printable import markdown_text
 T = TypeVar("T")
 _WRITTEN = "_written_params"
 _LEFT = "_left_params"
-"""By field: the values that the address had on this page before this session wrote others."""
+"""By field: values of the address on this page before this session wrote others."""
 _FIELDS_OF = "_fields_of"
-"""By page: the fields of the address that it has written."""
+"""By page: fields of the address that it has written."""
 _CAME_WITH = "_came_with"
-"""The run that is at work, the address its click came with, and what this session had written until then."""
+"""The current run, the address its click came with, and what this session had written before."""
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
 _OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
-"""Fields whose meaning hangs on the dataset or the model."""
+"""Fields that depend on the dataset or the model."""
 
 
 def incoming(name: str) -> str | None:
@@ -41,20 +41,20 @@ def incoming(name: str) -> str | None:
 
 
 def standing(name: str) -> str | None:
-    """What the address says of a field; where it came with a late click, what this session has written since."""
+    """A field's value in the address; after a late click, the value this session wrote since."""
     value = st.query_params.get(name)
     written = st.session_state.get(_WRITTEN, {}).get(name)
     return written if value is not None and incoming(name) is None else value
 
 
 def _went_back() -> bool:
-    """Whether this run follows the browser's own back or forward."""
+    """Whether this run follows the browser's Back or Forward."""
     run = get_script_run_ctx()
     return run is not None and run.is_history_navigation
 
 
 def arrive_at(page: str) -> None:
-    """A page other than the one before: its address came with a click, whatever values it names.
+    """Note that a new page opened: its address came with a click, whatever values it names.
 
     The navigation's links name none. What this page showed of them last time is put back, at once: each change of the
     address is a step of the browser's Back.
@@ -70,17 +70,17 @@ def arrive_at(page: str) -> None:
 
 
 def came_from() -> str | None:
-    """The page before this one; None where a link led here."""
+    """The previous page; None if a link led here."""
     return st.session_state.get("_came_from")
 
 
 def write_param(name: str, value: str | None) -> None:
-    """Show a value in the address; None removes it."""
+    """Write a value into the address; None removes it."""
     write_params({name: value})
 
 
 def write_params(values: Mapping[str, str | None]) -> None:
-    """Show values in the address, in one step; None removes one."""
+    """Write several values into the address at once; None removes one."""
     _came_with()
     written = st.session_state.setdefault(_WRITTEN, {})
     st.session_state.get(_FIELDS_OF, {}).get(st.session_state.get("_page"), set()).update(values)
@@ -101,7 +101,7 @@ def write_params(values: Mapping[str, str | None]) -> None:
 
 
 def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
-    """A widget's callback that leaves alone what was chosen since the browser last drew the widget.
+    """Wrap a widget's callback so that it ignores values chosen before the browser last drew the widget.
 
     A click brings the values of every widget. One whose value this session has just set still has the value before in
     the browser, which looks as if it had been chosen; the address that came with the click tells, for it is late too.
@@ -118,13 +118,13 @@ def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
 
 
 def is_late(*names: str) -> bool:
-    """Whether this run's click was meant for what the browser showed before these fields of the address changed."""
+    """Whether this run's click was meant for an earlier state of these address fields."""
     address, written = _came_with()
     return any(address.get(name) != written[name] for name in names if name in written)
 
 
 def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:
-    """The address that the browser sent, and what it should have been, both as before this run wrote to it."""
+    """The address that the browser sent and the one expected, both before this run wrote to it."""
     context = get_script_run_ctx()
     run = None if context is None else context.cursors  # made again for each run
     kept = st.session_state.get(_CAME_WITH)
@@ -135,7 +135,7 @@ def _came_with() -> tuple[Mapping[str, str], Mapping[str, str | None]]:
 
 
 def follow(params: Mapping[str, object]) -> None:
-    """Put values into the address as if a link had brought them; empty ones are taken away."""
+    """Put values into the address as if a link had brought them; empty ones are removed."""
     _came_with()
     for name, value in params.items():
         st.session_state.setdefault(_WRITTEN, {}).pop(name, None)
@@ -147,7 +147,7 @@ def follow(params: Mapping[str, object]) -> None:
 
 
 def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
-    """What was chosen last on any view; it is in the link, unless it is the default.
+    """The latest choice on any view; the link contains it unless it is the default.
 
     Args:
         name: of the link's field.
@@ -165,7 +165,7 @@ def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
 
 
 def choose(name: str, value: object) -> None:
-    """Change what `current_choice` gives; None goes back to the default."""
+    """Change the value of `current_choice`; None restores the default."""
     if value is None:
         st.session_state.pop(_chosen_key(name), None)
     else:
@@ -177,7 +177,7 @@ def _chosen_key(name: str) -> str:
 
 
 def current_source(*, lists: bool = False, notices: bool = True) -> Source | None:
-    """The chosen source, or the first on offer; None where there is nothing to open.
+    """The chosen source, or the first one; None if there is nothing to open.
 
     The address always names the source and the hashes of its files. A link made with other files gets a banner that
     says which of them differ; one that does not say what it was made with gets a line that says so.
@@ -223,12 +223,12 @@ def _ranked(source: Source, lists: bool) -> Source:
 
 
 def choose_predictions(key: str) -> None:
-    """Let imported predictions of the open dataset stand in the model's place, where a view can show them."""
+    """Use imported predictions of the open dataset instead of the model, where a view can show them."""
     st.session_state[_PREDICTIONS] = key
 
 
 def link_to(source: Source, **params: str) -> dict[str, str]:
-    """The query parameters of a link inside the app: with the source and its hashes, as every link has them."""
+    """Query parameters of a link inside the app, with the source and its hashes."""
     is_list = source.imported or st.session_state.get(_PREDICTIONS)
     ranked_by = {_PREDICTIONS: source.imported or _MODEL} if is_list else {}
     return {name: value for name, value in _source_params(source).items() if value is not None} | ranked_by | params
@@ -240,7 +240,7 @@ def _source_params(source: Source) -> dict[str, str | None]:
 
 
 def _say_what_differs(source: Source) -> None:
-    """What a link was made with, where it is not what is open, or is not known; nothing without a link."""
+    """Say which files a link was made with, if others are open or it does not name them."""
     made_with = st.session_state.get("link_made_with")
     if made_with is None:
         return
@@ -269,7 +269,7 @@ def consume_synthetic_notice() -> bool:
 
 
 def choose_source(token: str) -> None:
-    """Switch to another source; the case goes along to another model of the same dataset."""
+    """Switch to another source; the case stays if the dataset is the same."""
     sources = find_sources(AppSettings.from_environment())
     datasets = {source.token: source.dataset_hash for source in sources}
     old = str(st.session_state.get("source") or (sources[0].token if sources else ""))
@@ -281,7 +281,7 @@ def choose_source(token: str) -> None:
 
 
 def current_place(case: int, num_places: int) -> int | None:
-    """The place that was clicked in a case's list or on its map, or that a link chose; None for none."""
+    """The place that was clicked or that a link chose; None for none."""
     asked = incoming("place")
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
         st.session_state["place"] = (case, int(asked))
@@ -292,18 +292,17 @@ def current_place(case: int, num_places: int) -> int | None:
 
 
 def choose_place(case: int, place: int) -> None:
-    """Choose a place of a case and show it in the address."""
+    """Choose a place of a case and write it into the address."""
     st.session_state["place"] = (case, place)
     write_param("place", str(place))
 
 
 def theme_palette() -> Palette:
-    """The palette of the theme the browser shows."""
     return palette_of(st.context.theme.type)
 
 
 def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
-    """The chosen case; a link's bad case gets a sentence and the first case.
+    """The chosen case; a link's bad case gives a message and the first case.
 
     Args:
         first: which case opens where none was chosen.
@@ -328,11 +327,11 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
 
 
 def set_case(case: int) -> None:
-    """Choose a case and show it in the address."""
+    """Choose a case and write it into the address."""
     st.session_state["case"] = case
     write_param("case", str(case))
 
 
 def _safe_token(text: str) -> str:
-    """Text from an address, fit for a message: letters and digits only."""
+    """Text from an address, reduced to letters and digits for a message."""
     return "".join(ch for ch in text if ch.isalnum() or ch in "-_")[:40] or "?"

@@ -11,7 +11,7 @@ from recap.storage.installed import data_path
 
 
 def streamlit_flags(**options: Any) -> dict[str, Any]:
-    """All options by the name of their flag, such as ``theme_light_primaryColor``.
+    """All options by flag name, such as ``theme_light_primaryColor``.
 
     Args:
         options: flags that replace those of the file, such as ``server_port=8501``.

@@ -1,4 +1,4 @@
-"""How the server's threads share the cores; imported by whatever in `app` loads torch."""
+"""How the server's threads share the cores; imported by everything in `app` that loads torch."""
 
 import sys
 import threading
@@ -14,4 +14,4 @@ torch.set_num_threads(1)
 sys.setswitchinterval(0.0005)
 
 TURNS: Final = threading.Lock()
-"""One explanation at a time: side by side they wait for each other at every small step, and all end late."""
+"""One explanation at a time: in parallel they wait for each other at every step, and all end late."""

@@ -1,4 +1,4 @@
-"""Files that a user opens in the app: a private copy, or a path on this computer, until a dataset is made of it."""
+"""Files that a user opens in the app: a private copy, or a path on this computer."""
 
 import json
 import re
@@ -18,14 +18,14 @@ from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder
 
 LARGEST_MB: Final = 200
-"""Of an uploaded file; a path on this computer has no such limit."""
+"""Limit for an uploaded file; a path on this computer has none."""
 _KEPT_SECONDS: Final = 24 * 3600
 _CHOICES: Final = "choices.json"
 
 
 @dataclass(frozen=True)
 class Upload:
-    """A file on its way to a dataset; its folder holds the copy and the answers, so that a reload loses nothing.
+    """A file to be prepared; its folder holds the copy and the answers, so a reload loses nothing.
 
     Attributes:
         folder: the upload's own folder, below the user's.
@@ -41,11 +41,10 @@ class Upload:
 
     @property
     def token(self) -> str:
-        """What a link carries."""
+        """The upload's name in a link."""
         return self.folder.name
 
     def answer(self, options: ReadOptions, least: int) -> None:
-        """Keep the answers."""
         _write(self.folder, self.path, options, least)
 
     def discard(self) -> None:
@@ -78,7 +77,7 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
 
 
 def open_path(text: str) -> Upload:
-    """A file on this computer, read where it is.
+    """Open a file on this computer without copying it.
 
     Raises:
         DataError: there is none.
@@ -90,7 +89,7 @@ def open_path(text: str) -> Upload:
 
 
 def find_upload(token: str) -> Upload | None:
-    """The upload that a link means; None where it is over or was never here."""
+    """The upload that a link names; None if it is gone."""
     if re.fullmatch(r"[0-9a-f]{16}", token) is None:
         return None
     folder = user_subfolder("uploads") / token
@@ -102,7 +101,7 @@ def find_upload(token: str) -> Upload | None:
 
 
 def new_dataset_folder(name: str) -> Path:
-    """A free folder of the user's for a dataset of that name."""
+    """A free folder for a dataset of that name."""
     base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "data"
     home = user_subfolder("datasets", make=True)
     numbered = (home / (base if number == 1 else f"{base}-{number}") for number in range(1, 10_000))
@@ -110,7 +109,7 @@ def new_dataset_folder(name: str) -> Path:
 
 
 def own_datasets() -> dict[Path, str]:
-    """Datasets in the user's folder and their names; half-made ones are not among them."""
+    """Complete datasets in the user's folder, and their names."""
     found = {}
     for folder in sorted(user_subfolder("datasets").glob("*")):
         try:
@@ -121,11 +120,6 @@ def own_datasets() -> dict[Path, str]:
 
 
 def delete_dataset(folder: Path) -> None:
-    """Remove one of `own_datasets`.
-
-    Raises:
-        ConfigError: it is none of them.
-    """
     if folder not in own_datasets():
         raise ConfigError(f"{folder.name} is not a dataset of yours")
     doomed = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
@@ -161,7 +155,7 @@ def add_checkpoint(text: str) -> Path:
 
 
 def save_dataset(dataset: Dataset, card: str) -> Path:
-    """Write a dataset into a free folder of the user's, whole or not at all."""
+    """Write a dataset into a free folder of the user, completely or not at all."""
     folder = new_dataset_folder(dataset.manifest.name)
     dataset.save(folder, card=card)
     return folder

@@ -1,4 +1,4 @@
-"""Getting ready while the browser is still opening: the first source and its records, then what later views need."""
+"""Load the first source and its records while the browser opens, then what later views need."""
 
 import logging
 import threading
@@ -10,11 +10,11 @@ from recap.errors import RecapError
 _first_view = threading.Event()
 _PATIENCE_S: Final = 20.0
 _PAINTING_S: Final = 2.0
-"""What a browser takes to draw the first view; until then the processor is its own."""
+"""How long a browser takes to draw the first view; until then, leave it the processor."""
 
 
 def start_warming() -> None:
-    """Warm up in a thread that ends with the server.
+    """Load in a thread that ends with the server.
 
     Streamlit warns about every call of its functions outside a visitor's script; that is what this is.
     """
@@ -23,12 +23,12 @@ def start_warming() -> None:
 
 
 def first_view_is_there() -> None:
-    """A visitor has been sent a view: what later views need may be made now."""
+    """Note that a visitor has a view, so loading for later views may start."""
     _first_view.set()
 
 
 def _warm_up() -> None:
-    """Load what the first view needs, then what the others do; a failure is shown by the view that meets it again."""
+    """Load what the first view needs, then the rest; a failure shows again in the view that meets it."""
     from app.cached import workspace
     from app.settings import AppSettings
     from app.sources import find_sources

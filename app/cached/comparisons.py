@@ -1,4 +1,4 @@
-"""What the Compare view asks: who can stand on a side, a side's records, and the comparison; kept by content hash."""
+"""The sides, records and comparisons of the Compare view, cached by content hash."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -24,12 +24,12 @@ from recap.storage.json_text import read_json
 
 DEFAULT_A = "visit_count"
 Selection = CaseSelection | HitSelection
-"""The cases that a link to Walk names: a bar or cell of Long tail, or a list of a comparison."""
+"""Cases named by a link to Walk: a bar or cell of Long tail, or a list of a comparison."""
 
 
 @dataclass(frozen=True)
 class Option:
-    """Something that can stand on a side.
+    """A model or list that can be one side of a comparison.
 
     Attributes:
         token: what a link carries; from content hashes, so that it means the same on every machine.
@@ -51,7 +51,7 @@ BY_OPTION: HashFuncs = BY_DATASET | {Option: lambda option: option.token}
 
 
 def side_options(source: Source) -> dict[str, Option]:
-    """Everything that has, or can make, records of the source's dataset: token -> option."""
+    """All sides that have or can compute records of the source's dataset, by token."""
     mine = _checkpoints(source)
     names = [folder_label(item) for item in mine]
     options = []
@@ -72,7 +72,7 @@ def default_pair(source: Source) -> tuple[str, str]:
 
 
 def read_side(source: Source, option: Option) -> Side:
-    """A side with its records; they are made where they are not there yet, with a message.
+    """Read a side with its records; compute them, with a message, if they are missing.
 
     Made here and in no cached function, which would play back the message's empty place at every later run.
     """
@@ -84,7 +84,7 @@ def read_side(source: Source, option: Option) -> Side:
 
 
 def listed_records(source: Source, option: Option) -> pd.DataFrame:
-    """The records of a side with the best places of every case."""
+    """Records of a side with the best places of every case."""
     if option.baseline is not None:
         return read_lists(source.without_checkpoint, option.baseline)
     return read_side(source, option).cases if option.source is None else read_lists(option.source)
@@ -102,7 +102,7 @@ def _side(source: Source, option: Option) -> Side:
 
 
 def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
-    """The same model under other seeds: the kept ones, and checkpoints on offer whose records are there."""
+    """Records of the same model with other seeds: the kept ones, and those of open checkpoints."""
     kept = open_workspace(source).seeds()
     tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
     mine = _training(source)
@@ -121,12 +121,11 @@ def _checkpoints(source: Source) -> list[Source]:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
 def paired_cases(source: Source) -> PairedCases:
-    """What every comparison on the source's dataset draws."""
+    """The cases of the source's dataset, paired for every comparison."""
     return PairedCases(open_workspace(source).cases)
 
 
 def compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
-    """See `analysis.compare.comparison.compare`."""
     read_side(source, a), read_side(source, b)
     return _compared(source, a, b, metric, k)
 
@@ -137,7 +136,6 @@ def _compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comp
 
 
 def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
-    """The cases of one list, largest change of rank first, see `analysis.compare.cells.listed_cases`."""
     read_side(source, a), read_side(source, b)
     return _cell_cases(source, a, b, k, cell)
 
@@ -149,7 +147,7 @@ def _cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.D
 
 
 def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
-    """Which test cases a link's list of a comparison holds.
+    """Mask of the test cases in a list of a comparison.
 
     Raises:
         ConfigError: a side is not here.
@@ -159,7 +157,7 @@ def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
 
 
 def hit_label(source: Source, selection: HitSelection) -> str:
-    """What the cases of a link's list have in common.
+    """Label of the cases in a list of a comparison.
 
     Raises:
         ConfigError: a side is not here.
@@ -176,7 +174,7 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Option, Option]:
 
 
 def _training(source: Source) -> dict[str, Any] | None:
-    """What two checkpoints must share to be one model; None where it cannot be read."""
+    """What two checkpoints must share to be the same model; None if it cannot be read."""
     assert source.checkpoint_folder is not None
     try:
         manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
@@ -187,11 +185,6 @@ def _training(source: Source) -> dict[str, Any] | None:
 
 
 def parse_selection(source: Source, text: str) -> Selection:
-    """Read the text of a link.
-
-    Raises:
-        ConfigError: another form, or a comparison with a model that is not here.
-    """
     if not text.startswith("hits:"):
         return CaseSelection.parse(text)
     selection = HitSelection.parse(text)
@@ -200,14 +193,14 @@ def parse_selection(source: Source, text: str) -> Selection:
 
 
 def selected_cases(source: Source, selection: Selection) -> np.ndarray:
-    """Which test cases belong to it."""
+    """Mask of the selected test cases."""
     if isinstance(selection, HitSelection):
         return hit_mask(source, selection)
     return selection.mask(open_workspace(source).cases)
 
 
 def selection_label(source: Source, selection: Selection) -> str:
-    """What the cases have in common, in words."""
+    """What the selected cases have in common, in words."""
     if isinstance(selection, HitSelection):
         return hit_label(source, selection)
     labels = open_workspace(source).labels

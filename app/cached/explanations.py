@@ -1,4 +1,4 @@
-"""What needs an opened model: single predictions, explanations, curves and stories, kept by content hash."""
+"""Predictions, explanations and curves of an open model, cached by content hash."""
 
 import pandas as pd
 import streamlit as st
@@ -26,7 +26,7 @@ from recap.predictor import CaseRanker, Predictor
 
 @st.cache_resource(max_entries=12, show_spinner="Opening the model", hash_funcs=BY_MODEL)
 def open_model(source: Source, model: str | None = None) -> Workspace:
-    """`open_workspace`, its model ready to score.
+    """Open the workspace and prepare its model to score.
 
     Raises:
         ConfigError: imported predictions, which are lists and no model.
@@ -38,7 +38,6 @@ def open_model(source: Source, model: str | None = None) -> Workspace:
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
 def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
-    """The source's model's prediction of one case."""
     if source.imported is not None:
         return recorded_prediction(open_workspace(source), read_records(source), case, top=top)
     return predict_case(open_model(source), case, top=top)
@@ -46,7 +45,7 @@ def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
 def visit_count_rank(source: Source, case: int) -> float:
-    """Where counting past visits ranks the truth of one case."""
+    """Rank of the true place by visit count in one case."""
     opened = open_workspace(source, "visit_count")
     ranked = rank_cases(opened.scorer, opened.cases.iloc[[case]], opened.checkins)
     return float(ranked[c.RANK].iloc[0])
@@ -54,7 +53,7 @@ def visit_count_rank(source: Source, case: int) -> float:
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_MODEL)
 def ranks_without(source: Source, case: int) -> dict[str, float]:
-    """The truth's rank without each feature group and the graph token: as kept, else of this case alone."""
+    """Rank of the true place without each feature group and the graph token; kept ranks if there are any."""
     if not source.has_parts:
         return {}
     kept = kept_causes(source)
@@ -68,17 +67,17 @@ def ranks_without(source: Source, case: int) -> dict[str, float]:
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model", hash_funcs=BY_MODEL)
 def open_ranker(source: Source) -> CaseRanker:
-    """The source's checkpoint, ready for single and edited cases; it must have one."""
+    """The source's checkpoint, ready to score single and edited cases."""
     return open_model(source).ranker
 
 
 def get_ready(source: Source) -> None:
-    """What the first explanation of a source would make for all: the training transitions' order, by place."""
+    """Sort the training transitions by place, which all explanations of a source need."""
     training_rows(open_predictor(source))
 
 
 def open_predictor(source: Source) -> Predictor:
-    """The same where the checkpoint's scores have parts, see `Source.has_parts`."""
+    """The same for a checkpoint whose scores have parts, see `Source.has_parts`."""
     ranker = open_ranker(source)
     assert isinstance(ranker, Predictor)
     return ranker
@@ -88,7 +87,7 @@ def open_predictor(source: Source) -> Predictor:
 def explain_ranks(
     source: Source, case: int, *, about: int | None = None, edits: str = "", hide_truth: bool = False
 ) -> RanksOnly:
-    """One case of any checkpoint, as edited, without taking its scores apart."""
+    """Explain one case of any checkpoint, as edited, by ranks only."""
     with TURNS:
         return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
 
@@ -103,7 +102,7 @@ def explain(
     edits: str = "",
     hide_truth: bool = False,
 ) -> CaseExplanation:
-    """One case in full, as edited; of the truth against the best other place, or of any two places."""
+    """Explain one case in full, as edited; by default the truth against the best other place."""
     with TURNS:
         return explain_case(
             open_predictor(source),
@@ -116,20 +115,20 @@ def explain(
 
 
 def best_place(source: Source, case: int) -> int:
-    """The model's first place, whom a page is about that hides the truth."""
+    """The model's first choice, which a page explains while the truth is hidden."""
     # Every argument as the view passes it: a call that leaves one out is another one to Streamlit's cache.
     return explain(source, case, about=None, against=None, hide_truth=True).target
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def smallest_edit(source: Source, case: int, about: int, against: int, edits: str) -> tuple[Flip | None, int]:
-    """The smallest single edit that reverses two places, and how many were tried."""
+    """The smallest single edit that reverses two places, and how many edits were tried."""
     with TURNS:
         return smallest_flip(build_edited_case(open_predictor(source), case, parse_edits(edits)), about, against)
 
 
 def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
-    """The robustness checks of what is shown."""
+    """Robustness checks of the explained contributions."""
     known = tuple(_seed_tables(source))
     return _check(source, shown.case, shown.target, shown.edits, known, shown.truth is None)
 
@@ -138,7 +137,7 @@ def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
 def _check(
     source: Source, case: int, about: int, edits: str, known: tuple[int, ...], hide_truth: bool
 ) -> list[RowCheck]:
-    """The same, kept by the seeds that are known."""
+    """The same, cached by the known seeds."""
     with TURNS:
         edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
         if hide_truth:
@@ -148,13 +147,12 @@ def _check(
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
 def _seed_tables(source: Source) -> dict[int, pd.DataFrame]:
-    """Tables of seed replicates, shipped or kept; looked up again after two minutes."""
+    """Tables of seed replicates, shipped or kept; read again every two minutes."""
     return open_workspace(source).seeds()
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the curves", hash_funcs=BY_MODEL)
 def learned(source: Source) -> Learned:
-    """What prior and correction of a model learned."""
     predictor = open_predictor(source)
     with TURNS:
         return describe_learned(predictor)
@@ -162,7 +160,7 @@ def learned(source: Source) -> Learned:
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def flow(source: Source, case: int, *, about: int | None, against: int | None, hide_truth: bool) -> ModelFlow:
-    """How the model scores one case: the truth, or another place, against its runner-up."""
+    """How the model scores one case: the explained place against its runner-up."""
     with TURNS:
         edited_case = build_edited_case(open_predictor(source), case)
         if about is not None:
@@ -172,6 +170,5 @@ def flow(source: Source, case: int, *, about: int | None, against: int | None, h
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def feature_values(source: Source, case: int, edits: str, pois: tuple[int, ...]) -> dict[str, list[float | None]]:
-    """The value of each feature at some places."""
     with TURNS:
         return values_at(build_edited_case(open_predictor(source), case, parse_edits(edits)), pois)

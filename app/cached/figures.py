@@ -1,4 +1,4 @@
-"""Drawn figures and tables in the form they are sent in, kept by what they show.
+"""Figures and tables, drawn and serialised once, cached by what they show.
 
 Plotly takes longer to put a chart together than to send it, and pandas to turn a table into Arrow's form.
 """
@@ -33,7 +33,7 @@ Made = TypeVar("Made")
 
 
 class PerObject(Generic[Thing, Made]):
-    """``make(thing)``, made once for each object; forgotten with it.
+    """Compute ``make(thing)`` once per object, and forget it with the object.
 
     Tables and explanations are shared by all visitors and never changed. Telling two of them apart by content, or
     bringing one into the form it is sent in, takes longer than to look up which one it is.
@@ -45,7 +45,6 @@ class PerObject(Generic[Thing, Made]):
         self._lock = threading.Lock()
 
     def __call__(self, thing: Thing) -> Made:
-        """What was made of this very object."""
         number = id(thing)
         known = self._made.get(number)
         if known is not None and known[0]() is thing:
@@ -63,7 +62,7 @@ class PerObject(Generic[Thing, Made]):
 
 
 class DrawnFigure(go.Figure):
-    """A figure as it is sent: plotly copies a whole figure for every visitor.
+    """A figure in the form that Streamlit sends; plotly would copy the whole figure for every visitor.
 
     It takes over what the figure holds; to build one again takes plotly longer than to draw it.
     """
@@ -91,13 +90,13 @@ BY_CONTENT: Final[HashFuncs] = {
     pd.DataFrame: PerObject(_content_of_table),
     "analysis.explain.explanation.CaseExplanation": PerObject(lambda shown: shown.model_dump_json()),
 }
-"""Two explanations that say the same look the same, and so do two tables.
+"""Explanations and tables with the same content have the same figure.
 
 Classes by name: theirs would bring torch into views that need none."""
 
 
 def drawn(plot: Callable[..., Any], *shown: Any, **options: Any) -> Any:
-    """``plot(*shown, palette=..., **options)`` in the visitor's theme; what it gives is shared, so do not change it.
+    """Draw ``plot(*shown, palette=..., **options)`` in the visitor's theme; the result is shared, so do not change it.
 
     Args:
         shown: tables, explanations, numbers; never changed once they were shown.
@@ -116,7 +115,7 @@ def _draw(plot: Callable[..., Any], shown: tuple[Any, ...], options: dict[str, A
 
 
 def as_sent(table: pd.DataFrame) -> pa.Table | pd.DataFrame:
-    """A table in Arrow's form; where that needs Streamlit's repairs (cells of several types), the table itself."""
+    """A table in Arrow's form, or the table itself if Streamlit must repair mixed cells."""
     try:
         return pa.Table.from_pandas(table)
     except pa.ArrowException:
@@ -127,7 +126,7 @@ _as_sent: Final = PerObject(as_sent)
 
 
 def sent(table: pd.DataFrame) -> pa.Table | pd.DataFrame:
-    """A shared table for `st.dataframe`; it never changes once it was shown."""
+    """A shared table for `st.dataframe`; it must not change after it was shown."""
     return _as_sent(table)
 
 
@@ -135,14 +134,13 @@ _numbers = count()
 BY_OBJECT: Final[HashFuncs] = {
     pd.DataFrame: PerObject(lambda table: next(_numbers)),
 }
-"""A table of 25,000 cases takes longer to hash than to filter, so two tables of the same content count as two."""
+"""Hashing a table of 25,000 cases takes longer than filtering it, so tables are compared by identity."""
 
 known_before: Final = PerObject(hide_truth)
-"""See `analysis.cases.case_filter.hide_truth`."""
 
 
 OPEN: Final = "open"
-"""The column of the buttons that open cases."""
+"""Column of the buttons that open cases."""
 
 
 @dataclass(frozen=True)
@@ -160,7 +158,7 @@ class ListedCases:
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OBJECT)
 def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...], opens: str) -> ListedCases:
-    """Filter a table of `analysis.cases.case_table` and put it into words.
+    """Filter a table of `analysis.cases.case_table` and convert it to words.
 
     Args:
         chosen: text of the filter; for a table of `known_before` without what it says of the truth.
@@ -174,7 +172,7 @@ def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...], opens
 
 
 def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
-    """The table in words; words as categories, which are a tenth of the text to send."""
+    """The table in words, as categories, which take a tenth of the text to send."""
     readable = shown[[name for name in columns if name in shown]].copy()
     if c.USER in readable:
         readable[c.USER] = shown[c.USER].map(user_name)
@@ -192,4 +190,4 @@ def _options(table: pd.DataFrame) -> dict[str, list[str]]:
 
 
 options_of: Final = PerObject(_options)
-"""What a table's categories, reasons and causes can be filtered by."""
+"""Categories, reasons and causes that a table can be filtered by."""

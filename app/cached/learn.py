@@ -1,4 +1,4 @@
-"""Lessons as they were made for a city, each with the model whose parts it explains."""
+"""Lessons computed for a city, each with the model it explains."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ _FOLDERS = {"curves": "checkpoint", "prior": "paper"}
 
 
 def _model_of(source: Source, number: int) -> Source:
-    """A bundle's model that has the parts the lesson explains; any other source as it is."""
+    """The bundle's model that the lesson explains; for another source, the source itself."""
     reads = COURSE[number].outline.reads
     if source.bundle is None or reads == "any":
         return source
@@ -24,7 +24,7 @@ def _model_of(source: Source, number: int) -> Source:
 
 
 def lesson(source: Source, number: int) -> Lesson:
-    """A lesson of the course, made once.
+    """Build a lesson once.
 
     Raises:
         LessonUnavailableError: the city cannot show it.
@@ -41,5 +41,5 @@ def _lesson(source: Source, number: int) -> Lesson:
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
 def scene(source: Source, number: int, at: tuple[int, ...]) -> Scene:
-    """What positions of a lesson's handles show."""
+    """What the lesson's handles show at these positions."""
     return _lesson(_model_of(source, number), number).scene(at)

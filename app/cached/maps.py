@@ -1,4 +1,4 @@
-"""The maps that views show: the ground, sent to a browser once, and what lies on it, kept as it is sent."""
+"""Maps of the views: the ground, sent to each browser once, and the marks, cached as sent."""
 
 import hashlib
 import json
@@ -49,7 +49,7 @@ from recap.storage.user_folder import user_subfolder
 
 _GROUND_TYPE: Final = "application/json"
 _DRAWING: Final = 1
-"""Version of the thumbnails' drawing; a new one draws kept pictures again."""
+"""Version of the thumbnails; a new number draws kept pictures again."""
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
     Trajectory: lambda trajectory: trajectory.number,
     CasePrediction: lambda prediction: (int(prediction.case[c.CASE]), len(prediction.candidates)),
@@ -58,14 +58,13 @@ BY_CASE: Final[HashFuncs] = BY_MODEL | {
 
 
 class DrawnDeck(pdk.Deck):
-    """A deck in the form it is sent in: writing a deck out takes longer than all other work of a step."""
+    """A deck in the form that is sent; serialising takes longer than all other work of a stop."""
 
     def __init__(self, deck: pdk.Deck) -> None:
         super().__init__(tooltip=deck._tooltip, map_provider=None)
         self._json = json.dumps(json.loads(deck.to_json()), separators=(",", ":"))  # without pydeck's indents
 
     def to_json(self) -> str:
-        """The deck's JSON."""
         return self._json
 
 
@@ -79,7 +78,7 @@ def walk_map(
     show_paths: bool,
     chosen: int | None = None,
 ) -> DrawnDeck:
-    """The map of one case, one of its places marked; kept, since stepping to and fro shows the same maps again."""
+    """Map of one case with one place marked; cached, since going back shows the same maps again."""
     ground = ground_address(source, theme)  # every run of a page asks for it, so it is not kept with the deck
     return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, chosen)
 
@@ -116,7 +115,6 @@ def _walk_marks(
 
 
 def explain_map(source: Source, explanation: CaseExplanation, theme: Theme) -> DrawnDeck:
-    """The map of an explanation."""
     return _draw_explain_map(source, explanation, ground_address(source, theme), theme)
 
 
@@ -127,7 +125,7 @@ def _draw_explain_map(source: Source, explanation: CaseExplanation, ground: str,
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
-    """The map of an explanation as a PNG, drawn when it is asked for; generalised unless exact."""
+    """Map of an explanation as a PNG; generalised unless exact."""
     opened = open_workspace(source)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
@@ -145,7 +143,7 @@ def walk_image(
     show_paths: bool,
     exact: bool,
 ) -> bytes:
-    """The map of one case as a PNG, drawn when it is asked for: the marks of the page; generalised unless exact."""
+    """Map of one case as a PNG, with the page's marks; generalised unless exact."""
     if exact:
         marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, picture=True)
         return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
@@ -158,23 +156,22 @@ def walk_image(
 
 
 def flat_ground(source: Source) -> Ground:
-    """What pictures with exact places lie on."""
+    """Ground of pictures with exact places."""
     return Ground(open_workspace(source), read_basemap(source))
 
 
 def masked_ground(source: Source, masked: Workspace) -> Ground:
-    """What pictures to be shared lie on: also the density is that of the places as they are shown."""
+    """Ground of pictures to share; its density uses the generalised places too."""
     basemap = _read_basemap(source, last_change(source.dataset_hash))
     return Ground(masked, with_density(basemap, masked.latitude, masked.longitude))
 
 
 def shared_basemap(source: Source) -> Basemap | None:
-    """The layers that files to be shared choose from, see `analysis.sharing.ground.shareable_layers`."""
+    """Layers that shared files may use, see `analysis.sharing.ground.shareable_layers`."""
     return _read_basemap(source, last_change(source.dataset_hash))
 
 
 def read_basemap(source: Source) -> Basemap | None:
-    """The ground of a source's maps."""
     return _with_density(source, last_change(source.dataset_hash))
 
 
@@ -194,28 +191,28 @@ def _with_density(source: Source, changed: int) -> Basemap | None:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def _neighbourhoods(source: Source, changed: int) -> list[str]:
-    """In which neighbourhood each place lies, as far as the basemap knows."""
+    """Neighbourhood of each place, if the basemap names any."""
     opened = open_workspace(source)
     return neighbourhoods(_read_basemap(source, changed), opened.latitude, opened.longitude)
 
 
 def neighbourhood(source: Source, poi: int) -> str:
-    """In which neighbourhood a place lies; empty where the basemap knows none."""
+    """Neighbourhood of a place; empty if unknown."""
     return _neighbourhoods(source, last_change(source.dataset_hash))[poi]
 
 
 def has_tiles(source: Source) -> bool:
-    """Whether street tiles lie under the source's maps: where they were asked for, and the city is real."""
+    """Whether street tiles are under the maps: they were requested, and the city is real."""
     return AppSettings.from_environment().online_map and not source.synthetic
 
 
 def attribution(source: Source) -> str:
-    """Whose data the ground of a source's maps is; empty for an invented city."""
+    """Who owns the data of the map's ground; empty for an invented city."""
     return TILES_CREDIT if has_tiles(source) else str((read_basemap(source) or {}).get("attribution", ""))
 
 
 def ground_address(source: Source, theme: Theme) -> str:
-    """The address of the map's ground: the app's own file, which browsers keep.
+    """Address of the map's ground, a file that browsers cache.
 
     Inline in every deck it was nine tenths of what a step sent. The file is named after its content and lives in
     memory for as long as a visitor's page shows it, so every run of a page that shows a map asks for it again.
@@ -233,7 +230,6 @@ def _ground_file(source: Source, theme: Theme, tiles: bool, changed: int) -> byt
 
 
 def map_of_misses(source: Source, cells: pd.DataFrame, k: int, theme: Theme) -> DrawnDeck:
-    """The map of cells; at least one."""
     ground = ground_address(source, theme)
     return _draw_misses(cells, k, ground, theme)
 
@@ -244,14 +240,14 @@ def _draw_misses(cells: pd.DataFrame, k: int, ground: str, theme: Theme) -> Draw
 
 
 def thumbnail(source: Source, case: int, theme: Theme, *, paths: bool) -> bytes:
-    """A card's map, drawn once and kept on disk by what it shows."""
+    """A card's map, drawn once and kept on disk."""
     drawn = _thumbnail(source, case, theme, paths)
     _drawn_here().add(_thumbnail_name(source, case, theme, paths))
     return drawn
 
 
 def is_drawn(source: Source, case: int, theme: Theme, *, paths: bool) -> bool:
-    """Whether a card's map is there already, so that nobody waits for it."""
+    """Whether a card's map is already drawn."""
     name = _thumbnail_name(source, case, theme, paths)
     if name in _drawn_here():
         return True
@@ -270,7 +266,7 @@ def _thumbnail_name(source: Source, case: int, theme: Theme, paths: bool) -> str
 
 
 def _thumbnail_file(name: str) -> Path | None:
-    """Where a map is kept; None where nothing may be written."""
+    """Where a thumbnail is kept; None if nothing may be written."""
     if AppSettings.from_environment().read_only:
         return None
     with suppress(OSError, RecapError):
@@ -296,6 +292,5 @@ def _thumbnail(source: Source, case: int, theme: Theme, paths: bool) -> bytes:
 
 @st.cache_data(max_entries=128, show_spinner=False, hash_funcs=BY_MODEL | {Marks: astuple})
 def room_picture(source: Source, marks: Marks, shown: tuple[int, ...], theme: Theme) -> bytes:
-    """A screen's picture."""
     opened = open_workspace(source)
     return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=read_basemap(source))

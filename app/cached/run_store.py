@@ -1,4 +1,4 @@
-"""The runs as the app sees them: a read-only app only shows them, and its server refuses every change."""
+"""The runs, for the app: a read-only app shows them, and its server refuses changes."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -23,18 +23,17 @@ _LATEST_RUNS: Final = 20
 
 
 def open_store() -> RunStore:
-    """The user's runs."""
     return RunStore.of_user(read_only=AppSettings.from_environment().read_only)
 
 
 def list_rows(store: RunStore) -> list[RunRow]:
-    """All runs, brief, by number; also brings back a runner that is needed and gone."""
+    """All runs in brief, by number; restarts a runner that is needed and gone."""
     ensure_runner(store)
     return [describe_briefly(run) for run in store.runs()]
 
 
 def datasets(store: RunStore) -> list[Source]:
-    """Datasets on offer, each once: what the app can open, and what the latest runs were trained on."""
+    """Datasets to choose from, each once: those the app can open, and those of the latest runs."""
     sources = find_sources(AppSettings.from_environment())
     for run in store.runs()[: -_LATEST_RUNS - 1 : -1]:
         try:
@@ -47,18 +46,17 @@ def datasets(store: RunStore) -> list[Source]:
 
 @st.cache_data(ttl=1.5, show_spinner=False)
 def gpus() -> list[Gpu]:
-    """The machine's GPUs now; asked at most every second and a half."""
+    """The machine's GPUs; read at most every 1.5 s."""
     return read_gpus()
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET)
 def build_specs_of(source: Source, runs_folder: Path, **request: Any) -> list[RunSpec]:
-    """The checked specs of a request; reading a large dataset again at every keystroke would be felt."""
+    """The checked specs of a request; cached, because reading a large dataset at every key is slow."""
     return build_specs(source.dataset_folder, store=RunStore(runs_folder), **request)
 
 
 def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:
-    """The devices of runs that have one, by the runs' numbers."""
     found = {}
     for run_id in run_ids:
         try:
@@ -71,7 +69,7 @@ def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:
 
 
 def source_of(run: RunFolder) -> Source | None:
-    """A finished run's checkpoint among what the app can open."""
+    """A finished run's checkpoint, if the app can open it."""
     try:
         folder = run.checkpoint.resolve()
     except (OSError, RecapError):

@@ -1,4 +1,4 @@
-"""The tables a view asks for, computed once for each choice and shared: nobody changes them."""
+"""Tables of the views, computed once per choice and shared, so do not change them."""
 
 from dataclasses import dataclass
 from typing import Final, cast
@@ -48,13 +48,12 @@ COUNTERS: Final = ("visit_count", "markov")
 
 
 def metric_label(metric: str) -> str:
-    """HR@20 for hr20."""
     return METRIC_LABELS[metric]
 
 
 @dataclass(frozen=True)
 class Ranker:
-    """Something that ranks the test cases of a dataset.
+    """A model that ranks the test cases of a dataset.
 
     Attributes:
         token: what a link carries; from content hashes, so that it means the same on every machine.
@@ -69,7 +68,7 @@ class Ranker:
 
     @property
     def is_kept(self) -> bool:
-        """Whether its records only have to be read."""
+        """Whether its records exist already."""
         key = model_key(self.source, self.model)
         return self.model in imported_predictions(self.source) or records_key(self.source.dataset_hash, key).is_kept(
             self.source.bundle
@@ -77,12 +76,11 @@ class Ranker:
 
     @property
     def is_published(self) -> bool:
-        """Whether it is a published model or predictions from elsewhere."""
+        """Whether it is a published model or imported predictions."""
         return self.source.model != RECAP or (self.model is not None and self.model not in BASELINES)
 
     @property
     def records(self) -> pd.DataFrame:
-        """Its records, see `read_records`."""
         return read_records(self.source, self.model)
 
 
@@ -90,7 +88,7 @@ BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.sourc
 
 
 def rankers(source: Source, metric: str) -> dict[str, Ranker]:
-    """Everything that ranks the source's dataset, by token: its own model first, then checkpoints, published, counts.
+    """All rankers of the source's dataset by token: its own model, checkpoints, published models, counters.
 
     Imported predictions are among them where their lists are long enough for the metric.
     """
@@ -122,30 +120,26 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
 def by_count(ranker: Ranker, reference: Ranker, by: str, metric: str) -> pd.DataFrame:
-    """See `analysis.long_tail.accuracy_tables.accuracy_by_count`."""
     return accuracy_tables.accuracy_by_count(ranker.records, cast("By", by), metric, reference=reference.records)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
 def by_cohort(ranker: Ranker, reference: Ranker, metric: str, eta: int) -> pd.DataFrame:
-    """See `analysis.long_tail.accuracy_tables.accuracy_by_cohort`."""
     return accuracy_tables.accuracy_by_cohort(ranker.records, metric, eta=eta, reference=reference.records)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
 def rises(ranker: Ranker, metric: str) -> pd.DataFrame:
-    """See `analysis.long_tail.accuracy_tables.accuracy_rises`."""
     return accuracy_tables.accuracy_rises(ranker.records, metric)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
 def rare(ranker: Ranker, metric: str, eta: int) -> accuracy_tables.RareAccuracy:
-    """See `analysis.long_tail.accuracy_tables.rare_accuracy`."""
     return accuracy_tables.rare_accuracy(ranker.records, metric, eta)
 
 
 def by_group(source: Source, metric: str) -> pd.DataFrame:
-    """Every model of the dataset whose records are there, see `analysis.long_tail.accuracy_tables.accuracy_by_group`.
+    """Accuracy by group of every model of the dataset that has records.
 
     The source's own is the first; counts are made where they are missing.
     """
@@ -157,7 +151,6 @@ def by_group(source: Source, metric: str) -> pd.DataFrame:
 
 
 def lead_groups(source: Source, metric: str) -> pd.DataFrame:
-    """The models of the lead picture, see `analysis.long_tail.accuracy_tables.lead_models`."""
     published = [ranker.label for ranker in rankers(source, metric).values() if ranker.is_published]
     return accuracy_tables.lead_models(by_group(source, metric), published)
 
@@ -169,13 +162,11 @@ def _by_group(known: tuple[Ranker, ...], metric: str) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_DATASET)
 def distribution(source: Source) -> pd.DataFrame:
-    """See `analysis.long_tail.accuracy_tables.transition_distribution`."""
     return accuracy_tables.transition_distribution(open_workspace(source).cases)
 
 
 @st.cache_resource(max_entries=16, show_spinner="Following transitions, once per city", hash_funcs=BY_DATASET)
 def hops(source: Source) -> pd.DataFrame:
-    """See `recap.dataset_statistics.hop_statistics`."""
     return kept_hops(open_workspace(source))
 
 
@@ -183,19 +174,18 @@ def hops(source: Source) -> pd.DataFrame:
     max_entries=16, show_spinner="Comparing true places with chance, once per city", hash_funcs=BY_DATASET
 )
 def lift(source: Source) -> pd.DataFrame:
-    """See `analysis.long_tail.lift.two_hop_lift`."""
     return kept_lift(open_workspace(source))
 
 
 def ablations(source: Source, metric: str) -> pd.DataFrame | None:
-    """The bundle's ablation results, or None where the source has none of its own."""
+    """The bundle's ablation results; None if the source has none."""
     if source.checkpoint_hash is None:
         return None
     return shipped_ablations(source.bundle, metric, checkpoint_hash=source.checkpoint_hash)
 
 
 def notable(source: Source) -> list[NotableCase]:
-    """See `analysis.long_tail.notable_cases`; ablations of a few cases are run where those of all are not kept."""
+    """Notable cases; runs the ablations of a few cases if those of all are not kept."""
     for model in (None, "visit_count"):  # outside the cache: a message is shown while it is made
         read_records(source, model)
     return _notable(source, all_ablated=kept_causes(source) is not None)
@@ -210,39 +200,38 @@ def _notable(source: Source, *, all_ablated: bool) -> list[NotableCase]:
 
 
 def lost_hits(source: Source, k: int) -> LostHits | None:
-    """See `analysis.records.causes`; None where no ablations are kept."""
+    """Hits lost without each part; None if no ablations are kept."""
     ablations = kept_causes(source)
     return None if ablations is None else count_lost_hits(ablations, k)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
 def worth(source: Source, k: int) -> pd.DataFrame | None:
-    """See `analysis.records.causes.ablation_worth`; None where no ablations are kept."""
+    """Accuracy lost without each part; None if no ablations are kept."""
     table = kept_causes(source)
     return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy(), k)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
 def _worth_by_kind(source: Source) -> pd.DataFrame:
-    """See `analysis.records.causes.worth_by_kind`; the ablations are kept."""
     table = kept_causes(source)
     assert table is not None
     return worth_by_kind(table, open_workspace(source).cases[c.USER].to_numpy())
 
 
 def worth_by_kind_of(source: Source) -> pd.DataFrame | None:
-    """The same; None where no ablations are kept."""
+    """Accuracy lost without each part among known and new places; None if no ablations are kept."""
     return None if kept_causes(source) is None else _worth_by_kind(source)
 
 
 def deciding_parts(source: Source) -> tuple[str | None, str | None] | None:
-    """What decides between known and among new places; None where no ablations are kept."""
+    """The parts that decide among known and among new places; None if no ablations are kept."""
     worth = worth_by_kind_of(source)
     return None if worth is None else (deciding_part(worth, "known"), deciding_part(worth, "new"))
 
 
 def curves_lines(source: Source, metric: str) -> tuple[str, str]:
-    """What a headline and a line say of the feature curves alone; empty where they are not there to compare with."""
+    """Headline and line on the feature curves alone; empty if they have no records."""
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
         return "", ""
     label, both = model_label(source), (read_records(source), read_records(source, FEATURE_CURVES))
@@ -251,12 +240,12 @@ def curves_lines(source: Source, metric: str) -> tuple[str, str]:
 
 
 def flat_records(ranker: Ranker) -> pd.DataFrame:
-    """The evaluation records without the columns that hold lists."""
+    """Evaluation records without list columns."""
     return ranker.records.drop(columns=list(LISTS), errors="ignore")
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:
-    """One label per test case, see `analysis.long_tail.misses`; Walk and Long tail filter by it."""
+    """One label per test case, see `analysis.long_tail.misses`."""
     described_misses(source)  # outside the cache: a message is shown while it is made
     return _miss_labels(source, k)
 
@@ -268,7 +257,7 @@ def _miss_labels(source: Source, k: int) -> pd.Series:
 
 @st.cache_resource(max_entries=4, show_spinner="Sorting the misses, once per model", hash_funcs=BY_MODEL)
 def described_misses(source: Source) -> pd.DataFrame:
-    """What labels for every K are made from."""
+    """Input of the miss labels for every K."""
     opened, ablations = open_workspace(source), read_ablations(source)
     assert ablations is not None
     return describe_misses(opened.dataset, opened.cases, ablations)
@@ -276,7 +265,6 @@ def described_misses(source: Source) -> pd.DataFrame:
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_RANKER)
 def cells_of_misses(ranker: Ranker, k: int) -> pd.DataFrame:
-    """See `analysis.long_tail.miss_map.miss_cells`."""
     return miss_cells(open_workspace(ranker.source), ranker.records, k)
 
 
@@ -285,11 +273,10 @@ def _cell_rows(cells: pd.DataFrame) -> pd.DataFrame:
 
 
 rows_of_cells: Final = PerObject(_cell_rows)
-"""The numbers of the cells, as a table shows them."""
 
 
 def listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str) -> pd.DataFrame:
-    """The cases of a bar or cell with the ranks of two models, see `analysis.cases.case_table.listed_table`.
+    """Cases of a bar or cell with the ranks of two models.
 
     Args:
         selection: text of a `CaseSelection`; empty for all cases.
@@ -310,13 +297,13 @@ def _listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str, *, 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
 def cases_of_any_model(source: Source) -> pd.DataFrame:
-    """The same without what hangs on a model: ranks are unknown, there are no reasons and causes."""
+    """The same without a model: no ranks, reasons or causes."""
     opened = open_workspace(source)
     return case_table(opened, pd.DataFrame({c.RANK: [float("nan")] * len(opened.cases)}))
 
 
 def other_models(source: Source) -> dict[str, Source | str]:
-    """The models that recipes compare with, by label: two counters, and what came with the dataset.
+    """Models that recipes compare with, by label: two counters, and what came with the dataset.
 
     What the user trained is not among them, so that no training changes what a recipe finds.
     """
@@ -333,7 +320,7 @@ def other_models(source: Source) -> dict[str, Source | str]:
 
 
 def recipe_tables(source: Source) -> RecipeTables:
-    """The tables that recipes search; without ablations where none are kept, since a view does not wait for them."""
+    """Tables that recipes search; without ablations if none are kept, because a view does not wait for them."""
     return _tables(source, _with_records(source), kept_causes(source) is not None)
 
 

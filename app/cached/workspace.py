@@ -24,19 +24,19 @@ from recap.published.configs import RECAP
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 DEFAULT_BASELINE: Final = "count_plus_markov"
 MOST_SCORES: Final = 200_000_000
-"""Test cases times places up to which ablations are run while a page waits; New York has 35 million."""
+"""Largest test cases × places for which a page runs ablations; New York has 35 million."""
 _frozen = threading.Event()
 _evaluating = threading.Lock()
-"""One evaluation at a time: two would only take turns on the same cores."""
+"""One evaluation at a time: two would share the same cores."""
 
 
 def dataset_of(source: Source) -> str:
-    """The key of what depends on the dataset alone, whatever model was trained on it."""
+    """Cache key of what depends on the dataset only."""
     return source.dataset_hash
 
 
 def content_of(source: Source) -> tuple[str, str | None]:
-    """The key of what depends on the model too: by content, not by label, folder or link."""
+    """Cache key of what also depends on the model: its content, not its label, folder or link."""
     return source.dataset_hash, source.checkpoint_hash or source.imported
 
 
@@ -45,7 +45,7 @@ BY_MODEL: Final[HashFuncs] = {Source: content_of}
 
 
 def open_workspace(source: Source, model: str | None = None) -> Workspace:
-    """The source's dataset with its model, else with another one.
+    """Open the source's dataset with its model or with another one.
 
     Args:
         model: a baseline's name or the key of imported predictions; None for the source's own, which without a
@@ -80,12 +80,11 @@ def _workspace(source: Source, named: str | None, *, keep: bool) -> Workspace:
 
 
 def model_key(source: Source, model: str | None = None) -> str:
-    """What names a model's records: the checkpoint's hash, the key of imported predictions, or the baseline's name."""
+    """Name of a model's records: the checkpoint's hash, the imported key, or the baseline's name."""
     return model or source.checkpoint_hash or source.imported or DEFAULT_BASELINE
 
 
 def model_label(source: Source, model: str | None = None) -> str:
-    """What people call the model; nothing is opened for it."""
     if model is None and source.checkpoint_folder is not None:
         return source.published_label if source.model != RECAP else MODEL_LABELS[RECAP]
     name = model or source.imported or DEFAULT_BASELINE
@@ -98,24 +97,24 @@ def model_label(source: Source, model: str | None = None) -> str:
 
 
 def folder_label(source: Source) -> str:
-    """The same with the checkpoint's folder, where that has a name of its own: several models stand side by side."""
+    """The label with the checkpoint's folder, if that has its own name; models in a list need it."""
     assert source.checkpoint_folder is not None
     return label_with_folder(model_label(source), source.checkpoint_folder)
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
-    """Predictions from elsewhere on the source's dataset, by key."""
+    """Imported predictions on the source's dataset, by key."""
     return {item.key: item for item in find_predictions(source.dataset_hash)}
 
 
 def is_large(source: Source) -> bool:
-    """Whether running ablations over all test cases takes too long for a page to wait."""
+    """Whether ablations over all test cases take too long for a page."""
     opened = open_workspace(source)
     return len(opened.cases) * opened.dataset.num_pois > MOST_SCORES
 
 
 def model_keys(source: Source) -> list[str]:
-    """The models that Overview shows: the source's own first.
+    """The models that Overview shows, the source's own first.
 
     `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
     """
@@ -125,7 +124,7 @@ def model_keys(source: Source) -> list[str]:
 
 
 def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
-    """The model's records over all test cases; scored once, with a message, and kept in the user's cache.
+    """The model's records over all test cases; ranked once, with a message, then cached.
 
     The lists of the best places are not among the columns, but for imported predictions, which are lists.
 
@@ -143,7 +142,7 @@ def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
 
 
 def read_lists(source: Source, model: str | None = None) -> pd.DataFrame:
-    """The same with the best places and their scores of every case."""
+    """The same with the best places and scores of every case."""
     read_records(source, model)  # outside the cache: a message shows while it is made
     return _lists(source, model)
 
@@ -154,7 +153,7 @@ def _lists(source: Source, model: str | None) -> pd.DataFrame:
 
 
 def read_ablations(source: Source) -> pd.DataFrame | None:
-    """The ablations of all test cases; made once for each checkpoint, with a message. Only RECAP has terms."""
+    """The ablations of all test cases; run once per checkpoint, with a message. Only RECAP has terms."""
     if not source.has_parts:
         return None
     opened = open_workspace(source)
@@ -165,17 +164,17 @@ def read_ablations(source: Source) -> pd.DataFrame | None:
 
 
 def kept_causes(source: Source) -> pd.DataFrame | None:
-    """The same where the table was shipped or made before, else None: for views that do not wait for it."""
+    """The same if shipped or computed before, else None: for views that do not wait."""
     return open_workspace(source).kept_ablations() if source.has_parts else None
 
 
 def waits_for_causes(source: Source) -> bool:
-    """Whether ablations were not run yet and would keep the page for an hour, since test cases are very many."""
+    """Whether ablations were not run yet and would take very long."""
     return kept_causes(source) is None and is_large(source)
 
 
 def first_case(source: Source) -> int:
-    """The case that Walk and Explain open on; from what is kept alone, so that nobody waits for it."""
+    """The case on which Walk and Explain open, chosen from cached tables only."""
     opened = open_workspace(source)
     return _first_case(source, opened.has_records, kept_causes(source) is not None)
 
@@ -188,7 +187,7 @@ def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
 
 
 def freeze() -> None:
-    """Take everything loaded so far out of garbage collection, after something large was loaded.
+    """Exclude all loaded objects from garbage collection, after loading something large.
 
     Python's collector otherwise looks through all libraries, models and tables again and again.
     """
@@ -199,7 +198,7 @@ def freeze() -> None:
 
 @contextmanager
 def waiting(message: str) -> Iterator[Progress]:
-    """A progress bar that only the visitor who waits sees, around what is made once with torch.
+    """A progress bar for the visitor who waits while something is computed.
 
     Not inside a cached function: Streamlit plays back what was drawn there at every later call, as empty elements that
     shift what follows them, so that the browser builds map and tables again.

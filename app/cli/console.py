@@ -1,4 +1,4 @@
-"""How commands speak: people read tables on stdout, programs one JSON object, progress goes to stderr."""
+"""Output of commands: tables or one JSON object on stdout, progress on stderr."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -19,25 +19,23 @@ from recap.storage.json_text import finite_json
 
 
 class SafeConsole(Console):
-    """A console that shows control characters of ids, columns and paths instead of sending them to the terminal."""
+    """A console that shows control characters of ids, columns and paths instead of sending them."""
 
     def __init__(self, *, stderr: bool = False) -> None:
         super().__init__(stderr=stderr, emoji=False)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
-        """As rich does it; its own control sequences are marked as such and pass."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
     def status(self, status: RenderableType, **options: Any) -> Status:
-        """A line while something goes on; never markup, since file names stand in it."""
+        """A status line during work; never markup, because it contains file names."""
         return super().status(Text(status) if isinstance(status, str) else status, **options)
 
 
 console = SafeConsole()
-"""What people read (stdout)."""
 progress_console = SafeConsole(stderr=True)
-"""Progress and remarks: never on stdout, so that --json stays one object."""
+"""Progress and remarks; never stdout, so --json stays one object."""
 
 JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
 SetOption = Annotated[
@@ -47,22 +45,22 @@ PresetOption = Annotated[
     str | None,
     typer.Option(help="RECAP's configuration to start from, or a published model's name.", show_default="recap"),
 ]
-"""None is `recap.presets.DEFAULT_PRESET`, named again here since importing it would slow every command's start."""
+"""None is `recap.presets.DEFAULT_PRESET`; importing that would slow every command's start."""
 
 
 def print_json(payload: Any) -> None:
-    """One JSON document on stdout: floats unrounded, NaN and infinity as null, control characters escaped."""
+    """Print one JSON document on stdout: floats unrounded, NaN and infinity as null, control characters escaped."""
     print(escape_json(json.dumps(finite_json(payload), ensure_ascii=False, allow_nan=False)))
 
 
 def print_next(commands: dict[str, str], on: Console) -> None:
-    """The commands to go on with, by what they are for, each on a line to copy."""
+    """Print the next commands, each with its purpose, on lines to copy."""
     for purpose, command in commands.items():
         on.print(f"{purpose}:\n  {command}", markup=False, highlight=False, soft_wrap=True)
 
 
 def pairs_table(title: str, rows: dict[str, Any]) -> Table:
-    """A two-column table of facts for people; neither title nor facts are markup."""
+    """A table of two columns for people; nothing in it is markup."""
     table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="dim")
     table.add_column(justify="right")
@@ -74,7 +72,7 @@ def pairs_table(title: str, rows: dict[str, Any]) -> Table:
 
 @contextmanager
 def progress_line(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A bar on stderr; the caller reports (done, in all)."""
+    """A progress bar on stderr; the caller reports (done, total)."""
     columns = (TextColumn(what), BarColumn(), TextColumn("{task.completed:,.0f} of {task.total:,.0f}"))
     live = Progress(
         *columns,

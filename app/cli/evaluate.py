@@ -1,4 +1,4 @@
-"""`recap evaluate`: rank every case of a split and say how well."""
+"""`recap evaluate`: rank every case of a split and print the accuracy."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated

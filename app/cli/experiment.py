@@ -14,7 +14,7 @@ experiment = typer.Typer(help="Run named experiments: comparisons and ablations.
 
 @experiment.callback()
 def about() -> None:
-    """Named experiments: ablations, sweeps and comparisons that resume."""
+    """Run named experiments: comparisons and ablations that resume."""
 
 
 @experiment.command()

@@ -40,7 +40,7 @@ _MOST_ROWS = 10
 
 @dataclass(frozen=True)
 class _Asked:
-    """Which cases, as edited, and which two places: what options or a link say."""
+    """The cases, edits and two places that options or a link name."""
 
     numbers: list[int]
     about: int | None
@@ -49,7 +49,7 @@ class _Asked:
     split: int
 
     def named(self) -> list[int]:
-        """The cases; raises CaseError where none is named."""
+        """The cases; raises CaseError if none is named."""
         if not self.numbers:
             raise CaseError("no case given: use --case N or --link")
         return self.numbers
@@ -126,7 +126,7 @@ def explain(
 
 
 def _train_seeds(predictor: "Predictor", seeds: int) -> None:
-    """Train the missing seeds, and keep the tables that the checks read."""
+    """Train the missing seeds and keep the tables that the checks read."""
     from analysis.explain.seed_replicates import measure_replicates, train_replicates
     from recap.device import choose_device
 
@@ -142,7 +142,7 @@ def _parse_split(name: str) -> int:
 
 
 def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
-    """What a link asks for; --case and --edit are not given with it."""
+    """Read a link; --case and --edit are refused with it."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.links import CaseLink
 
@@ -197,7 +197,7 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
 
 
 def _contributions(explanation: "CaseExplanation") -> Table:
-    """Groups and the terms that are not 0, of both places, with the rank without each."""
+    """Groups and non-zero terms of both places, with the rank without each."""
     from analysis.explain.sentences import part_label
 
     a, b = explanation.a, explanation.b

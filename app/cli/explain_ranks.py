@@ -1,4 +1,4 @@
-"""`recap explain` of a published model: ranks alone."""
+"""`recap explain` of a published model: ranks only."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Data frames as commands print them: plain rows for programs, a table for people."""
+"""Data frames in the output of commands: plain rows for JSON, a table for people."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -30,7 +30,7 @@ def frame_table(title: str, table: "pd.DataFrame") -> Table:
 
 
 def _cell(value: Any) -> str:
-    """A number to four digits; "–" where there is none, such as the mean of no cases or the end of an open bin."""
+    """A number with four digits; "–" if there is none, such as the mean of no cases."""
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4f}"
     return "–" if isinstance(value, int) and value < 0 else escape(str(value))

@@ -1,4 +1,4 @@
-"""`recap import-predictions`: ranked places from another program, as one more scorer."""
+"""`recap import-predictions`: predictions of another program as one more scorer."""
 
 from pathlib import Path
 from typing import Annotated

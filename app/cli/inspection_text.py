@@ -1,4 +1,4 @@
-"""An inspection on a terminal."""
+"""Print an inspection on a terminal."""
 
 import shlex
 from pathlib import Path
@@ -35,7 +35,7 @@ def print_understanding(found: Understanding, console: Console) -> None:
 
 
 def next_commands(found: Understanding, inspection: Inspection | None) -> dict[str, str]:
-    """`recap prepare` with each answer to the first question, the likely one first, by the answer."""
+    """`recap prepare` with each answer to the first question, the likely answer first."""
     path, form = shlex.quote(found.path), f" --format {found.source_format}" * (found.why == NAMED)
     if found.question is not None and not found.question.choices:
         fields = ",".join(f"{field}={found.options.columns.get(field, 'COLUMN')}" for field in _NEEDED)

@@ -1,4 +1,4 @@
-"""Commands around many cases: overview, long-tail. Their numbers are the app's, from the same functions."""
+"""Commands about many cases: overview, long-tail. They use the app's functions."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 
 _FOUND_AT: Final = 20
-"""K of hits and misses."""
 EtaOption = Annotated[int, typer.Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
@@ -148,7 +147,7 @@ def long_tail(
 
 
 def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Workspace":
-    """The dataset with the model and its records, read from the bundle or the user's cache, else ranked.
+    """Open the dataset with the model and its records; rank if there are none.
 
     Raises:
         ConfigError: both a checkpoint and a baseline, or neither, or no such baseline.
@@ -185,6 +184,6 @@ def open_other(opened: "Workspace", name: str) -> "Workspace":
 
 
 def run_ablations(model: "Workspace") -> "pd.DataFrame":
-    """The ablation table of a checkpoint, made with a progress line where it is not kept yet."""
+    """The ablation table of a checkpoint; computed with a progress line if it is not kept."""
     with progress_line("Running the ablations") as report:
         return model.ablations(report)

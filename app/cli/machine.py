@@ -1,4 +1,4 @@
-"""`recap doctor`: look after the installation."""
+"""`recap doctor`: check the installation."""
 
 from pathlib import Path
 from typing import Annotated

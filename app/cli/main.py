@@ -1,4 +1,4 @@
-"""The `recap` command: joins all commands and turns users' mistakes into one line and exit code 2."""
+"""The `recap` command: all commands; a user's mistake becomes one line and exit code 2."""
 
 import sys
 from collections.abc import Callable
@@ -26,11 +26,11 @@ from recap.printable import one_line, shortened
 
 app = typer.Typer(name="recap", pretty_exceptions_enable=False, add_completion=False)
 LONGEST_LINE: Final = 1500
-"""Characters of a refusal; a hostile value is not printed whole."""
+"""Longest refusal in characters, so a hostile value is not printed in full."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
 
 _APP_PACKAGES: Final = {"streamlit", "plotly", "pydeck", "networkx", "PIL", "shapely"}
-"""What the extra `recap-mobility[app]` installs."""
+"""Packages of the extra `recap-mobility[app]`."""
 
 PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
     "Data": {
@@ -54,7 +54,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
     "Runs": {"runs": runs},
     "Share": {"cases": cases},
 }
-"""The commands and groups of commands, as `recap --help` shows them."""
+"""Commands and groups by panel, as `recap --help` shows them."""
 
 for _panel, _commands in PANELS.items():
     for _name, _command in _commands.items():
@@ -84,7 +84,7 @@ def describe(
 
 
 def run() -> None:
-    """Run the command line; a refusal is one stderr line that starts with `recap:` and exit code 2."""
+    """Run the command line; a refusal is one line on stderr that starts with `recap:`, and exit code 2."""
     try:
         code = app(sys.argv[1:] or ["--help"], standalone_mode=False)
         refusal = None
@@ -109,6 +109,6 @@ def run() -> None:
 
 
 def refuse(message: str) -> None:
-    """Print one line on stderr and leave with exit code 2."""
+    """Print one line on stderr and exit with code 2."""
     print("recap: " + shortened(one_line(message), LONGEST_LINE), file=sys.stderr)
     sys.exit(2)

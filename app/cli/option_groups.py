@@ -16,7 +16,7 @@ from typing import Any, get_type_hints
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Spell out every parameter whose type is a dataclass as one option per field, for typer to read."""
+    """Replace every parameter that is a dataclass by one option per field, for typer."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, type[Any]] = {
         name: hint for name, hint in hints.items() if isinstance(hint, type) and dataclasses.is_dataclass(hint)

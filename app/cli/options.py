@@ -1,4 +1,4 @@
-"""Options that several commands share, each declared once."""
+"""Options that several commands share."""
 
 from pathlib import Path
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""Command-line options that say how a raw file is read, shared by `recap prepare` and `recap inspect`."""
+"""Options for reading a raw file, shared by `recap prepare` and `recap inspect`."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -22,8 +22,6 @@ SkipOption = Annotated[
 
 @dataclass(frozen=True)
 class ReaderOptions:
-    """How a raw file is read, for `with_option_groups`."""
-
     mapping: Annotated[
         list[str] | None,
         typer.Option(

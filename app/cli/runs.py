@@ -178,7 +178,7 @@ def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
 
 
 def _wake_runner(store: "RunStore") -> None:
-    """Start the runner where work waits; on a disk that refuses, what is there can still be read."""
+    """Start the runner if a run waits; if the disk refuses, commands can still read the runs."""
     from recap.runs.execution.service import ensure_runner
 
     try:
@@ -203,5 +203,5 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
 
 
 def _many(rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Runs as JSON, one or several: the first one's ``id`` and ``state``, and all under ``runs``."""
+    """Runs as JSON: ``id`` and ``state`` of the first one, and all under ``runs``."""
     return {**rows[0], "runs": rows}

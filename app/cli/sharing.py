@@ -1,4 +1,4 @@
-"""Options and writing of shared pages, for every command that exports cases."""
+"""Options and output of shared pages, for every command that exports cases."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -58,7 +58,7 @@ def share(
 
 
 def write_shared(page: "SharedPage", html: Path | None) -> list[str]:
-    """Write the page where it was asked for; returns a line that says so, and one of what it tells.
+    """Write the requested page; returns a line that says so, and one on what it contains.
 
     Raises:
         RecapError: the disk refused.

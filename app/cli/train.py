@@ -1,4 +1,4 @@
-"""`recap train`: from a dataset folder to a checkpoint, stoppable and resumable."""
+"""`recap train`: train a checkpoint; it can be stopped and resumed."""
 
 import shlex
 import signal
@@ -112,7 +112,7 @@ def _progress() -> Progress:
 
 @contextmanager
 def stop_on_signals() -> Iterator[list[int]]:
-    """Collect SIGINT and SIGTERM instead of dying, so that the trainer can finish its step and save."""
+    """Catch SIGINT and SIGTERM, so the trainer can finish its step and save."""
     received: list[int] = []
 
     def remember(number: int, _: FrameType | None) -> None:

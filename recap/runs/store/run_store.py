@@ -100,9 +100,7 @@ class RunStore:
     def check_writable(self, what: str) -> None:
         """Raise ReadOnlyError where nothing may be changed."""
         if self.read_only:
-            raise ReadOnlyError(
-                f"this server is read-only: it does not {what}; use `recap runs` on the machine itself"
-            )
+            raise ReadOnlyError(f"this server is read-only: it does not {what}; use `recap runs` on the machine itself")
 
     def _take_numbers(self, count: int) -> int:
         counter = self.folder / _LAST_NUMBER
