@@ -43,7 +43,7 @@ def evaluate(
     from recap.training.baselines import build_baseline
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give either a checkpoint folder or --baseline")
+        raise ConfigError("give a checkpoint folder or --baseline, not both")
     if split not in c.SPLIT_NAMES:
         raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
     chosen = choose_device(device)

@@ -157,7 +157,7 @@ def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Wo
     from recap.baselines import BASELINES
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give either a checkpoint folder or --baseline")
+        raise ConfigError("give a checkpoint folder or --baseline, not both")
     opened = Workspace.open(data)
     if baseline is not None:
         if baseline not in BASELINES:

@@ -10,7 +10,7 @@ from recap.data.parsing.read_report import REASONS
 from recap.printable import markdown_text
 from recap.rendering import render
 
-HISTORY_ONLY_LABEL: Final = "kept as history, gives no case: validation or test check-in in a short trajectory"
+HISTORY_ONLY_LABEL: Final = "kept as history, opens no case: validation or test check-in in a short trajectory"
 
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:

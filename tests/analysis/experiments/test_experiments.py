@@ -219,7 +219,7 @@ def test_result_files_are_checked(done: tuple[ExperimentResult, Path], tmp_path:
     with pytest.raises(FormatVersionError, match="99"):
         ExperimentResult.load(newer)
     broken.write_text("{")
-    with pytest.raises(DataError, match="no experiment result"):
+    with pytest.raises(DataError, match="not an experiment result"):
         ExperimentResult.load(broken)
 
 

@@ -143,7 +143,7 @@ def test_history_only_rows_are_part_of_the_dataset_and_of_its_hash(tmp_path: Pat
     loaded = Dataset.load(tmp_path / "full")
     pd.testing.assert_frame_equal(loaded.checkins, full.checkins, check_dtype=False)
     assert full.hash != hash_tables(full.checkins.drop(columns=c.HISTORY_ONLY), full.pois, full.users)
-    assert "| kept as history, gives no case: validation or test check-in in a short trajectory | 2 |" in dataset_card(
+    assert "| kept as history, opens no case: validation or test check-in in a short trajectory | 2 |" in dataset_card(
         full
     )
     assert (
