@@ -23,8 +23,9 @@ settings.load_profile("recap")
 
 @pytest.fixture(autouse=True, scope="session")
 def _own_user_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Datasets, caches and runs of tests never land in the real user's folder."""
+    """Datasets, caches and runs of tests never land in the real user's folder, and need not outlive a power cut."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
         patch.setenv("RECAP_HOME", str(tmp_path_factory.mktemp("home")))
         yield
 

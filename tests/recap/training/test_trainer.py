@@ -78,7 +78,7 @@ def test_every_variant_trains(name: str, tmp_path: Path) -> None:
     """One epoch with everything on: every parameter of the variant moves, and the loss is a number that fell."""
     changes = ABLATIONS[name]
     at_once = {"staged": False} | changes.get("curriculum", {})
-    config = small_training(epochs=6, **{**changes, "curriculum": at_once})
+    config = small_training(epochs=3, **{**changes, "curriculum": at_once})
     trainer = Trainer(small_city(), config, tmp_path, CPU)
     before = weights_of(trainer)
     assert trainer.run()
