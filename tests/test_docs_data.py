@@ -3,17 +3,14 @@
 import re
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 
 from recap.data import checks
 from recap.data.cleaning import DROP_REASONS, DataConfig
-from recap.data.parsing.options import CALIFORNIA, FIELDS
+from recap.data.parsing.options import FIELDS
 from recap.data.parsing.read_report import HARMLESS, REASONS
 from recap.data.readers.getnext import COLUMNS
 from recap.data.reading import SOURCE_FORMATS
-from tests.checkins import small_dataset
-from tests.shell import recap
 
 TEXT = (Path(__file__).resolve().parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
 
@@ -54,36 +51,3 @@ def test_which_reasons_refuse() -> None:
     for reasons, word in re.findall(r"^\| (`[\w`, ]+`) \| [^|]+ \| (never|yes) \|$", TEXT, re.MULTILINE):
         for reason in re.findall(r"`(\w+)`", reasons):
             assert (reason in HARMLESS) == (word == "never"), reason
-
-
-def test_the_columns_on_disk(tmp_path: Path) -> None:
-    """Names, order and types of the three tables."""
-    small_dataset([("ann", poi, float(hour)) for hour, poi in enumerate("abababab")]).save(tmp_path / "d")
-    types = {"timestamp, UTC": "timestamp[ms, tz=UTC]", "float64": "double", "string": "large_string"}
-    for table in ("checkins", "pois"):
-        schema = pq.read_schema(tmp_path / "d" / f"{table}.parquet")
-        section = TEXT.split(f"\n`{table}`, ")[1].split("\n\n")[1]
-        rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \|", section, re.MULTILINE)[1:]
-        said = [(name, types.get(kind, kind)) for names, kind in rows for name in re.findall(r"`(\w+)`", names)]
-        found = [(field.name, str(field.type).replace("[us,", "[ms,").replace("[s,", "[ms,")) for field in schema]
-        assert [(name, kind.removeprefix("large_")) for name, kind in said] == [
-            (name, kind.removeprefix("large_")) for name, kind in found
-        ]
-
-
-def test_california_and_the_options() -> None:
-    """The named box's numbers, and every option of `recap prepare` that concerns reading."""
-    numbers = f"{CALIFORNIA.west},{CALIFORNIA.south},{CALIFORNIA.east},{CALIFORNIA.north}"
-    assert numbers in TEXT and str(CALIFORNIA.timezone) in TEXT
-    help_text = recap("prepare", "--help").stdout
-    for option in (
-        "map",
-        "timezone",
-        "bbox",
-        "local-times",
-        "time-format",
-        "text",
-        "skip-bad-rows",
-        "format",
-    ):
-        assert f"--{option}" in TEXT and f"--{option}" in help_text

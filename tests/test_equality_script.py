@@ -54,28 +54,17 @@ def test_equal_folders_differ_in_times_and_paths_only(tmp_path: Path, capsys: Sa
     ("changes", "line"),
     [
         ({"said": {"hr20": 0.5000000000000001}}, "evaluate.json: .hr20: 0.5 became 0.5000000000000001"),
-        ({"said": {"hr20": None}}, "evaluate.json: .hr20: 0.5 became nothing"),
-        ({"said": {"mean": 0.25}}, "evaluate.json: .mean: nan became 0.25"),
         ({"said": {"seconds": None}}, "evaluate.json: .seconds: 1.5 became nothing"),
         ({"said": {"rows": [1, {}]}}, "evaluate.json: .rows[0]: nothing became 1"),
-        (
-            {"rows": {"rank": [1.0, NAN, 3.0]}},
-            "markov.parquet: column rank: 1 of 3 rows differ, first row 2: 2.5 became 3.0",
-        ),
         (
             {"rows": {"top_pois": [[4, 5], [4, 5], None]}},
             "markov.parquet: column top_pois: 1 of 3 rows differ, first row 1: [5, 4] became [4, 5]",
         ),
-        ({"rows": {"case": [0.0, 1.0, 2.0]}}, "markov.parquet: column case: int64 became double"),
         ({"rows": {"case": [0], "rank": [0.0], "top_pois": [None]}}, "markov.parquet: 3 rows became 1"),
         ({"metadata": {"model": "visits"}}, "markov.parquet: metadata model: 'markov' became 'visits'"),
         (
             {"tensors": {"weights": torch.tensor([-0.0, 1.0, NAN])}},
             "tiny.safetensors: tensor weights: 1 of 3 elements differ, first element 0: 0.0 became -0.0",
-        ),
-        (
-            {"tensors": {"gain": torch.tensor([2.0])}},
-            "tiny.safetensors: tensor gain: torch.float32[] became torch.float32[1]",
         ),
     ],
 )

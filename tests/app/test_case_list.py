@@ -112,34 +112,3 @@ def test_a_link_that_hides_the_truth(city: Workspace) -> None:
     assert set(table.columns) == {*KNOWN_BEFORE, "open"} and len(table) == len(city.cases)
     press_row(app, 2)
     assert app.query_params["truth"] in ("false", ["false"])
-
-
-def _hidden(rank: float, to: str) -> None:
-    import pandas as pd
-
-    from app.components.case_table import show_case_table
-
-    truth = {
-        "rank": rank,
-        "transition_count": int(rank),
-        "destination_count": 1,
-        "to": to,
-        "category": to,
-        "reason": "",
-    }
-    table = pd.DataFrame({"case": [0, 1], "user": [3, 4], "hour": [7, 8], "from": "Home", **truth})
-    table["causes"] = [(), ()]
-    show_case_table(table, open_case=lambda case: None, opens="Walk →", columns={}, show_truth=False)
-
-
-def test_hidden_truth_paints_the_same_page(city: Workspace) -> None:
-    """Two tables that differ only in the truth; the filter of the session, by rank, would have told them apart."""
-    pages = []
-    for rank, to in ((1.0, "Zoo"), (400.0, "Bar")):
-        app = AppTest.from_function(_hidden, args=(rank, to), default_timeout=60)
-        app.session_state["cases_filter"] = "rank=1-20"
-        app.run()
-        check_calm(app)
-        pages.append((texts(app), [table.value.to_dict() for table in app.dataframe], len(app.get("plotly_chart"))))
-    assert pages[0] == pages[1]
-    assert set(pages[0][1][0]) == {*KNOWN_BEFORE, "open"} and pages[0][2] == 0

@@ -107,14 +107,6 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     assert app.query_params["case"] == str(number)
 
 
-def test_cards_of_a_baseline_say_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """No ablation, no "needs"."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view("overview")
-    check_calm(app)
-    assert "Needs" not in texts(app) and "not measured" not in texts(app)
-
-
 def test_overview_compares_with_feature_curves_where_they_were_measured(predictor: Predictor) -> None:
     """The ranker is not fitted for the first view; with kept records it stands in picture, table and a line."""
 

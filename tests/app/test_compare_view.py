@@ -34,14 +34,6 @@ def table_of(app: Any, column: str) -> pd.DataFrame:
     return next(item.value for item in app.dataframe if column in item.value)
 
 
-def test_nothing_to_compare_without_a_dataset(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any dataset the app says how to make one."""
-    point_app_at(monkeypatch, None, None)
-    app = open_view("compare")
-    check_calm(app)
-    assert app.title[0].value == "Nothing to open yet"
-
-
 def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     """A dataset alone is enough, and no seeds or parts are spoken of."""
     point_app_at(monkeypatch, city_folder, None)

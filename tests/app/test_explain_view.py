@@ -33,9 +33,6 @@ from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
 from recap.predictor import Predictor
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
-from tests.app.test_hostile_data import change_names, hostile_dataset
-from tests.untrained import write_untrained_checkpoint
-from tests.worlds import habit_rows
 
 BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -277,21 +274,6 @@ def test_without_a_model_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, cit
     app = open_view("explain")
     check_calm(app)
     assert "recap train" in app.code[0].value
-    point_app_at(monkeypatch, None, None)
-    assert open_view("explain").title[0].value == "Nothing to open yet"
-
-
-def test_hostile_names_stay_text(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Names that look like markup, links or images are shown as they are."""
-    dataset = hostile_dataset(change_names, habit_rows())
-    dataset.save(tmp_path / "data")
-    point_app_at(monkeypatch, tmp_path / "data", write_untrained_checkpoint(dataset, tmp_path / "checkpoint"))
-    app = open_view("explain", case="1")
-    check_calm(app)
-    assert dataset.pois[c.CATEGORY].str.contains("script").any()
-    for text in texts(app).splitlines():
-        assert "](" not in text.replace("\\]\\(", "").replace(":orange[", "").replace(":blue[", "") or "\\" in text
-        assert "<script" not in text.replace("\\<script", "")
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])

@@ -28,7 +28,7 @@ def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Pa
     return Workspace.open(city_folder)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", [*VIEWS, "explain", "compare"])
 def test_nothing_to_open(monkeypatch: pytest.MonkeyPatch, view: str) -> None:
     """Without any dataset the app says how to make one."""
     point_app_at(monkeypatch, None, None)
@@ -238,17 +238,6 @@ def test_bad_selection_and_foreign_source(city: Workspace) -> None:
     app = open_view("overview", source="0123456789ab")
     check_calm(app)
     assert "another model or dataset" in app.warning[0].value
-
-
-def test_truth_can_be_hidden(city: Workspace) -> None:
-    """With the truth hidden neither heading, nor list, nor map gives it away."""
-    app = open_view("walk", case="0")
-    app.toggle(key="truth").set_value(False).run()
-    check_calm(app)
-    assert app.title[0].value.endswith(":orange[?]")
-    assert not app.dataframe[0].value["name"].str.contains("◎").any()
-    layers = [layer["id"] for layer in json.loads(app.get("deck_gl_json_chart")[0].proto.json)["layers"]]
-    assert "truth" not in layers and "candidates" in layers
 
 
 def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -> None:

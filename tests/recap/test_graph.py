@@ -140,15 +140,6 @@ def test_many_sources_go_block_by_block() -> None:
     assert (chain.two_step_probability(source, destination) > 0).tolist() == [hops == 2 for hops in expected[::-1]]
 
 
-@given(edge_counts, st.permutations(range(NUM_POIS)))
-def test_relabelling_pois_permutes_the_graph(edges: dict[tuple[int, int], int], new: list[int]) -> None:
-    """Renamed POIs: the same numbers at the renamed places."""
-    a, b = graph_of(edges), graph_of({(new[s], new[d]): count for (s, d), count in edges.items()})
-    order = np.argsort(new)
-    np.testing.assert_array_equal(b.counts.toarray(), a.counts.toarray()[np.ix_(order, order)])
-    np.testing.assert_allclose(b.adjacency.toarray(), a.adjacency.toarray()[np.ix_(order, order)])
-
-
 def test_head_and_tail_add_up_to_all() -> None:
     """Every pair is head (count > 1) or tail (count <= 1); unseen pairs are tail."""
     pairs = np.indices((NUM_POIS, NUM_POIS)).reshape(2, -1)

@@ -119,24 +119,6 @@ def test_a_future_check_in_changes_no_earlier_feature(walks: Histories, future: 
     assert packed(before, rows) == packed(after, rows)
 
 
-@given(histories, st.permutations(range(5)))
-def test_relabelling_pois_renames_candidates(walks: Histories, new: list[int]) -> None:
-    """New POI numbers: the same features under the new names."""
-    rows = list(range(sum(map(len, walks))))
-    renamed = packed(tensors([[new[poi] for poi in walk] for walk in walks]), rows)
-    assert renamed == [{new[poi]: f for poi, f in case.items()} for case in packed(tensors(walks), rows)]
-
-
-@given(histories, histories)
-def test_users_do_not_see_each_other(walks: Histories, others: Histories) -> None:
-    """Other users in front change nothing but the row numbers."""
-    shift = sum(map(len, others))
-    rows = list(range(sum(map(len, walks))))
-    alone = packed(tensors(walks), rows)
-    among = packed(tensors([*others, *walks]), [row + shift for row in rows])
-    assert among == [{poi: (q + shift, *rest) for poi, (q, *rest) in case.items()} for case in alone]
-
-
 @given(histories)
 def test_target_in_history_is_membership_of_the_target(walks: Histories) -> None:
     """y in C_t, for every row that has a successor of the same user."""

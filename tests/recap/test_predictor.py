@@ -7,13 +7,10 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.errors import CaseError, ChecksumError, ScoreError, VocabularyError
+from recap.errors import CaseError
 from recap.evaluation.evaluate import evaluate
 from recap.predictor import Predictor
-from tests.checkins import small_dataset
-from tests.worlds import habit_rows
 
 
 @pytest.fixture(scope="module")
@@ -80,28 +77,3 @@ def test_refuses_a_case_of_a_split_without_any(predictor: Predictor) -> None:
     emptied = Dataset(train_only, dataset.pois, dataset.users, dataset.manifest)
     with pytest.raises(CaseError, match="no test case 0; this dataset has no test case"):
         Predictor(predictor.checkpoint, emptied).case(0)
-
-
-def test_refuses_another_dataset(predictor: Predictor) -> None:
-    """A city of other people is not what it was trained on."""
-    with pytest.raises(VocabularyError):
-        Predictor(predictor.checkpoint, small_dataset(habit_rows(seed=1)))
-
-
-def test_refuses_a_dataset_edited_by_hand(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """Both folders are verified when they are loaded."""
-    copy = tmp_path / "data"
-    Dataset.load(city_folder).save(copy)
-    (copy / "users.parquet").write_bytes((copy / "users.parquet").read_bytes()[:-1] + b"x")
-    with pytest.raises(ChecksumError, match=r"users\.parquet"):
-        Predictor.load(city_checkpoint, copy)
-
-
-def test_refuses_to_score_with_nan(city_checkpoint: Path, predictor: Predictor) -> None:
-    """Weights that went wrong are named before anything is explained with them."""
-    broken = Checkpoint.load(city_checkpoint).build_model(predictor.dataset, predictor.graph)
-    with torch.no_grad():
-        broken.core.output.bias[2] = torch.nan
-    other = Predictor(predictor.checkpoint, predictor.dataset, broken)
-    with pytest.raises(ScoreError, match="NaN"):
-        other.score(other.batch([5]))

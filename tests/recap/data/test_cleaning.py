@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import assume, given
-from hypothesis import strategies as st
 
 from recap import columns as c
 from recap.data.cases import history_only
@@ -270,17 +269,6 @@ def test_the_rule_of_history_changes_nothing_but_history(rows: Rows, config: Dat
     for reason, count in cases_report.dropped.items():
         gone = full_report.dropped[reason]
         assert gone == (count - full_report.history_only if reason == "short_trajectory" else count), reason
-
-
-@given(raw_rows(), configs, st.randoms(use_true_random=False))
-def test_row_order_of_the_file_does_not_matter(rows: Rows, config: DataConfig, random: Any) -> None:
-    """Times differ, so a shuffled file gives the same table but for the row numbers."""
-    shuffled = rows.copy()
-    random.shuffle(shuffled)
-    a = cleaned(rows, config).drop(columns=c.SOURCE_ROW).reset_index(drop=True)
-    b = cleaned(shuffled, config).drop(columns=c.SOURCE_ROW).reset_index(drop=True)
-    text = [c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY]
-    pd.testing.assert_frame_equal(a.astype(dict.fromkeys(text, str)), b.astype(dict.fromkeys(text, str)))
 
 
 @given(raw_rows(), configs)

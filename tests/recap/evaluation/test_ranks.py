@@ -94,16 +94,6 @@ def test_equals_plain_comparison(table: tuple[list[float], list[float], int]) ->
     assert tied == sum(pair == pairs[target] for pair in pairs)
 
 
-@given(tables())
-def test_top_list_agrees_with_ranks(table: tuple[list[float], list[float], int]) -> None:
-    """A POI's place in the list lies within the places its rank leaves open."""
-    total, popularity, target = table
-    given_scores = scores([total], torch.tensor(popularity))
-    better, tied = ranked([total], target, torch.tensor(popularity))
-    place = top_pois(given_scores, len(total))[0][0].tolist().index(target)
-    assert better <= place < better + tied
-
-
 @given(tables(), st.integers(1, 9))
 def test_a_short_list_is_the_head_of_all(table: tuple[list[float], list[float], int], length: int) -> None:
     """Of any length, the list is the beginning of all POIs sorted by (score, popularity, index)."""

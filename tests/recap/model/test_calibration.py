@@ -114,16 +114,6 @@ def test_gates_of_every_pair_are_those_of_single_pairs() -> None:
     torch.testing.assert_close(gate_3C, alone_3C, rtol=0, atol=1e-12)
 
 
-def test_the_gate_takes_both_signs() -> None:
-    """Some candidates are raised and some lowered: the gate is no plain weight."""
-    model = small_recap(small_city())
-    batch = batch_of(small_city())
-    with torch.inference_mode():
-        parts = model.revisit(batch, Stage(), model.encode(batch, Stage()))
-    assert parts is not None and parts.gate_C is not None
-    assert parts.gate_C.min() < 0 < parts.gate_C.max()
-
-
 def test_rows_of_zeros_in_bf16_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Gates, corrections and gradients are those without padding."""
     dataset = small_city()

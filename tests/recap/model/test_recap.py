@@ -163,19 +163,6 @@ def test_relabelling_pois_permutes_scores(walks: list[list[int]], new: list[int]
     torch.testing.assert_close(after[:, new], before, rtol=1e-11, atol=1e-12)
 
 
-@given(histories, st.randoms(use_true_random=False))
-def test_scores_do_not_depend_on_the_batch(walks: list[list[int]], random: Any) -> None:
-    """One case alone, or among others in any order: the same to 1e-12 in float64."""
-    checkins = checkins_of(walks)
-    rows = list(range(len(checkins.poi_T)))
-    together = totals(checkins, rows)
-    order = rows.copy()
-    random.shuffle(order)
-    torch.testing.assert_close(totals(checkins, order), together[order], rtol=0, atol=1e-12)
-    for row in rows[:5]:
-        torch.testing.assert_close(totals(checkins, [row])[0], together[row], rtol=0, atol=1e-12)
-
-
 def test_scores_of_a_city_do_not_depend_on_the_batch() -> None:
     """Every case of a city through the scorer, in batches of 1, 7 and all at once, to 1e-12."""
     dataset = small_city()
@@ -237,16 +224,6 @@ def test_a_part_that_is_switched_off_has_no_parameters(changes: dict[str, Any], 
     with torch.inference_mode():
         scores = model(batch_of(dataset), Stage())
     assert bool(scores.prior.any()) is bool(scores.correction.any()) is ("use_history" not in changes)
-
-
-def test_the_simplest_ablation_is_the_core_alone() -> None:
-    """w/o Graph and w/o History: the total is the core, and no parameter of another part exists."""
-    dataset = small_city()
-    model = small_recap(dataset, use_graph=False, use_history=False)
-    with torch.inference_mode():
-        scores = model(batch_of(dataset), Stage())
-    assert torch.equal(scores.total, scores.core)
-    assert {name.split(".")[0] for name in model.state_dict()} == {"poi_embedding", "tokens", "backbone", "core"}
 
 
 def test_coordinates_are_standardised() -> None:

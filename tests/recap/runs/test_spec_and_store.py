@@ -13,7 +13,7 @@ from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.run_store import ReadOnlyError, RunStore
 from recap.runs.store.spec import RunSpec, check_run_id
 from recap.runs.store.state import RunState, StateName
-from recap.runs.store.submission import build_specs, expand_grid
+from recap.runs.store.submission import build_specs
 from recap.training_config import TrainConfig
 from tests.background import tiny_spec
 
@@ -82,11 +82,6 @@ def test_refuses_a_missing_dataset_or_parent(dataset_folder: Path, store: RunSto
         build_specs(tmp_path, preset="paper")
     with pytest.raises(RecapError, match="there is no run 9"):
         build_specs(dataset_folder, preset="paper", parent="9", store=store)
-
-
-def test_expands_no_axes_to_one_empty_combination() -> None:
-    """Without a grid there is one run."""
-    assert expand_grid([]) == [[]]
 
 
 @pytest.mark.parametrize(

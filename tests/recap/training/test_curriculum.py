@@ -31,16 +31,6 @@ def test_the_papers_schedule(correction_epoch: int) -> None:
         )
 
 
-def test_the_papers_schedule_at_its_corners() -> None:
-    """The same on NYC, written out where something changes."""
-    at = paper().curriculum.at
-    assert [at(epoch).graph_weight for epoch in (1, 59, 60, 61, 78, 79, 130)] == [0, 0, 0.05, 0.1, 0.95, 1, 1]
-    assert [at(epoch).prior for epoch in (79, 80)] == [False, True]
-    assert [at(epoch).correction for epoch in (119, 120)] == [False, True]
-    assert [at(epoch).warm_weight for epoch in (119, 120, 121, 128, 129, 130)] == [0, 0.05, 0.1, 0.45, 0.5, 0.5]
-    assert [at(epoch).backbone_lr_scale for epoch in (119, 120, 130)] == [1, 0.1, 0.1]
-
-
 def test_the_papers_sizes() -> None:
     """App. B.3: widths, dropouts, window, candidates, optimiser."""
     config = paper()

@@ -88,14 +88,6 @@ def test_one_file_alone_has_no_split(folder: Path) -> None:
     assert c.SPLIT not in table and len(table) == 3
 
 
-@pytest.mark.parametrize("layout", ["2012-04-03 18:00:09", "2012-04-03T18:00:09+00:00", "1333476009"])
-def test_other_time_layouts_of_the_same_column(folder: Path, layout: str) -> None:
-    """Published variants write UTC_time as ISO or as epoch seconds."""
-    path = folder / "NYC_val.csv"
-    path.write_text(HEADER + "\n" + VAL.replace("Wed Apr 04 18:00:00 +0000 2012", layout))
-    assert read_checkins(path, "getnext").table[c.TIME].tolist() == [pd.Timestamp("2012-04-03 18:00:09", tz="UTC")]
-
-
 def test_a_missing_zone_column_needs_the_option(folder: Path) -> None:
     """Without `timezone` the offsets come from --timezone: April in New York is UTC-4."""
     for path in folder.glob("*.csv"):

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.parsing.options import CALIFORNIA, BoundingBox, parse_bbox
+from recap.data.parsing.options import CALIFORNIA, parse_bbox
 from recap.data.reading import ReadOptions, read_checkins, read_raw
 from recap.errors import ConfigError, DataError
 
@@ -105,9 +105,3 @@ def test_refuses_boxes_that_are_none(text: str) -> None:
     """Too few numbers, no numbers, east of west, out of range, an unknown name."""
     with pytest.raises(ConfigError):
         parse_bbox(text)
-
-
-def test_a_box_holds_its_border() -> None:
-    """west,south,east,north, as GeoJSON orders them."""
-    box = parse_bbox("-124.5,32.5,-114.1,42")
-    assert box == BoundingBox(west=-124.5, south=32.5, east=-114.1, north=42)

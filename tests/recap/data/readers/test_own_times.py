@@ -10,8 +10,6 @@ import pyarrow.parquet as pq
 import pytest
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig
-from recap.data.inspection import inspect_checkins
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_checkins, understand
 from recap.errors import DataError
@@ -191,16 +189,6 @@ def test_swapped_coordinates_are_named(tmp_path: Path) -> None:
     turned = ReadOptions(timezone="UTC", columns={"lat": "lon", "lon": "lat"})
     assert not read_checkins(path, "csv", turned).account.notes
     assert read_checkins(path, "csv", turned).table[c.LATITUDE].tolist() == [35.6, 35.6]
-
-
-def test_swapped_coordinates_within_both_ranges_are_seen_by_their_clock(tmp_path: Path) -> None:
-    """New York's -74 is a latitude too, but its clock is four hours behind and not three ahead."""
-    path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"])
-    path.write_text(path.read_text().replace("40.0,-74.0", "-74.0,40.0"))
-    options = ReadOptions(timezone="America/New_York", columns=AS_NAMED)
-    found = inspect_checkins(understand(path, "csv", options), DataConfig())
-    (advice,) = [problem.advice for problem in found.problems if problem.kind == "odd_zone"]
-    assert advice.startswith("Latitude and longitude look swapped")
 
 
 @pytest.mark.parametrize(
