@@ -1,12 +1,16 @@
-"""What a server does once and `AppTest` does for every page: half of a page's time."""
+"""The app on the small city; and once what a server does once, but `AppTest` for every page: half of a page's time."""
 
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import app_test
+
+from analysis.workspace import Workspace
+from tests.app.app_driver import point_app_at
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -17,3 +21,10 @@ def _as_one_server() -> Iterator[None]:
         patch.object(app_test, "ScriptCache", cache(app_test.ScriptCache)),
     ):
         yield
+
+
+@pytest.fixture
+def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Workspace:
+    """The app pointed at the small city and its checkpoint."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    return Workspace.open(city_folder)

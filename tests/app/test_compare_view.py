@@ -22,13 +22,6 @@ from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
 
-@pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Workspace:
-    """The app pointed at the small city and its checkpoint."""
-    point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return Workspace.open(city_folder)
-
-
 def table_of(app: Any, column: str) -> pd.DataFrame:
     """The table that has a column."""
     return next(item.value for item in app.dataframe if column in item.value)

@@ -299,11 +299,12 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
 
 
 def test_kinds_of_misses_in_long_tail(predictor: Predictor, city_folder: Path, city_checkpoint: Path) -> None:
-    """Long tail's counts sum to the misses."""
+    """Long tail's counts sum to the misses; and there is their map."""
     Workspace.open(city_folder, city_checkpoint).ablations()  # kept, so that the page only reads them
     described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
     app = open_view("long_tail", tab="Where it misses")
     check_calm(app)
     table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
+    assert "Where misses happen" in [header.value for header in app.header]
     expected_counts = count_misses(label_misses(described, 20))
     assert table["Cases"].tolist() == expected_counts["n"][expected_counts["n"] > 0].tolist()

@@ -111,11 +111,3 @@ def test_what_cannot_be_presented_says_so(source: Source, params: dict[str, str]
     app = open_view("present", **params)
     assert not app.exception
     assert "Nothing to present" in app.title[0].value and app.button(key="present_end")
-
-
-def test_a_baseline_is_not_presented(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """Nothing can be left out of it."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view("present", case="3")
-    check_calm(app)
-    assert app.title[0].value == "Nothing to present"

@@ -5,16 +5,12 @@ from pathlib import Path
 import pytest
 
 from recap.privacy import EXACT_NOTE
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import check_calm, open_view, press, texts
 
 
-@pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> None:
-    point_app_at(monkeypatch, city_folder, city_checkpoint)
-
-
-def test_the_dialog_tells_what_is_shared(city: None) -> None:
-    """Report, estimate and three files; as recorded it warns instead."""
+@pytest.mark.usefixtures("city")
+def test_the_dialog_says_what_is_shared() -> None:
+    """Report, estimate and three files; as recorded there is no report, and it warns instead."""
     app = open_view("explain", case="3")
     app.button(key="explain-share").click().run()
     check_calm(app)
@@ -22,11 +18,6 @@ def test_the_dialog_tells_what_is_shared(city: None) -> None:
     shown = texts(app)
     assert "all 8 users of the dataset" in shown and EXACT_NOTE not in shown
     assert len([button for button in app.get("download_button") if "Page (HTML)" in str(button.proto)]) == 1
-
-
-def test_as_recorded_is_warned_of(city: None) -> None:
-    """No report and no estimate there: nothing was taken away."""
-    app = open_view("explain", case="3")
     app.session_state["explain-manner"] = "exact"
     app.button(key="explain-share").click().run()
     check_calm(app)
@@ -34,7 +25,8 @@ def test_as_recorded_is_warned_of(city: None) -> None:
     assert "users of the dataset" not in texts(app)
 
 
-def test_tables_are_masked_until_asked(city: None) -> None:
+@pytest.mark.usefixtures("city")
+def test_tables_are_masked_until_asked() -> None:
     """The toggle starts off in every view whose tables hold people, and says what it does."""
     for view in ("walk", "explain", "long_tail"):
         app = press(open_view(view, case="3"), f"{view.replace('_', '-')}-data")
@@ -45,7 +37,8 @@ def test_tables_are_masked_until_asked(city: None) -> None:
         assert "keep them to yourself" in texts(app)
 
 
-def test_a_list_is_shared_from_cases(city: None, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("city")
+def test_a_list_is_shared_from_cases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The dialog of Cases shares the cases that are listed."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     app = open_view("cases", search="user 0")

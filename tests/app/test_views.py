@@ -1,10 +1,13 @@
 """Every view on a small trained city: complete, empty, filtered, and opened from good and bad links."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from analysis.explain.explanation import explain_case
 from analysis.explain.sentences import part_words
@@ -19,13 +22,6 @@ from app.components.walk.words import badges
 from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
 VIEWS = ("overview", "walk", "long_tail")
-
-
-@pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Workspace:
-    """The app pointed at the small city and its checkpoint."""
-    point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return Workspace.open(city_folder)
 
 
 @pytest.mark.parametrize("view", [*VIEWS, "explain", "compare"])
@@ -339,3 +335,25 @@ def test_walk_is_there_before_all_cases_are_ranked(city: Workspace, monkeypatch:
     check_calm(app)
     assert "→" in app.title[0].value and len(app.dataframe) >= 1
     assert app.get("deck_gl_json_chart")
+
+
+def _elements(block: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[str, tuple[int, ...]]]:
+    for index, child in block.children.items():
+        yield child.type, (*path, index)
+        yield from _elements(child, (*path, index)) if hasattr(child, "children") else ()
+
+
+def places(app: AppTest, *kinds: str) -> list[tuple[str, tuple[int, ...]]]:
+    """Where in the page the elements of some kinds stand."""
+    check_calm(app)
+    return [(kind, path) for kind, path in _elements(app.main) if kind in kinds]
+
+
+def test_filters_of_walk_leave_the_map_in_place(city: Workspace) -> None:
+    """With a filter, without, with one by cause: what moves is built again by the browser, so map and list stay."""
+    app = open_view("walk", case="2", k="1")
+    before = places(app, "deck_gl_json_chart", "title", "dataframe", "metric")
+    assert {"deck_gl_json_chart", "title", "dataframe", "metric"} == set(dict(before))
+    for chosen in (["unseen"], [], ["history"], ["unseen", "tail", "missed"]):
+        app.pills(key="show").set_value(chosen).run()
+        assert places(app, "deck_gl_json_chart", "title", "dataframe", "metric") == before, chosen

@@ -5,16 +5,11 @@ import pytest
 from analysis.figures.palette import DARK
 from analysis.glossary import TERMS
 from analysis.learn.charts import Chart
-from analysis.learn.course import COURSE, MINUTES, ROUTE, Entry
+from analysis.learn.course import COURSE, Entry
 from analysis.learn.drawing import draw
 from tests.learn_worlds import demo_lesson
 
 EACH_LESSON = pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.outline.key)
-
-
-def test_the_route_fills_one_class() -> None:
-    assert MINUTES == 45
-    assert [entry.outline.key for entry in COURSE[:ROUTE]] == ["rare", "two_hops", "visits"]
 
 
 @EACH_LESSON

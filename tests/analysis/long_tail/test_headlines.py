@@ -173,21 +173,14 @@ def test_rises_are_differences_of_the_bins_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("best", "said"),
-    [(1, "One hop has"), (2, "Two hops have"), (3, "Three hops have"), (4, "Four hops have"), (5, "Five hops have")],
+    ("ratio", "coverage", "said"),
+    [
+        ([9.0, 1.0, 1.0], [0.1, 0.2, 0.3], "One hop has the best signal-to-noise ratio and reach 10 %"),
+        ([1.0, 9.0, 9.0], [0.1, 0.2, 0.3], "Two hops have the best signal-to-noise ratio and reach 20 %"),
+        ([7.0, 1.0, 0.0], [0.0, 0.25, 0.3], "Two hops have the best signal-to-noise ratio and reach 25 %"),
+        ([0.0, 0.0, 0.0], [0.0, 0.0, 0.0], "No unseen transition is reached at any number of hops."),
+    ],
 )
-def test_the_best_number_of_hops(best: int, said: str) -> None:
-    """The row of the greatest signal-to-noise ratio speaks, with its own coverage; the first of equals."""
-    numbers = range(1, 6)
-    ratio = [9.0 if n >= best else 1.0 for n in numbers]
-    hops = pd.DataFrame({"n": numbers, "coverage": [n / 10 for n in numbers], "snr_x1000": ratio})
-    reached = f"and reach {10 * best} % of unseen transitions."
-    assert hop_line(hops) == f"{said} the best signal-to-noise ratio {reached}"
-
-
-def test_hops_that_reach_nothing() -> None:
-    """Coverage 0 everywhere: there is no best number; a number that reaches nothing is not the best."""
-    nothing = pd.DataFrame({"n": [1, 2], "coverage": [0.0, 0.0], "snr_x1000": [0.0, 0.0]})
-    assert hop_line(nothing) == "No unseen transition is reached at any number of hops."
-    one = pd.DataFrame({"n": [1, 2], "coverage": [0.0, 0.25], "snr_x1000": [7.0, 1.0]})
-    assert hop_line(one).startswith("Two hops have") and "reach 25 %" in hop_line(one)
+def test_the_best_number_of_hops(ratio: list[float], coverage: list[float], said: str) -> None:
+    """The greatest ratio speaks, the first of equals; a number that reaches nothing is not the best."""
+    assert hop_line(pd.DataFrame({"n": [1, 2, 3], "coverage": coverage, "snr_x1000": ratio})).startswith(said)
