@@ -71,9 +71,3 @@ def predictor_with(dataset: Dataset, change: Callable[[Recap], None], **changes:
     model = Recap.for_dataset(checkpoint.recap_training.model, dataset, graph, torch.float64)
     change(model)
     return Predictor(checkpoint, dataset, model)
-
-
-def trained_predictor(dataset: Dataset, config: TrainConfig) -> Predictor:
-    """Train for good and load the result."""
-    with tempfile.TemporaryDirectory() as folder:
-        return Predictor(train_checkpoint(dataset, config, Path(folder) / "checkpoint"), dataset, None)
