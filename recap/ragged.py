@@ -15,8 +15,8 @@ def expand_ranges(start_N: Tensor, length_N: Tensor) -> tuple[Tensor, Tensor]:
     """
     device = start_N.device
     range_C = torch.repeat_interleave(torch.arange(len(start_N), device=device), length_N)
-    before_N = torch.cumsum(length_N, 0) - length_N
-    return range_C, torch.arange(len(range_C), device=device) - before_N[range_C] + start_N[range_C]
+    shift_N = start_N - (torch.cumsum(length_N, 0) - length_N)
+    return range_C, torch.arange(len(range_C), device=device).add_(shift_N.index_select(0, range_C))
 
 
 def found_in(sorted_K: Tensor, key_C: Tensor) -> tuple[Tensor, Tensor]:

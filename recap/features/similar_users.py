@@ -44,7 +44,7 @@ class SimilarUsers:
         return cls(visited, sparse.csr_array(_profiles(visited, rarity_P).T), rarity_P)
 
     def visits(self, case_H: Tensor, poi_H: Tensor, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Packed case, POI and 20 x the summed similarity of the 100 most similar other users who were there.
+        """Packed case, POI and 20 x the summed similarity of the 100 most similar other users there, in order.
 
         Similarity is the cosine of the users' sets of places, rare places weighted up. The user is never among them:
         training holds what the user did next.
@@ -56,7 +56,9 @@ class SimilarUsers:
         own.data[:] = 1.0
         similarity = _profiles(own, self.rarity_P) @ self.profile_PU
         kept = sparse.csr_array(_most_similar(sparse.csr_array(similarity), users))
-        found = sparse.coo_array(kept @ self.visited_UP)
+        product = sparse.csr_array(kept @ self.visited_UP)
+        product.sort_indices()
+        found = sparse.coo_array(product)
         device = user_B.device
         case, poi = (torch.from_numpy(index.astype(np.int64)).to(device) for index in found.coords)
         return case, poi, _GAIN * torch.from_numpy(np.asarray(found.data, dtype=np.float64)).to(device)

@@ -89,9 +89,12 @@ class FeatureValues:
             ]
         )
 
-    def without_paths(self) -> "FeatureValues":
-        """The same with ``two_hop`` alone and no single path."""
-        return replace(self, paths=TwoHopPaths.none())
+    def without_values(self) -> "FeatureValues":
+        """The places that have features, without the values of packed ones and without single paths."""
+        visits, transitions, two_hop, similar = (Pairs(pairs.key_C, pairs.value_FC[:, :0]) for pairs in self.sparse)
+        return replace(
+            self, visits=visits, transitions=transitions, two_hop=two_hop, similar=similar, paths=TwoHopPaths.none()
+        )
 
     def at(self, key_I: Tensor) -> tuple[Tensor, Tensor]:
         """Every feature at pairs, (F, I), and which of them the place can have there (known or new), bool (F, I)."""
@@ -161,15 +164,17 @@ class Features:
         two_hop = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
         similar_case, similar_poi, similarity = self.similar.visits(past.case_H, poi_H, batch.user_B)
         key_S = similar_case * num_pois + similar_poi
-        is_new_S = ~found_in(key_C, key_S)[0]
-        similar = _summed(key_S[is_new_S], similarity[is_new_S])
+        is_among_C, place_C = found_in(key_S, key_C)
+        is_new_S = torch.ones_like(key_S, dtype=torch.bool)
+        is_new_S[place_C[is_among_C]] = False
+        similar = Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype))
         return FeatureValues(
             batch,
             self.places,
             visits,
             Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype)),
             Pairs(two_hop.key_C, two_hop.value_FC.to(dtype)),
-            Pairs(similar.key_C, torch.log1p(similar.value_FC).to(dtype)),
+            similar,
             paths,
             category_BK.to(dtype),
         )

@@ -3,38 +3,91 @@
 Shape suffixes: B cases, P POIs, C packed pairs, I pairs asked for, U places drawn, F features.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from recap.features.catalogue import FEATURES, NAMES, PAST, TIME, TWO_HOP_FEATURE, VISIT_FEATURES
-from recap.features.kept import KeptFeatures
 from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
-from recap.model.curves import Curves
+from recap.model.curves import Curves, OnCurves
 from recap.ragged import found_in
 from recap.scores import CaseBatch
 
-_VISITS = slice(0, len(VISIT_FEATURES))
-_TRANSITIONS, _TWO_HOP, _SIMILAR = (slice(len(VISIT_FEATURES) + at, len(VISIT_FEATURES) + at + 1) for at in range(3))
+_VISITS, _TRANSITIONS, _TWO_HOP, _SIMILAR = range(4)
+"""Positions in `FeatureValues.sparse`."""
+_SPANS = (
+    slice(0, len(VISIT_FEATURES)),
+    *(slice(len(VISIT_FEATURES) + at, len(VISIT_FEATURES) + at + 1) for at in range(3)),
+)
 _POPULARITY, _DISTANCE, _CATEGORY = (slice(len(FEATURES) - 3 + at, len(FEATURES) - 2 + at) for at in range(3))
-_SPARSE = (_VISITS, _TRANSITIONS, _TWO_HOP, _SIMILAR)
 _KNOT_CASES = 1024
 """Training cases whose candidates place the knots."""
 TWO_HOP = NAMES.index(TWO_HOP_FEATURE.name)
 
 
+class _AsNew(torch.autograd.Function):
+    """Popularity, distance and category of every place (B, U) as if it were new, then what few pairs add.
+
+    One function, since its steps would each copy (B, U) numbers forwards and backwards.
+
+    Args:
+        key_O, own_O: pairs (case x U + place) and what is added where the places are new.
+        known_C: pairs where what came so far does not count.
+        key_N, packed_N: pairs and what is added in the end.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any,
+        popularity_U: Tensor,
+        distance_BU: Tensor,
+        category_BK: Tensor,
+        category_U: Tensor,
+        key_O: Tensor,
+        own_O: Tensor,
+        known_C: Tensor,
+        key_N: Tensor,
+        packed_N: Tensor,
+    ) -> Tensor:
+        ctx.save_for_backward(category_U, key_O, known_C, key_N)
+        ctx.shapes = popularity_U.shape, category_BK.shape
+        total_BU = (distance_BU + popularity_U).add_(category_BK.index_select(1, category_U))
+        total_BU.view(-1).index_add_(0, key_O, own_O).index_fill_(0, known_C, 0.0).index_add_(0, key_N, packed_N)
+        return total_BU
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
+        category_U, key_O, known_C, key_N = ctx.saved_tensors
+        packed_N = grads[0].reshape(-1).index_select(0, key_N)
+        grad_BU = grads[0].clone(memory_format=torch.contiguous_format)
+        grad_BU.view(-1).index_fill_(0, known_C, 0.0)
+        popularity, category = ctx.shapes
+        category_BK = grad_BU.new_zeros(category).index_add_(1, category_U, grad_BU)
+        own_O = grad_BU.view(-1).index_select(0, key_O)
+        return grad_BU.sum_to_size(popularity), grad_BU, category_BK, None, None, own_O, None, None, packed_N
+
+
 @dataclass(frozen=True, eq=False)
 class CurveValues:
-    """Features of a batch, and which curves count.
+    """Features of a batch, where they lie on their curves, and which curves count.
 
     Attributes:
+        on: of each of ``features.sparse``.
+        distance: where the distances to all places lie, (1, B P); None computes them.
         kept_FB: factor on each case's curves, 0 or 1; None keeps all.
     """
 
     features: FeatureValues
+    on: tuple[OnCurves, ...]
+    distance: OnCurves | None = None
     kept_FB: Tensor | None = None
+
+    def without_values(self) -> "CurveValues":
+        """Where values lie, without the values."""
+        return replace(self, features=self.features.without_values())
 
 
 class CurvePrior(nn.Module):
@@ -47,7 +100,7 @@ class CurvePrior(nn.Module):
 
     def __init__(self, features: Features, *, with_history: bool = True) -> None:
         super().__init__()
-        self._features = features
+        self.features = features
         self.curves = Curves([with_history or feature.group not in (PAST, TIME) for feature in FEATURES])
 
     def features_of(
@@ -58,15 +111,22 @@ class CurvePrior(nn.Module):
         factor_BF: Tensor | None = None,
     ) -> CurveValues:
         """The features of a batch, with edited counts, cut paths and factors on curves where given."""
-        if self._features.device != batch.row_B.device:
-            self._features = self._features.to(batch.row_B.device)
+        if self.features.device != batch.row_B.device:
+            self.features = self.features.to(batch.row_B.device)
         dtype = self.curves.step_FK.dtype
-        values = self._features.of(batch, edits, cut_K3, dtype)
-        return CurveValues(values, None if factor_BF is None else factor_BF.T.to(dtype))
+        values = self.features.of(batch, edits, cut_K3, dtype)
+        return CurveValues(values, self.locate(values), kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
 
-    def keep(self, cases: CaseBatch) -> KeptFeatures | None:
-        """The features of training cases for all epochs; None where they take too much memory."""
-        return KeptFeatures.of(self._features, cases, self.curves.step_FK.dtype)
+    def locate(self, values: FeatureValues) -> tuple[OnCurves, ...]:
+        """Where the features of few places lie on their curves."""
+        return tuple(
+            self.curves.locate(pairs.value_FC, span) for span, pairs in zip(_SPANS, values.sparse, strict=True)
+        )
+
+    def locate_distances(self, source_B: Tensor, poi_U: Tensor | None = None) -> OnCurves:
+        """Where the distances from sources to all places or to some lie on their curve, (1, B P) or (1, B U)."""
+        distance_BU = self.features.places.distance_km(source_B, self.curves.step_FK.dtype, poi_U).log1p_()
+        return self.curves.locate(distance_BU.view(1, -1), _DISTANCE)
 
     def place_knots(self, batch: CaseBatch) -> None:
         """Put the knots at quantiles over the candidates of (training) cases."""
@@ -74,8 +134,8 @@ class CurvePrior(nn.Module):
         apart = torch.linspace(0, len(batch) - 1, size, device=batch.row_B.device).round().long()
         found: list[list[Tensor]] = [[] for _ in FEATURES]
         for rows_B in batch.row_B[apart].split(64):
-            values = self.features_of(CaseBatch(batch.checkins, rows_B)).features
-            for span, pairs in zip(_SPARSE, values.sparse, strict=True):
+            values = self.features.of(CaseBatch(batch.checkins, rows_B), dtype=self.curves.step_FK.dtype)
+            for span, pairs in zip(_SPANS, values.sparse, strict=True):
                 for feature, value_C in zip(range(len(FEATURES))[span], pairs.value_FC, strict=True):
                     found[feature].append(value_C[value_C != 0].cpu())
             num_pois, size = values.num_pois, len(rows_B)
@@ -90,11 +150,9 @@ class CurvePrior(nn.Module):
     def forward(self, values: CurveValues) -> Tensor:
         """R_t(d) of every place, (B, P)."""
         features = values.features
-        total_BP = self._as_new(values)
-        # What every new place has does not count where the user was.
-        total = total_BP.reshape(-1).index_fill(0, features.visits.key_C, 0.0)
-        keys, points = zip(*(self._points(span, pairs, values) for span, pairs in _paired(features)), strict=True)
-        return total.index_add(0, torch.cat(keys), torch.cat(points)).view_as(total_BP)
+        key_N = torch.cat([pairs.key_C for pairs in features.sparse])
+        packed_N = torch.cat([self._points(at, values).sum(0) for at in range(len(features.sparse))])
+        return self._everywhere(values, features.visits.key_C, key_N, packed_N)
 
     def at_pairs(self, values: CurveValues, key_I: Tensor) -> Tensor:
         """The curves at pairs (case x P + POI), (F, I); they add up to R_t(d)."""
@@ -109,59 +167,56 @@ class CurvePrior(nn.Module):
 
         Past visits, transitions and two-hop paths count as 0: candidates are scored on their own, see `at_pairs`.
         """
-        total_BU = self._as_new(values, poi_U)
-        similar = values.features.similar
-        key, points = _among(*self._points(_SIMILAR, similar, values), values.features.num_pois, poi_U)
-        return total_BU.reshape(-1).index_add(0, key, points).view_as(total_BU)
+        key_N, points_N = values.features.similar.key_C, self._points(_SIMILAR, values)[0]
+        key_N, points_N = _among(key_N, points_N, values.features.num_pois, poi_U)
+        return self._everywhere(values, key_N[:0], key_N, points_N, poi_U)
 
-    def _as_new(self, values: CurveValues, poi_U: Tensor | None = None) -> Tensor:
-        """Popularity, distance and category of every place (B, P), or of some (B, U), as if it were new."""
+    def _everywhere(
+        self, values: CurveValues, known_C: Tensor, key_N: Tensor, packed_N: Tensor, poi_U: Tensor | None = None
+    ) -> Tensor:
+        """What every place has (B, P), or some (B, U), and what few have; see `_AsNew`."""
         features, kept_FB = values.features, values.kept_FB
         places, source_B, dtype = features.places, features.batch.source_B, features.category_BK.dtype
-        popularity_P = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], _POPULARITY)[0]
-        distance_BU = places.distance_km(source_B, dtype, poi_U).log1p_()
+        popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], _POPULARITY)[0]
+        distance = values.distance or self.locate_distances(source_B, poi_U)
+        distance_BU = self.curves(distance, _DISTANCE).view(len(source_B), -1)
         category_BK = self.curves(features.category_BK.view(1, -1), _CATEGORY).view_as(features.category_BK)
-        own_key_O, own_O = self._without_own(features, popularity_P)
+        key_O, own_O = self._without_own(features, popularity_U)
         category_U = places.category_P
         if poi_U is not None:
-            own_key_O, own_O = _among(own_key_O, own_O, features.num_pois, poi_U)
-            popularity_P, category_U = popularity_P.index_select(0, poi_U), category_U[poi_U]
-        parts = [
-            popularity_P.expand(len(source_B), -1),
-            self.curves(distance_BU.view(1, -1), _DISTANCE).view_as(distance_BU),
-            category_BK.index_select(1, category_U),
-        ]
+            key_O, own_O = _among(key_O, own_O, features.num_pois, poi_U)
+            popularity_U, category_U = popularity_U.index_select(0, poi_U), category_U[poi_U]
         if kept_FB is not None:
-            parts = [part * kept_FB[at][:, None] for part, at in zip(parts, (-3, -2, -1), strict=True)]
-            own_O = own_O * kept_FB[-3][torch.div(own_key_O, distance_BU.shape[1], rounding_mode="floor")]
-        total = (parts[0] + parts[1] + parts[2]).reshape(-1).index_add(0, own_key_O, own_O)
-        return total.view_as(distance_BU)
+            case_O = torch.div(key_O, distance_BU.shape[1], rounding_mode="floor")
+            popularity_U, own_O = popularity_U * kept_FB[-3][:, None], own_O * kept_FB[-3][case_O]
+            distance_BU, category_BK = distance_BU * kept_FB[-2][:, None], category_BK * kept_FB[-1][:, None]
+        total_BU: Tensor = _AsNew.apply(
+            popularity_U, distance_BU, category_BK, category_U, key_O, own_O, known_C, key_N, packed_N
+        )
+        return total_BU
 
     def visits_and_time(self, values: CurveValues, key_C: Tensor) -> Tensor:
         """Sum of the curves of past visits and of times at pairs of a case and a visited place, (C,)."""
         rows = [at for at, feature in enumerate(VISIT_FEATURES) if feature.group in (PAST, TIME)]
-        points_FC = self._kept(
-            self.curves(values.features.visits.value_FC, _VISITS), _VISITS, values.features.visits, values
-        )
-        return Pairs(values.features.visits.key_C, points_FC[rows].sum(0)[None]).at(key_C)[0]
+        return Pairs(values.features.visits.key_C, self._points(_VISITS, values)[rows].sum(0)[None]).at(key_C)[0]
 
     def path_points(self, values: CurveValues) -> Tensor:
         """What each two-hop path is shown to add, (W,): f(x) p / x for a path of product p and their sum x."""
         features = values.features
         key_W = features.paths.case_W * features.num_pois + features.paths.destination_W
-        total_W = features.two_hop.at(key_W)
-        points_W = self._kept(self.curves(total_W, _TWO_HOP), _TWO_HOP, Pairs(key_W, total_W), values)[0]
-        return points_W * features.paths.product_W / total_W[0]
+        total_W, points_W = (
+            features.two_hop.at(key_W)[0],
+            Pairs(features.two_hop.key_C, self._points(_TWO_HOP, values)).at(key_W)[0],
+        )
+        return points_W * features.paths.product_W / total_W
 
-    def _points(self, span: slice, pairs: Pairs, values: CurveValues) -> tuple[Tensor, Tensor]:
-        """Keys and summed points of packed features."""
-        return pairs.key_C, self._kept(self.curves(pairs.value_FC, span), span, pairs, values).sum(0)
-
-    def _kept(self, points_FC: Tensor, span: slice, pairs: Pairs, values: CurveValues) -> Tensor:
+    def _points(self, at: int, values: CurveValues) -> Tensor:
+        """What the features of ``values.features.sparse[at]`` add, (F, C)."""
+        points_FC = self.curves(values.on[at], _SPANS[at])
         if values.kept_FB is None:
             return points_FC
-        case_C = torch.div(pairs.key_C, values.features.num_pois, rounding_mode="floor")
-        return points_FC * values.kept_FB[span][:, case_C]
+        case_C = torch.div(values.features.sparse[at].key_C, values.features.num_pois, rounding_mode="floor")
+        return points_FC * values.kept_FB[_SPANS[at]][:, case_C]
 
     def _without_own(self, features: FeatureValues, popularity_P: Tensor) -> tuple[Tensor, Tensor]:
         """By how much leaving out the user's own training check-ins changes the popularity's points: keys, (O,)."""
@@ -169,10 +224,6 @@ class CurvePrior(nn.Module):
         others_O = torch.log1p(features.places.checkins_P[poi_O] - own_O).to(popularity_P.dtype)
         change_O = self.curves(others_O[None], _POPULARITY)[0] - popularity_P.index_select(0, poi_O)
         return case_O * features.num_pois + poi_O, change_O
-
-
-def _paired(features: FeatureValues) -> list[tuple[slice, Pairs]]:
-    return list(zip(_SPARSE, features.sparse, strict=True))
 
 
 def _among(key_N: Tensor, value_N: Tensor, num_pois: int, poi_U: Tensor) -> tuple[Tensor, Tensor]:

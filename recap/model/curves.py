@@ -6,6 +6,7 @@ its feature's lowest value and flat outside its knots, so a score is an exact su
 Shape suffixes: F features, K intervals between knots, N values.
 """
 
+from dataclasses import dataclass
 from typing import Any, Final
 
 import torch
@@ -22,36 +23,46 @@ _CLOSEST: Final = 1e-5
 """Knots closer than this share of the range are one."""
 
 
+@dataclass(frozen=True, eq=False)
+class OnCurves:
+    """Where values lie on their curves: knots do not move in training, so this is computed once.
+
+    Attributes:
+        at_FN: uint8, the interval between knots.
+        part_FN: how much of the interval is passed, 0 to 1.
+    """
+
+    at_FN: Tensor
+    part_FN: Tensor
+
+
 class _Interpolate(torch.autograd.Function):
-    """Value of each feature's curve at its values: (F, N) from increments (F, K)."""
+    """Value of each feature's curve: (F, N) from increments (F, K)."""
 
     @staticmethod
-    def forward(ctx: Any, step_FK: Tensor, value_FN: Tensor, knot_FK1: Tensor) -> Tensor:
-        low_FK, width_FK = knot_FK1[:, :-1], (knot_FK1[:, 1:] - knot_FK1[:, :-1])
-        at_FN = torch.zeros(value_FN.shape, dtype=torch.uint8, device=value_FN.device)
-        for knot_F in knot_FK1[:, 1:-1].unbind(1):  # three times faster than searchsorted among ten
-            at_FN += value_FN >= knot_F[:, None]
-        at_FN = at_FN.long()
-        inverse_FK = torch.where(width_FK.isfinite(), 1.0 / width_FK, 0.0)
-        low_FK = torch.where(low_FK.isfinite(), low_FK, 0.0)
-        part_FN = ((value_FN - low_FK.gather(1, at_FN)) * inverse_FK.gather(1, at_FN)).clamp_(0.0, 1.0)
-        start_FK = torch.cumsum(step_FK, 1) - step_FK
+    def forward(ctx: Any, step_FK: Tensor, at_FN: Tensor, part_FN: Tensor) -> Tensor:
         ctx.save_for_backward(at_FN, part_FN)
-        return start_FK.gather(1, at_FN).addcmul_(part_FN, step_FK.gather(1, at_FN))
+        start_FN, step_FN = _taken(at_FN, torch.cumsum(step_FK, 1) - step_FK, step_FK)
+        return start_FN.addcmul_(part_FN, step_FN)
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor, None, None]:
         at_FN, part_FN = ctx.saved_tensors
-        grad_FN = grads[0]
         inside_FK, after_FK = [], []
-        intervals = INTERVALS
-        for at_N, part_N, grad_N in zip(at_FN, part_FN, grad_FN, strict=True):
-            inside_FK.append(torch.bincount(at_N, grad_N * part_N, minlength=intervals))
-            after_FK.append(torch.bincount(at_N, grad_N, minlength=intervals))
+        for at_N, part_N, grad_N in zip(at_FN, part_FN, grads[0], strict=True):
+            inside_FK.append(torch.bincount(at_N, grad_N * part_N, minlength=INTERVALS))
+            after_FK.append(torch.bincount(at_N, grad_N, minlength=INTERVALS))
         inside, after = torch.stack(inside_FK), torch.stack(after_FK)
         # An increment acts inside its interval in part, and after it in full.
         grad_FK = inside + after.flip(1).cumsum(1).flip(1) - after
-        return grad_FK.to(grad_FN.dtype), None, None
+        return grad_FK.to(grads[0].dtype), None, None
+
+
+def _taken(at_FN: Tensor, *columns: Tensor) -> list[Tensor]:
+    """Each column's (F, K) entries at the intervals, (F, N): `gather`, three times faster on a CPU."""
+    first_F1 = torch.arange(len(at_FN), dtype=torch.int32, device=at_FN.device)[:, None] * INTERVALS
+    index = (at_FN.int() + first_F1).view(-1)
+    return [column.reshape(-1).index_select(0, index).view_as(at_FN) for column in columns]
 
 
 class Curves(nn.Module):
@@ -86,11 +97,23 @@ class Curves(nn.Module):
         for row, (feature, value_N) in enumerate(zip(self.features, values, strict=True)):
             self.knot_FK1[row] = quantile_knots(value_N, from_zero=not feature.everywhere)
 
-    def forward(self, value_FN: Tensor, rows: slice = slice(None)) -> Tensor:
-        """Points of each curve in ``rows`` at its values, (F, N)."""
+    def locate(self, value_FN: Tensor, rows: slice = slice(None)) -> OnCurves:
+        """Where the values of the features in ``rows`` lie between their knots."""
         knot_FK1 = self.knot_FK1[rows].to(value_FN.dtype)
-        step_FK = (self.step_FK * self.enabled_F1)[rows].to(value_FN.dtype)
-        found: Tensor = _Interpolate.apply(step_FK, value_FN, knot_FK1)
+        low_FK, width_FK = knot_FK1[:, :-1], knot_FK1.diff(dim=1)
+        at_FN = torch.zeros(value_FN.shape, dtype=torch.uint8, device=value_FN.device)
+        for knot_F in knot_FK1[:, 1:-1].unbind(1):  # three times faster than searchsorted among ten
+            at_FN += value_FN >= knot_F[:, None]
+        low_FK = torch.where(low_FK.isfinite(), low_FK, 0.0)
+        inverse_FK = torch.where(width_FK.isfinite(), 1.0 / width_FK, 0.0)
+        low_FN, inverse_FN = _taken(at_FN, low_FK, inverse_FK)
+        return OnCurves(at_FN, ((value_FN - low_FN) * inverse_FN).clamp_(0.0, 1.0))
+
+    def forward(self, value_FN: Tensor | OnCurves, rows: slice = slice(None)) -> Tensor:
+        """Points of the curves in ``rows`` at values, (F, N)."""
+        on = value_FN if isinstance(value_FN, OnCurves) else self.locate(value_FN, rows)
+        step_FK = (self.step_FK * self.enabled_F1)[rows].to(on.part_FN.dtype)
+        found: Tensor = _Interpolate.apply(step_FK, on.at_FN, on.part_FN)
         return found
 
     @property

@@ -16,10 +16,9 @@ from recap import columns as c
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
-from recap.features.kept import KeptFeatures
 from recap.graph import TAIL_MAX_COUNT
 from recap.model.config import Stage
-from recap.model.curve_prior import CurveValues
+from recap.model.kept_features import KeptFeatures
 from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
@@ -95,7 +94,8 @@ class Trainer(TrainingLoop):
     @cached_property
     def _kept(self) -> KeptFeatures | None:
         """Features of all training cases, computed at the first step."""
-        return None if self.model.curves is None else self.model.curves.keep(CaseBatch(self.checkins, self.row_N))
+        curves = self.model.curves
+        return None if curves is None else KeptFeatures.of(curves, CaseBatch(self.checkins, self.row_N))
 
     def _begin_epoch(self, epoch: int) -> dict[str, float]:
         self._epoch, self._stage, self._order_N = epoch, self.stage(epoch), self._epoch_order(epoch)
@@ -148,7 +148,7 @@ class Trainer(TrainingLoop):
     def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
         """Score a batch; what comes back gives its losses for warm cases and their weight."""
         if self.sampler is None:
-            values = None if self._kept is None else CurveValues(self._kept.take(batch, index_B))
+            values = None if self._kept is None else self._kept.take(batch, index_B)
             scores, smoothing = self.model(batch, stage, values=values), self.config.label_smoothing
             return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)
         negatives = self.sampler.draw()

@@ -12,7 +12,6 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features import similar_users
 from recap.features.catalogue import FEATURES, GROUPS, NAMES, features_of
-from recap.features.kept import KeptFeatures
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
@@ -162,26 +161,6 @@ def test_cases_do_not_depend_on_their_batch() -> None:
     for at in (0, 11):
         alone = laid_out(features().of(batch_of(city(), rows[at : at + 1])))
         np.testing.assert_allclose(alone[:, 0], together[:, at], rtol=0, atol=1e-12)
-
-
-def test_kept_features_equal_computed_ones() -> None:
-    """Any batch, in any order, a case twice: what is read back is what would be computed; too much is not kept."""
-    rows = torch.from_numpy(city().cases(c.TRAIN))
-    cases = batch_of(city(), rows)
-    kept = KeptFeatures.of(features(), cases, torch.float32)
-    assert kept is not None
-    for index in (torch.tensor([0]), torch.tensor([5, 3, 5, len(rows) - 1]), torch.arange(len(rows))):
-        batch = CaseBatch(cases.checkins, rows[index])
-        read, computed = kept.take(batch, index), features().of(batch, dtype=torch.float32)
-        np.testing.assert_array_equal(laid_out(read), laid_out(computed))
-        for one, other in zip(read.sparse, computed.sparse, strict=True):
-            assert torch.equal(one.key_C, other.key_C) and torch.equal(one.value_FC, other.value_FC)
-
-
-def test_too_many_features_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Then every batch computes its own."""
-    monkeypatch.setattr("recap.features.kept._MOST_BYTES", 1000)
-    assert KeptFeatures.of(features(), batch_of(city()), torch.float32) is None
 
 
 def test_only_the_most_similar_users_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,107 @@
+"""The features of all training cases, computed and located on their curves once, read again in every epoch.
+
+Shape suffixes: N training cases, B cases of a batch, C pairs of a case and a place, F features, K categories, P POIs.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+import torch
+from torch import Tensor
+
+from recap.features.places import Places
+from recap.features.two_hop import TwoHopPaths
+from recap.features.values import FeatureValues, Pairs
+from recap.model.curve_prior import CurvePrior, CurveValues
+from recap.model.curves import OnCurves
+from recap.ragged import expand_ranges
+from recap.scores import CaseBatch
+
+_CASES: Final = 256
+"""Cases computed at a time."""
+_MOST_BYTES: Final = 2_000_000_000
+"""Larger tables are not kept: features are computed for each batch then."""
+_MOST_DISTANCES: Final = 100_000_000
+"""Pairs of places whose distances are kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Packed:
+    """Pairs of many cases; those of case n are from ``start_N1[n]`` to ``start_N1[n + 1]``."""
+
+    start_N1: Tensor
+    poi_C: Tensor
+    on: OnCurves
+
+    @classmethod
+    def of(cls, keys: list[Tensor], pieces: list[OnCurves], sizes: list[int], num_pois: int) -> "_Packed":
+        cases = (torch.div(key_C, num_pois, rounding_mode="floor") for key_C in keys)
+        count_N = torch.cat([torch.bincount(case, minlength=size) for case, size in zip(cases, sizes, strict=True)])
+        start_N1 = torch.cat([count_N.new_zeros(1), torch.cumsum(count_N, 0)])
+        poi_C = torch.cat([(key_C % num_pois).int() for key_C in keys])
+        return cls(start_N1, poi_C, _joined(pieces))
+
+    def take(self, index_B: Tensor, num_pois: int) -> tuple[Pairs, OnCurves]:
+        start_B = self.start_N1[index_B]
+        case_C, at_C = expand_ranges(start_B, self.start_N1[index_B + 1] - start_B)
+        on = OnCurves(self.on.at_FN.index_select(1, at_C), self.on.part_FN.index_select(1, at_C))
+        return Pairs(case_C * num_pois + self.poi_C.index_select(0, at_C), on.part_FN[:, :0]), on
+
+
+@dataclass(frozen=True, eq=False)
+class KeptFeatures:
+    """`CurveValues` of training cases: where values lie on their curves; values and two-hop paths are not kept."""
+
+    places: Places
+    packed: tuple[_Packed, ...]
+    category_NK: Tensor
+    distance_PP: OnCurves | None
+
+    @classmethod
+    def of(cls, curves: CurvePrior, cases: CaseBatch) -> "KeptFeatures | None":
+        """Compute the features of all cases; None where they take too much memory."""
+        places, num_pois = curves.features.places, len(curves.features.places.checkins_P)
+        pieces: list[CurveValues] = []
+        held = 0
+        for row_B in cases.row_B.split(_CASES):
+            values = curves.features_of(CaseBatch(cases.checkins, row_B)).without_values()
+            pieces.append(values)
+            held += sum(on.at_FN.nbytes + on.part_FN.nbytes for on in values.on) + values.features.category_BK.nbytes
+            held += sum(8 * len(pairs.key_C) for pairs in values.features.sparse)
+            if held / (_CASES * len(pieces)) * len(cases) > _MOST_BYTES:
+                return None
+        sizes = [len(piece.features.batch) for piece in pieces]
+        packed = tuple(
+            _Packed.of(
+                [piece.features.sparse[at].key_C for piece in pieces],
+                [piece.on[at] for piece in pieces],
+                sizes,
+                num_pois,
+            )
+            for at in range(len(pieces[0].on))
+        )
+        distance_PP = None
+        if num_pois**2 <= _MOST_DISTANCES:
+            sources = torch.arange(num_pois, device=cases.row_B.device).split(_CASES)
+            rows = (curves.locate_distances(source_B) for source_B in sources)
+            distance_PP = _joined(
+                [OnCurves(on.at_FN.view(-1, num_pois), on.part_FN.view(-1, num_pois)) for on in rows], 0
+            )
+        return cls(places, packed, torch.cat([piece.features.category_BK for piece in pieces]), distance_PP)
+
+    def take(self, batch: CaseBatch, index_B: Tensor) -> CurveValues:
+        """Features of a batch whose cases stand at ``index_B`` among those kept."""
+        found = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
+        visits, transitions, two_hop, similar = (pairs for pairs, _ in found)
+        features = FeatureValues(
+            batch, self.places, visits, transitions, two_hop, similar, TwoHopPaths.none(), self.category_NK[index_B]
+        )
+        distance = None
+        if self.distance_PP is not None:
+            rows = (column.index_select(0, batch.source_B) for column in vars(self.distance_PP).values())
+            distance = OnCurves(*(row_BP.view(1, -1) for row_BP in rows))
+        return CurveValues(features, tuple(on for _, on in found), distance)
+
+
+def _joined(pieces: list[OnCurves], dim: int = 1) -> OnCurves:
+    return OnCurves(torch.cat([on.at_FN for on in pieces], dim=dim), torch.cat([on.part_FN for on in pieces], dim=dim))
