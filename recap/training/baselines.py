@@ -77,7 +77,8 @@ def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> R
                 with suppress(OSError):  # another user's, or read-only: then it is fitted at every start
                     path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        trainer = Trainer(dataset, feature_curves(), Path(folder), torch.device("cpu"))
+        config = feature_curves().override(["validation_cases=1"])  # the last epoch is taken, whatever it reaches
+        trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))
         trainer.run()
     weights = trainer.model.state_dict()
     load_weights(model, weights, FEATURE_CURVES)
