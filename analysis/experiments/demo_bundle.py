@@ -12,6 +12,7 @@ import torch
 from analysis.compare.paired import ComparisonRow, compare_records, comparison_rows
 from analysis.experiments.bundled_published import ship_published
 from analysis.experiments.templating import fill_template
+from analysis.explain.curves import ship_replicate_curves
 from analysis.explain.seed_replicates import measure_replicates, train_replicates
 from analysis.records.ablations import describe_ablations
 from analysis.records.causes import ablations_key
@@ -134,6 +135,7 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
     ship_tables(out)
     for trained in (full, paper) if seeds > 1 else ():
         ship_seeds(out, trained, dataset, seeds=seeds, log=log)
+    ship_replicate_curves(full, out / "checkpoint")
     card = ship_published(out, dataset, lambda config, name: _trained(dataset, config, work / name, log))
     replace_text(out / "MODEL_CARD.md", "\n".join([model_card(dataset, full, ablations), card]))
     return ablations

@@ -4,6 +4,7 @@ The paper's prior has three such curves, one for each of its terms (Eq. 9).
 """
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -11,7 +12,7 @@ import torch
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
-from analysis.records.kept_seeds import replicate_folders
+from analysis.records.kept_seeds import replicate_folders, replicates_folder
 from recap import columns as c
 from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.config import Config
@@ -24,13 +25,16 @@ from recap.model.recap import PRIOR_TERMS
 from recap.model.revisit_prior import RevisitPrior
 from recap.predictor import Predictor
 from recap.scores import CaseBatch
-from recap.storage.tensors import load_tensors
+from recap.storage.tensors import load_tensors, save_tensors
 
 DENSITY_CASES: Final = 256
 """Test cases, evenly spread, whose candidates the density counts."""
 MAIN_CURVES: Final = 8
 GATE_BINS: Final = 20
 """Of the gate's range, -1 to 1."""
+REPLICATE_CURVES: Final = "*.curves.safetensors"
+"""In a bundle's folder of seed replicates: knots and increments of each, without other weights."""
+_KNOTS, _STEPS = "curves.curves.knot_FK1", "curves.curves.step_FK"
 _PLACES_DRAWN: Final = 2_000
 _CASES_PER_BATCH: Final = 32
 _WHOLE_KNOTS: Final = 6
@@ -124,16 +128,24 @@ def learned_curves(predictor: Predictor) -> list[Curve]:
 
 def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
     """The same curves in the kept seed replicates of a checkpoint, without densities; none of the paper's prior."""
-    found = []
+    shipped = sorted(replicates_folder(checkpoint.folder).glob(REPLICATE_CURVES))
+    weights = [load_tensors(path)[0] for path in shipped]
     for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
         if replicate.manifest.dataset_hash == checkpoint.manifest.dataset_hash and replicate.manifest.features:
-            weights, _ = load_tensors(folder / WEIGHTS)
-            step_FK = weights["curves.curves.step_FK"]
-            level_FK1 = torch.nn.functional.pad(step_FK.cumsum(1), (1, 0))
-            nothing = [np.zeros(0)] * len(FEATURES)
-            found.append(_curves(weights["curves.curves.knot_FK1"], level_FK1, nothing))
-    return found
+            weights.append(load_tensors(folder / WEIGHTS)[0])
+    nothing = [np.zeros(0)] * len(FEATURES)
+    levels = (torch.nn.functional.pad(tensors[_STEPS].cumsum(1), (1, 0)) for tensors in weights)
+    return [_curves(tensors[_KNOTS], level_FK1, nothing) for tensors, level_FK1 in zip(weights, levels, strict=True)]
+
+
+def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
+    """Put the curves of a checkpoint's seed replicates, without their other weights, next to a copy of it."""
+    for folder in replicate_folders(checkpoint.folder):
+        tensors, _ = load_tensors(folder / WEIGHTS)
+        shipped = replicates_folder(target) / REPLICATE_CURVES.replace("*", folder.name)
+        shipped.parent.mkdir(exist_ok=True)
+        save_tensors({name: tensors[name] for name in (_KNOTS, _STEPS)}, shipped)
 
 
 def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[float | None]]:

@@ -9,6 +9,7 @@ import pytest
 
 from analysis.experiments.bundled_published import PUBLISHED
 from analysis.experiments.demo_bundle import model_card
+from analysis.explain.curves import learned_curves, replicate_curves
 from analysis.long_tail.misses import MISSES, describe_misses, label_misses
 from analysis.records.accuracy import is_known
 from analysis.records.causes import case_ablations, kept_ablations
@@ -21,6 +22,7 @@ from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.metrics import metrics_by_group
+from recap.predictor import Predictor
 from recap.storage.artifacts import sha256_of, verify_sums
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
@@ -64,8 +66,21 @@ def test_the_bundles_are_small() -> None:
     """At most 25 MB of bundles in the repository and in every wheel, and no weights stored twice."""
     files = [path for path in BUNDLE.parent.rglob("*") if path.is_file()]
     assert sum(path.stat().st_size for path in files) <= 25_000_000
-    weights = [sha256_of(path) for path in files if path.suffix == ".safetensors"]
+    weights = [sha256_of(path) for path in files if path.suffix == ".safetensors" and path.stem == "model"]
     assert len(weights) == len(set(weights)) == 3
+
+
+def test_the_curves_of_four_more_seeds_are_shipped() -> None:
+    """Each has curves of its own for every feature, close to the shipped model's but not the same."""
+    checkpoint = Checkpoint.load(BUNDLE / "checkpoint")
+    own = learned_curves(Predictor(checkpoint, Dataset.load(BUNDLE / "dataset")))
+    replicates = replicate_curves(checkpoint)
+    assert len(replicates) == 4
+    for curves in replicates:
+        assert [curve.name for curve in curves] == [curve.name for curve in own]
+        assert [curve.knots for curve in curves] == [curve.knots for curve in own]
+        points = [np.concatenate([curve.points for curve in found]) for found in (curves, own)]
+        assert 0 < np.abs(points[0] - points[1]).max() < 0.5
 
 
 def test_published_models_are_shipped_as_records() -> None:

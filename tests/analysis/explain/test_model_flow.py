@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 import torch
 
-from analysis.explain.curves import describe_learned, learned_curves, replicate_curves, values_at
+from analysis.explain.curves import (
+    describe_learned,
+    learned_curves,
+    replicate_curves,
+    ship_replicate_curves,
+    values_at,
+)
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.model_words import explain_part, headline
@@ -113,7 +119,7 @@ def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:
 
 
 def test_finished_replicates_give_their_curves(tmp_path: Path) -> None:
-    """A seed next to the checkpoint has the same curves; one whose training has not finished has none."""
+    """A seed next to the checkpoint has the same curves, a bundle ships them; an unfinished training has none."""
     dataset = small_city()
     checkpoint = Checkpoint.load(write_untrained_checkpoint(dataset, tmp_path / "recap", config=recap_config()))
     assert replicate_curves(checkpoint) == []
@@ -123,3 +129,9 @@ def test_finished_replicates_give_their_curves(tmp_path: Path) -> None:
     (replicate,) = replicate_curves(checkpoint)
     own = learned_curves(Predictor(checkpoint, dataset))
     assert [(curve.knots, curve.points) for curve in replicate] == [(curve.knots, curve.points) for curve in own]
+    copy = tmp_path / "bundle" / "recap"
+    shutil.copytree(checkpoint.folder, copy)
+    ship_replicate_curves(checkpoint, copy)
+    assert [path.name for path in copy.with_name("recap-seeds").iterdir()] == ["seed-1.curves.safetensors"]
+    (shipped,) = replicate_curves(Checkpoint.load(copy))
+    assert shipped == replicate
