@@ -10,7 +10,7 @@ __all__ = ["Workspace", "compare_models", "explain_case"]
 
 
 def __getattr__(name: str) -> Any:
-    """Only on demand: what shows counts alone should not wait for torch."""
+    """Import on demand, so that counters need not wait for torch."""
     if name in __all__:
         from analysis import notebook
 

@@ -1,1 +1,1 @@
-"""Where a map's ground comes from: the shores that come with the package, or a user's own OpenStreetMap extract."""
+"""Map grounds: shores from the package, or the user's own OpenStreetMap extract."""

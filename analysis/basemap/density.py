@@ -1,4 +1,4 @@
-"""Where a dataset's places lie densely, as a few nested areas: counts of places alone, made when a map is drawn."""
+"""Areas where a dataset's places are dense, computed when a map is drawn."""
 
 from typing import Any, Final
 
@@ -11,12 +11,12 @@ from analysis.basemap.document import Basemap, Box, box_of, compose
 CELLS: Final = 160
 SPREAD_CELLS: Final = 1.3
 LEVELS: Final = (0.35, 0.65, 0.88)
-"""Quantiles of the places' own densities: the outermost area holds 65 % of the places, the innermost 12 %."""
+"""Quantiles of density: the outermost area holds 65 % of the places, the innermost 12 %."""
 _DRAWN_STREETS: Final = {"district", "street"}
 
 
 def with_density(basemap: Basemap | None, latitude: np.ndarray, longitude: np.ndarray) -> Basemap | None:
-    """A ground with areas of dense places below everything else, unless it has streets of its own.
+    """Add areas of dense places to a ground without streets.
 
     Args:
         latitude, longitude: degrees of every place, longitudes unwrapped.

@@ -1,4 +1,4 @@
-"""A basemap as one JSON document: GeoJSON layers by name, what they cover, and whose data they are."""
+"""A basemap as one JSON document: GeoJSON layers by name, their box, and who owns the data."""
 
 import json
 import math
@@ -15,18 +15,18 @@ from recap.storage.json_text import read_json
 
 OPENSTREETMAP: Final = "© OpenStreetMap contributors"
 LAYERS: Final = ("density", "district", "park", "street", "water", "shore", "rail", "road")
-"""Names of the layers that this package makes, from the bottom up; a bundled city has more."""
+"""Names of this package's layers, from the bottom up; a bundled city has more."""
 MAX_BYTES: Final = 24_000_000
 MARGIN_DEG: Final = (0.1, 3.0)
 _DIGITS: Final = 5
 
 Basemap = dict[str, Any]
 Box = tuple[float, float, float, float]
-"""West, south, east, north in degrees; longitudes may lie beyond 180 where a city crosses the date line."""
+"""West, south, east, north in degrees; longitudes exceed 180 in a city that crosses the date line."""
 
 
 def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
-    """The box that a dataset's map needs: the middle 99 % of its places, with a margin as wide as itself.
+    """The box of a dataset's map: the middle 99 % of its places, with a margin of its own size.
 
     Args:
         latitude, longitude: degrees of every place, longitudes unwrapped.
@@ -43,7 +43,7 @@ def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
 
 
 def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, attribution: str) -> Basemap:
-    """A document from shapely geometries with their properties, by layer; empty ones are left out."""
+    """Build a document from shapely geometries with properties, by layer; empty layers are left out."""
     collections = {
         name: {"type": "FeatureCollection", "features": [f for f in map(_feature, layers[name]) if f is not None]}
         for name in LAYERS
@@ -70,7 +70,7 @@ def _feature(item: tuple[dict[str, Any], Any]) -> dict[str, Any] | None:
 
 
 def write_basemap(document: Basemap, path: Path) -> None:
-    """Write a document whole or not at all.
+    """Write a document completely or not at all.
 
     Raises:
         RecapError: the disk refused.
@@ -80,7 +80,7 @@ def write_basemap(document: Basemap, path: Path) -> None:
 
 
 def read_basemap(path: Path) -> Basemap:
-    """A document from disk.
+    """Read a document.
 
     Raises:
         DataError: the file is missing, too large, or no basemap.
@@ -99,7 +99,7 @@ def read_basemap(path: Path) -> Basemap:
 
 
 def _problem(document: Any) -> str | None:
-    """What keeps a document from being drawn, or None."""
+    """Why a document cannot be drawn, or None."""
     layers = document.get("layers") if isinstance(document, dict) else None
     if not isinstance(layers, dict):
         return "it should be one JSON object with `layers`"
@@ -122,7 +122,6 @@ def _problem(document: Any) -> str | None:
 
 
 def _finite(coordinates: Any) -> bool:
-    """Whether a nest of lists holds numbers only."""
     if isinstance(coordinates, list):
         return bool(coordinates) and all(map(_finite, coordinates))
     return isinstance(coordinates, int | float) and math.isfinite(coordinates)

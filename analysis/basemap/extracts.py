@@ -1,4 +1,4 @@
-"""Read a user's own OpenStreetMap extract: `.osm.pbf` through osmium, GeoJSON as it stands."""
+"""Read a user's own OpenStreetMap extract: `.osm.pbf` with osmium, or GeoJSON."""
 
 import json
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ def _read_pbf(path: Path) -> Iterator[Tagged]:
 
 
 def _shape(item: Any, shapes: Any) -> Any | None:
-    """The geometry of a way or an area; None for nodes, relations, and what the extract cut."""
+    """The geometry of a way or an area; None for nodes, relations and objects that the extract cut."""
     try:
         if item.is_way():
             return shapely.from_wkb(shapes.create_linestring(item))

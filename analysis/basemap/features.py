@@ -1,4 +1,4 @@
-"""Which OpenStreetMap objects become which layer, drawn within a box and a budget of points."""
+"""Turn OpenStreetMap objects into layers, within a box and a limit of points."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -13,7 +13,7 @@ from recap.printable import one_line
 
 MAX_POINTS: Final = 250_000
 FINEST_DEG: Final = 0.00003
-"""Three metres: lines are thinned to this before anything is left out."""
+"""Three metres: lines are simplified to this before anything is left out."""
 KEYS: Final = ("natural", "waterway", "leisure", "landuse", "highway", "railway", "place")
 _ROADS: Final = {"motorway": 1, "trunk": 1, "primary": 1, "secondary": 2, "tertiary": 2}
 _STREETS: Final = ("residential", "unclassified", "living_street", "pedestrian")
@@ -83,7 +83,7 @@ def _lines(pieces: list[Any]) -> list[Any]:
 
 
 def _within_budget(merged: dict[tuple[str, int | str], Any], sea: Any, box: Box, attribution: str) -> Basemap:
-    """Thin lines until the budget holds; small streets go first."""
+    """Simplify lines until there are few enough points; small streets go first."""
     for attempt in range(6):
         tolerance = FINEST_DEG * 2**attempt
         layers: dict[str, list[tuple[dict[str, Any], Any]]] = {name: [] for name in LAYERS}
@@ -101,7 +101,7 @@ def _within_budget(merged: dict[tuple[str, int | str], Any], sea: Any, box: Box,
 
 
 def _sea(coast: list[Any], frame: Any) -> Any:
-    """The faces between coast and frame that lie right of the coast, as OpenStreetMap draws it, never left of it."""
+    """The faces between coast and frame on the right of the coast, where OpenStreetMap has the sea."""
     lines = shapely.line_merge(shapely.multilinestrings(_lines(coast)), directed=True)
     cut = shapely.get_parts(shapely.intersection(lines, frame))
     cut = cut[shapely.get_type_id(cut) == shapely.GeometryType.LINESTRING]

@@ -1,4 +1,4 @@
-"""In which neighbourhood places lie, where a basemap knows neighbourhoods by name."""
+"""The neighbourhood of each place, if a basemap names neighbourhoods."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ LONGEST = 40
 
 
 def neighbourhoods(basemap: Mapping[str, Any] | None, latitude: np.ndarray, longitude: np.ndarray) -> list[str]:
-    """The name of the district around each place; of several the smallest, empty where there is none.
+    """Name of the smallest district around each place; empty if there is none.
 
     Args:
         basemap: from `find_basemap`; its layer ``district`` has areas with a ``name``.

@@ -1,4 +1,4 @@
-"""Shore and water of the whole world from a file in the package: coarse, and finer near towns (licence in NOTICE)."""
+"""Shore and water of the whole world, from a file in the package: coarse, and finer near towns (licence in NOTICE)."""
 
 from functools import cache
 from typing import Any, Final
@@ -13,13 +13,13 @@ from recap.storage.installed import data_path
 
 UNITS_PER_DEGREE: Final = 10_000
 DETAIL: Final = 4_000
-"""Of a wide box details smaller than this share of its width are left out."""
+"""In a wide box, leave out details smaller than this share of its width."""
 ON_LAND: Final = 0.5
-"""At least this share of places must lie on land; else the coordinates are not those of a real city."""
+"""At least this share of places must be on land; otherwise the coordinates are not of a real city."""
 
 
 def shores(latitude: np.ndarray, longitude: np.ndarray) -> Basemap | None:
-    """Water and shore around a dataset's places; None where they do not lie on the land of this world.
+    """Water and shore around a dataset's places; None if the places are not on land.
 
     Args:
         latitude, longitude: degrees of every place, longitudes unwrapped.
@@ -65,13 +65,13 @@ def land_in(box: Box) -> Any:
 
 
 def areas(pieces: list[Any]) -> Any:
-    """The polygons among geometries and their parts, as one valid geometry."""
+    """All polygons of the geometries, as one valid geometry."""
     parts = shapely.get_parts(shapely.get_parts(pieces))
     return shapely.union_all(parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON])
 
 
 def _clip(points: np.ndarray, box: Box) -> np.ndarray:
-    """The ring cut at the four sides of a box, one after the other (Sutherland and Hodgman, 1974).
+    """Clip a ring at the four sides of a box (Sutherland and Hodgman, 1974).
 
     Done on the points because a continent's polygon takes seconds to build before anything could be cut from it.
     """

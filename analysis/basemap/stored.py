@@ -1,4 +1,4 @@
-"""Which ground a dataset's maps have: the user's own, the bundle's, the package's shores, or none."""
+"""Choose the ground of a dataset's maps: the user's own, the bundle's, the package's shores, or none."""
 
 from collections.abc import Iterator
 from contextlib import suppress
@@ -15,14 +15,14 @@ BUNDLED = "basemap.json"
 
 
 def stored_path(dataset_hash: str, *, make: bool = False) -> Path:
-    """Where a user's basemap of a dataset lies, whether or not it is there."""
+    """Path of a user's basemap of a dataset, whether it exists or not."""
     return user_subfolder("basemaps", make=make) / f"{dataset_hash}.json"
 
 
 def find_basemap(
     dataset_hash: str, bundle: Path | None, latitude: np.ndarray, longitude: np.ndarray, *, synthetic: bool
 ) -> Basemap | None:
-    """A dataset's ground; a file that cannot be read counts as missing.
+    """The ground of a dataset's maps; an unreadable file counts as missing.
 
     Args:
         bundle: the folder that may hold the dataset's own basemap.

@@ -30,11 +30,7 @@ class Card:
 
 
 def describe_card(opened: Workspace, tables: RecipeTables, case: int, found: FoundCases | None = None) -> Card:
-    """The card of one case.
-
-    Args:
-        found: the recipe that it was found by.
-    """
+    """The card of one case; ``found`` is the recipe that found it."""
     record = tables.records.iloc[case]
     ranks = [(tables.baseline, tables.others[tables.baseline][c.RANK].iloc[case])] if tables.baseline else []
     return Card(

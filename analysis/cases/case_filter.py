@@ -1,4 +1,4 @@
-"""A filter of cases as data: written into links, kept under a name."""
+"""A filter of cases as data, for links."""
 
 from typing import Final, Self
 from urllib.parse import parse_qs, urlencode
@@ -21,7 +21,7 @@ _WORDS: Final = {"categories": c.CATEGORY, "reasons": REASON}
 
 
 class CaseFilter(Config):
-    """Which cases are listed; every field that is set must hold."""
+    """A filter of cases; every field that is set must match."""
 
     rank: Bounds = Field((None, None), description="Lowest and highest rank of the truth.")
     steps: Bounds = Field((None, None), description="How often the step occurred in training.")
@@ -46,7 +46,7 @@ class CaseFilter(Config):
 
     @property
     def text(self) -> str:
-        """What `from_text` reads back; empty for a filter that lets every case pass."""
+        """The text that `from_text` reads; empty for a filter without fields."""
         values: dict[str, list[str]] = {}
         for name in (*_COLUMNS, "hours"):
             bounds = getattr(self, name)
@@ -81,11 +81,11 @@ class CaseFilter(Config):
         return cls.parse(values)
 
     def without_truth(self) -> "CaseFilter":
-        """What is left of it while the truth is hidden: filters by rank, counts, target, reason or cause would tell."""
+        """The filter without fields that reveal the truth: rank, counts, target, reason and cause."""
         return CaseFilter(hours=self.hours)
 
     def mask(self, table: pd.DataFrame) -> np.ndarray:
-        """Which rows of a `case_table` pass."""
+        """Mask of the rows of a `case_table` that pass."""
         kept = np.ones(len(table), dtype=bool)
         for name, column in _COLUMNS.items():
             low, high = getattr(self, name)
@@ -113,5 +113,5 @@ class CaseFilter(Config):
 
 
 def hide_truth(table: pd.DataFrame) -> pd.DataFrame:
-    """The columns of a `case_table` that can be shown while the truth is hidden."""
+    """The columns of a `case_table` that do not reveal the truth."""
     return table[[name for name in KNOWN_BEFORE if name in table]]

@@ -1,4 +1,4 @@
-"""All test cases as one table to sort, filter and pick from: what the list of cases, Cases and Compare show."""
+"""All test cases as one table to sort, filter and choose from."""
 
 from typing import Final
 
@@ -34,7 +34,7 @@ TRANSITION: Final = "transition"
 REFERENCE: Final = "reference_rank"
 WHY: Final = "why"
 KNOWN_BEFORE: Final = (c.CASE, c.USER, HOUR, FROM)
-"""Columns that do not depend on the truth: what may be shown while it is hidden."""
+"""Columns that do not depend on the truth."""
 NO_REASON: Final = ""
 
 
@@ -88,7 +88,7 @@ def case_table(
 
 
 def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFrame:
-    """A case table as a list of two models' ranks: first what the first model alone finds, by rank gained.
+    """A case table with two models' ranks: first the cases that only the first model finds, by ranks gained.
 
     Args:
         table: from `case_table`.

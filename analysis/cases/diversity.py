@@ -1,4 +1,4 @@
-"""An order in which the first cases are of different users and different places, as far as that is possible."""
+"""Order cases so that the first ones differ in user and place, as far as possible."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 
 
 def diverse_order(user: np.ndarray, source: np.ndarray, target: np.ndarray, first: int) -> np.ndarray:
-    """Put cases, best first, into an order whose first ones repeat neither a user nor a place.
+    """Order cases, best first, so that the first ones repeat neither a user nor a place.
 
     Tried in turn: no user and no place at all (left or reached) twice, taking the best that still fits; no user and no
     reached place twice, likewise; and, where taking the best first runs into a dead end, a largest possible set of
@@ -40,7 +40,7 @@ def diverse_order(user: np.ndarray, source: np.ndarray, target: np.ndarray, firs
 
 
 def _greedy(number: int, first: int, people: tuple[np.ndarray, ...], places: tuple[np.ndarray, ...]) -> list[int]:
-    """The best case that shares nothing with those before it, until there are enough or none is left."""
+    """Take the best case that shares nothing with those before, until there are enough."""
     chosen: list[int] = []
     seen_people: set[int] = set()
     seen_places: set[int] = set()
@@ -58,7 +58,7 @@ def _greedy(number: int, first: int, people: tuple[np.ndarray, ...], places: tup
 
 
 def _largest(user: np.ndarray, target: np.ndarray) -> list[int]:
-    """A largest set of cases without a repeated user or target, in the order given."""
+    """A largest set of cases without a repeated user or target, in the given order."""
     _, user_at = np.unique(user, return_inverse=True)
     _, target_at = np.unique(target, return_inverse=True)
     pairs: dict[tuple[int, int], int] = {}

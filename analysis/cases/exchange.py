@@ -1,4 +1,4 @@
-"""Saved cases and collections as one plain JSON text, to hand on and to take in again; nobody's words are replaced."""
+"""Export and import saved cases and collections as one plain JSON text; an import replaces nobody's words."""
 
 import json
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ _MOST: Final = 5000
 
 @dataclass
 class Imported:
-    """What taking a text in did.
+    """The result of an import.
 
     Attributes:
         added, same: titles that are new, and that were there already with the same words.
@@ -33,7 +33,7 @@ class Imported:
 
     @property
     def sentence(self) -> str:
-        """What happened, in words."""
+        """The result in words."""
         parts = [f"{len(self.added)} imported"]
         parts += [f"{len(self.same)} already there"] if self.same else []
         parts += [f"{len(self.kept)} differ from yours, which stay"] if self.kept else []
@@ -42,7 +42,7 @@ class Imported:
 
 
 def export_text(shelf: Shelf, names: list[str], collections: list[str] | None = None) -> str:
-    """Cases and collections by name, with the cases that the collections hold, as indented JSON."""
+    """Cases and collections by name, with the collections' cases, as indented JSON."""
     wanted = dict.fromkeys(names)
     kept = [shelf.collections[name].value for name in collections or []]
     for collection in kept:
@@ -56,7 +56,7 @@ def export_text(shelf: Shelf, names: list[str], collections: list[str] | None = 
 
 
 def import_text(library: Library, text: str) -> Imported:
-    """Take in what `export_text` wrote, or a single saved case's file.
+    """Import what `export_text` wrote, or a single saved case's file.
 
     Raises:
         ConfigError: the text is neither.

@@ -1,4 +1,4 @@
-"""The library of saved cases: one plain JSON file each in a folder; a damaged file is named and costs no other.
+"""The library of saved cases: one JSON file each; a damaged file is named and affects no other.
 
 Whoever changes a file says which version they read (the digest of its bytes). Where the file is another one by now,
 because a second window wrote it, nothing is written: the last one to save never silently takes the other's words away.
@@ -29,12 +29,12 @@ T = TypeVar("T", SavedCase, Collection)
 
 
 class LibraryConflictError(RecapError):
-    """Somebody else wrote, made or removed the file in the meantime; nothing was written."""
+    """Somebody else wrote or removed the file in the meantime; nothing was written."""
 
 
 @dataclass(frozen=True)
 class Stored(Generic[T]):
-    """A case or collection as it lies on disk.
+    """A case or collection as stored.
 
     Attributes:
         name: its file's name without ending.
@@ -49,7 +49,7 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True)
 class Damaged:
-    """A file that cannot be read, and why."""
+    """An unreadable file, and why."""
 
     file: str
     reason: str
@@ -57,7 +57,7 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Shelf:
-    """Everything in the library at one moment.
+    """The content of the library at one moment.
 
     Attributes:
         cases: by name, latest first.
@@ -70,11 +70,11 @@ class Shelf:
     damaged: tuple[Damaged, ...] = ()
 
     def of(self, dataset_hash: str, checkpoint_hash: str | None) -> list[Stored[SavedCase]]:
-        """The cases of one dataset and checkpoint, latest first."""
+        """Cases of one dataset and checkpoint, latest first."""
         return [stored for stored in self.cases.values() if stored.value.fits(dataset_hash, checkpoint_hash)]
 
     def in_order(self, collection: Collection) -> list[Stored[SavedCase]]:
-        """The cases of a collection in its order; those that are gone are left out."""
+        """The cases of a collection in order, without those that are gone."""
         return [self.cases[name] for name in collection.cases if name in self.cases]
 
 
@@ -91,15 +91,11 @@ class Library:
 
     @classmethod
     def of_user(cls, *, read_only: bool = False) -> "Library":
-        """The user's own.
-
-        Raises:
-            ConfigError: RECAP_HOME names a file.
-        """
+        """The user's own library."""
         return cls(user_folder() / "cases", read_only=read_only)
 
     def read(self) -> Shelf:
-        """All files; what cannot be read is named, the others are there."""
+        """Read all files; unreadable ones are named."""
         damaged: list[Damaged] = []
         cases = self._read_all(SavedCase, damaged)
         collections = self._read_all(Collection, damaged)
@@ -110,7 +106,7 @@ class Library:
         )
 
     def add(self, value: T) -> Stored[T]:
-        """Write something new.
+        """Store a new case or collection.
 
         Raises:
             LibraryConflictError: the same view, or a collection of this title, is there already.
@@ -119,7 +115,7 @@ class Library:
         return self._write(value, value.name, None)
 
     def change(self, stored: Stored[T], value: T) -> Stored[T]:
-        """Write something again over the version that was read.
+        """Overwrite the version that was read.
 
         Raises:
             LibraryConflictError: the file was changed or removed by somebody else.
@@ -128,7 +124,7 @@ class Library:
         return self._write(value, stored.name, stored.version)
 
     def remove(self, stored: Stored[T]) -> None:
-        """Take a file away; nothing happens where it is gone.
+        """Delete a file; do nothing if it is gone.
 
         Raises:
             LibraryConflictError: the file was changed by somebody else.
@@ -159,7 +155,7 @@ class Library:
 
     @contextmanager
     def _alone(self, path: Path) -> Iterator[None]:
-        """Nobody else writes meanwhile, in this process or another; where nothing may be changed, nobody writes."""
+        """Lock the library against other threads and processes; refuse if it is read-only."""
         if self.read_only:
             raise RecapError("this library is read-only; nothing was changed")
         try:
@@ -175,7 +171,7 @@ class Library:
         return self.folder / COLLECTIONS if kind is Collection else self.folder
 
     def _path(self, kind: type[SavedCase] | type[Collection], name: str) -> Path:
-        """Where a file lies; never outside the folder."""
+        """Path of a file, never outside the folder."""
         if not _is_plain(name):
             raise RecapError(f"a saved case is named by letters, digits, - and _, not {name[:80]!r}")
         return self._place(kind) / f"{name}{_ENDING}"
@@ -208,7 +204,7 @@ class Library:
 
 
 def _digest(path: Path) -> str | None:
-    """Version of a file; None where there is none."""
+    """Version of a file; None if there is none."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except FileNotFoundError:

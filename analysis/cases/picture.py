@@ -1,4 +1,4 @@
-"""Drawn pictures of a case: a thumbnail for a card, and a large one with names for a room; no browser, no live map."""
+"""Pictures of a case, drawn without a browser: a thumbnail for a card, and a large one with names for a room."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _ROOM_PADDING_PX: Final = 80
 
 @dataclass(frozen=True)
 class Marks:
-    """What a picture shows; places by index.
+    """The marks of a picture; places by index.
 
     Attributes:
         source: where the user is.
@@ -45,7 +45,6 @@ class Marks:
 
     @property
     def places(self) -> list[int]:
-        """Every place with a mark."""
         truth = [] if self.truth is None else [self.truth]
         return list(dict.fromkeys([self.source, *truth, *self.predicted, *self.middles]))
 
@@ -72,14 +71,14 @@ def marks_of_record(opened: Workspace, record: Any, *, paths: bool) -> Marks:
 def draw_thumbnail(
     opened: Workspace, marks: Marks, *, palette: Palette, basemap: Mapping[str, Any] | None = None
 ) -> bytes:
-    """A small map without names: a PNG of 760 x 260 pixels."""
+    """A small map without names, as a PNG of 760 x 260 pixels."""
     camera, image, draw, top = _ground(opened, marks.places, THUMBNAIL_PX, _PADDING_PX, palette, basemap)
     _draw_marks(draw, opened, marks, camera, palette, size=1.7)
     return _cut(image, top, SCALE)
 
 
 def blank_thumbnail(palette: Palette) -> bytes:
-    """What keeps a thumbnail's place until it is drawn: land alone, of the same shape."""
+    """A placeholder until the thumbnail is drawn: land only, of the same shape."""
     return to_png(Image.new("RGB", THUMBNAIL_PX, palette.land), quick=True)
 
 
@@ -91,7 +90,7 @@ def draw_for_room(
     palette: Palette,
     basemap: Mapping[str, Any] | None = None,
 ) -> bytes:
-    """A large map with the names of what matters: a PNG of 1520 x 900 pixels.
+    """A large map with names, as a PNG of 1520 x 900 pixels.
 
     Args:
         shown: every place that any slide of the case shows, so that the map stays still from slide to slide.
@@ -126,13 +125,13 @@ def _ground(
 
 
 def _cut(image: Image.Image, top: int, shrink: int) -> bytes:
-    """The band as a PNG; of several cards at once, writing the smallest file would take longer than drawing."""
+    """Crop to a PNG; fast compression, because a page shows several cards at once."""
     band = image.crop((0, top, image.width, image.height - top))
     return to_png(band.reduce(shrink) if shrink > 1 else band, quick=True)
 
 
 def _near(basemap: Mapping[str, Any] | None, camera: Camera) -> Mapping[str, Any] | None:
-    """The map's layers without what lies outside the picture: most of a city is not in a close look."""
+    """The map's layers without what is outside the picture."""
     if basemap is None:
         return None
     layers = {
@@ -150,7 +149,6 @@ def _is_near(feature: Mapping[str, Any], camera: Camera) -> bool:
 
 
 def _bounds(geometry: Mapping[str, Any]) -> tuple[float, float, float, float]:
-    """West, south, east, north of a GeoJSON geometry, degrees."""
     flat: list[Any] = [geometry["coordinates"]]
     west = south = np.inf
     east = north = -np.inf
@@ -167,7 +165,7 @@ def _bounds(geometry: Mapping[str, Any]) -> tuple[float, float, float, float]:
 def _draw_marks(
     draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette, size: float
 ) -> None:
-    """Paths, predictions, truth and source, from the bottom up."""
+    """Draw paths, predictions, truth and source, from the bottom up."""
     at = _positions(opened, marks, camera)
     if marks.truth is not None:
         for middle in marks.middles:
@@ -189,7 +187,7 @@ def _draw_marks(
 def _draw_truth(
     draw: ImageDraw.ImageDraw, at: tuple[float, float], marks: Marks, palette: Palette, size: float
 ) -> None:
-    """A ring; with the rank on a disc where it is known and short enough to be read."""
+    """Draw a ring, with the rank on a disc if it is known and short."""
     radius = 26 * size
     rank = None if marks.truth_rank is None or marks.truth_rank > 99 else round(marks.truth_rank)
     draw_disc(draw, at, radius + 8 * size, fill=palette.land, outline=palette.land, width=1)
@@ -204,7 +202,7 @@ def _draw_truth(
 
 
 def _draw_names(draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette) -> None:
-    """Names on plates, truth, source and first place first; one that would cover a mark is left out."""
+    """Draw names on plates: truth, source and first place first; skip a name that would cover a mark."""
     first = marks.predicted[:1] if marks.predicted[:1] != (marks.truth,) else ()
     named: dict[int, str] = {} if marks.truth is None else {marks.truth: palette.truth.text}
     named |= {marks.source: palette.ink}

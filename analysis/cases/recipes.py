@@ -1,4 +1,4 @@
-"""Recipes: named searches over all test cases, each with its count; the same input gives the same cases."""
+"""Recipes: named searches over all test cases; the same input gives the same cases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,12 +18,12 @@ from recap import columns as c
 from recap.errors import ConfigError
 
 CONFIDENT_SHARE: Final = 0.5
-"""Confident: of the probability of all listed places the first one holds at least this much."""
+"""A model is confident if its first choice has at least this share of the listed places' probability."""
 
 
 @dataclass(frozen=True, eq=False)
 class RecipeTables:
-    """What recipes search; every table has one row per test case, in the same order.
+    """Tables that recipes search, with one row per test case in the same order.
 
     Attributes:
         model: what the model is called.
@@ -52,23 +52,23 @@ class RecipeTables:
 
     @property
     def models(self) -> list[str]:
-        """The model, then the others."""
+        """All models' names, the explained one first."""
         return [self.model, *self.others]
 
     @property
     def baseline(self) -> str:
-        """The model that cases flip against; empty without one."""
+        """The model that cases flip against; empty if there is none."""
         return next(iter(self.others), "")
 
     @cached_property
     def hops_ablation(self) -> str | None:
-        """The ablation that "without two-hop paths" means for this model; None where it has none."""
+        """The ablation for "without two-hop paths" in this model; None if it has none."""
         if self.ablations is None:
             return None
         return next((name for name in HOPS_ABLATIONS if self.ablations[f"without_{name}"].notna().any()), None)
 
     def without(self, recipe: RecipeName) -> pd.Series | None:
-        """The truth's ranks in the ablation that a recipe speaks of; None where it was not run."""
+        """The truth's ranks in a recipe's ablation; None if it was not run."""
         name = "past_visits" if recipe == "past_visits" else self.hops_ablation
         return None if self.ablations is None or name is None else self.ablations[f"without_{name}"]
 
@@ -92,17 +92,17 @@ class FoundCases:
 
     @property
     def count(self) -> int:
-        """How many cases it found."""
+        """Number of cases."""
         return len(self.cases)
 
 
 def find_all(tables: RecipeTables, *, first: int = 12) -> dict[RecipeName, FoundCases]:
-    """Every recipe in the order of `RECIPES`, see `find`."""
+    """Run every recipe."""
     return {recipe: find(tables, recipe, first=first) for recipe in RECIPES}
 
 
 def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
-    """The cases of one recipe, the most striking first.
+    """Find the cases of one recipe, the most striking first.
 
     Args:
         first: among so many, no user and no place comes twice unless it cannot be avoided.
@@ -126,7 +126,7 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
 
 
 def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
-    """Why a recipe cannot be computed; empty where it can."""
+    """Why a recipe cannot be computed; empty if it can."""
     if recipe == "wrong" and not tables.probabilistic:
         return NO_SHARES
     if recipe in ("past_visits", "two_hop_paths") and tables.without(recipe) is None:
@@ -135,11 +135,11 @@ def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
 
 
 Search = tuple[np.ndarray, np.ndarray | float]
-"""Which cases, and what they are ordered by (lowest first)."""
+"""Which cases match, and what orders them (lowest first)."""
 
 
 def listed_share(records: pd.DataFrame) -> np.ndarray:
-    """Of each case, the first place's part of the probability that all listed places hold; NaN without a list.
+    """Each case's first place as a share of the listed places' probability; NaN without a list.
 
     >>> listed_share(pd.DataFrame({"top_scores": [[np.log(3.0), 0.0]]})).round(2).tolist()
     [0.75]

@@ -1,4 +1,4 @@
-"""A saved case and a collection of them: what one plain JSON file holds. No trace of a person is in it."""
+"""A saved case and a collection, as one JSON file each; they contain no trace of a person."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -21,7 +21,7 @@ CaseName = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 
 
 class SavedCase(Config):
-    """One saved case: the exact view, and what somebody wrote about it.
+    """A saved case: the exact view, with title, note and tags.
 
     Files of earlier versions, which knew neither tags nor audience nor words, are read as they are.
     """
@@ -45,22 +45,22 @@ class SavedCase(Config):
 
     @property
     def name(self) -> str:
-        """Its file's name, from the view alone: the same view is one file, whatever is written about it."""
+        """Name of its file, made from the view only, so the same view is one file."""
         short = {"checkpoint": self.link.checkpoint[:_SHORT], "dataset": self.link.dataset[:_SHORT]}
         return _name(self.link.model_copy(update=short).query)
 
     def fits(self, dataset_hash: str, checkpoint_hash: str | None) -> bool:
-        """Whether it was saved of this dataset and this checkpoint; an empty hash fits any."""
+        """Whether it belongs to this dataset and checkpoint; an empty hash fits any."""
         return dataset_hash.startswith(self.link.dataset) and (checkpoint_hash or "").startswith(self.link.checkpoint)
 
     def holds(self, text: str) -> bool:
-        """Whether every word of a search stands in title, note, tags or audience, whatever the capitals."""
+        """Whether title, note, tags or audience contain every word of a search, ignoring case."""
         written = " ".join((self.title, self.note, *self.tags, self.audience)).casefold()
         return all(word in written for word in text.casefold().split())
 
 
 class Collection(Config):
-    """Saved cases in an order, under a title."""
+    """Saved cases in order, under a title."""
 
     title: str = Field(min_length=1, max_length=100)
     cases: tuple[CaseName, ...] = Field((), max_length=500, description="Names of saved cases, in order.")
@@ -73,19 +73,19 @@ class Collection(Config):
 
     @property
     def name(self) -> str:
-        """Its file's name, from its title: a title is one collection."""
+        """Name of its file, made from its title."""
         return _name(" ".join(self.title.casefold().split()))
 
     def with_case(self, case: str) -> "Collection":
-        """The same with one more at the end."""
+        """The collection with one more case at the end."""
         return self._of((*self.cases, case))
 
     def without_case(self, case: str) -> "Collection":
-        """The same without one."""
+        """The collection without one case."""
         return self._of(tuple(name for name in self.cases if name != case))
 
     def moved(self, case: str, by: int) -> "Collection":
-        """The same with one case moved; it stops at either end.
+        """Move one case; it stops at either end.
 
         >>> made = Collection(title="x", cases=("a" * 16, "b" * 16), changed=datetime.now(UTC))
         >>> "".join(name[0] for name in made.moved("b" * 16, -5).cases)
@@ -101,7 +101,7 @@ class Collection(Config):
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Tags from what somebody typed, separated by commas.
+    """Tags from text separated by commas.
 
     >>> parse_tags("two hops,  start here ,")
     ('two hops', 'start here')

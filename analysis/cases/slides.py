@@ -1,4 +1,4 @@
-"""The four slides of Present: how often the model is right, then one case, why, and what would change it.
+"""The four slides of Present: how often the model is right, one case, why, and what would change it.
 
 A case's slides are made from its explanation, so their numbers are those of Explain. They show no user and no date.
 """
@@ -29,7 +29,7 @@ _MIDDLES: Final = 2
 
 @dataclass(frozen=True)
 class Number:
-    """A number with what it is of."""
+    """A number with its label."""
 
     label: str
     value: str
@@ -37,7 +37,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Slide:
-    """One slide about a case.
+    """A slide about a case.
 
     Attributes:
         title: the finding, in pieces whose kinds are those of Explain.
@@ -56,7 +56,7 @@ class Slide:
 
 
 def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> Slide:
-    """What the model ranked first and where the user went, next to a baseline's rank.
+    """The model's first choice and where the user went, with a baseline's rank.
 
     Args:
         shown: of the truth, as it was.
@@ -72,7 +72,7 @@ def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> S
 
 
 def why_slide(shown: CaseExplanation) -> Slide:
-    """Who made the transition and what carries the rank, with the ranks in the ablations that say so."""
+    """Who made the transition and what carries the rank, with the ranks of two ablations."""
     said = [sentence for sentence in shown.sentences if sentence.about in ("transition", "visits")]
     pieces = [piece for at, sentence in enumerate(said) for piece in ([Piece(text=" ")] * bool(at) + sentence.pieces)]
     without = [Number(f"Without {part_words(entry.name)}", ordinal(entry.rank)) for entry in _ablations(shown)]
@@ -81,7 +81,7 @@ def why_slide(shown: CaseExplanation) -> Slide:
 
 
 def _ablations(shown: CaseExplanation) -> list[Without]:
-    """Two: the one without which the rank falls most, past visits, two-hop paths."""
+    """The two ablations of which the rank falls most: any, then past visits, then two-hop paths."""
     by_name = {slug(entry.name): entry for entry in shown.without}
     carrying = max(shown.without, key=lambda entry: entry.rank, default=None)
     wanted = [carrying] if carrying is not None and carrying.rank > shown.target_rank else []
@@ -92,7 +92,7 @@ def _ablations(shown: CaseExplanation) -> list[Without]:
 def change_slide(
     shown: CaseExplanation, after: CaseExplanation | None, edits: Sequence[Edit], tried: int, labels: Sequence[str]
 ) -> Slide:
-    """What edits do to the rank; or that no single edit puts another of the two places ahead.
+    """What edits do to the rank, or that no single edit reverses the two places.
 
     Args:
         shown: the case as it was.
@@ -128,7 +128,7 @@ def change_slide(
 
 
 def shown_places(shown: CaseExplanation) -> tuple[int, ...]:
-    """Every place that a slide of the case shows, so that the map stays still from slide to slide."""
+    """All places on the case's slides, so that the map stays still."""
     return tuple(dict.fromkeys([*_marks(shown, middles=_middles(shown)).places, shown.runner_up]))
 
 
@@ -152,7 +152,7 @@ def _middles(shown: CaseExplanation) -> tuple[int, ...]:
 
 
 def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]) -> str:
-    """What edits change, as the beginning of a sentence without a date."""
+    """What edits change, as the start of a sentence without a date."""
     if len(edits) != 1:
         return f"With {len(edits)} changes"
     edit = edits[0]

@@ -1,4 +1,4 @@
-"""What Cases says: names of recipes, headlines, what a recipe searched, and the sentence of a card."""
+"""The sentences of Cases: names and headlines of recipes, what they search, and cards."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, get_args
@@ -64,12 +64,12 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
 
 
 def found_headline(count: int, of: int, search: str) -> str:
-    """What a search found among all cases."""
+    """The finding of a search."""
     return f"{count:,} of {of:,} cases match “{search}”."
 
 
 def saved_headline(count: int, collection: str) -> str:
-    """What the library or a collection holds.
+    """How many cases the library or a collection has.
 
     >>> saved_headline(1, ""), saved_headline(2, "Tuesday")
     ('1 saved case', 'Tuesday: 2 saved cases')
@@ -79,28 +79,28 @@ def saved_headline(count: int, collection: str) -> str:
 
 
 def wrong_sentence(model: str, first: str) -> str:
-    """Of a card: what the model was confident of."""
+    """Card: what the model was sure of."""
     return f"{model} was sure of {first}."
 
 
 def popular_sentence(visits: int) -> str:
-    """Of a card: how popular the place is."""
+    """Card: how popular the place is."""
     return f"{visits:,} check-ins there in training, none from here."
 
 
 def without_sentence(recipe: RecipeName, rank: float) -> str:
-    """Of a card: the rank in the ablation."""
+    """Card: the rank in the ablation."""
     part = "past visits" if recipe == "past_visits" else "two-hop paths"
     return f"Without {part} it would rank {ordinal(rank)}."
 
 
 def seen_words(count: int) -> str:
-    """How often a transition was seen in training."""
+    """How often training saw a transition."""
     return "never seen" if count == 0 else f"seen {times(count)}"
 
 
 def list_models(names: Sequence[str]) -> str:
-    """Models inside a sentence.
+    """Names of models inside a sentence.
 
     >>> list_models(["RECAP", "Visit count", "Markov"])
     'RECAP, visit count and Markov'

@@ -1,4 +1,4 @@
-"""Who finds which case: the four cells of two scorers' hits, the cases in them, and a cell as a link's text.
+"""The four cells of two models' hits, their cases, and a cell as a link's text.
 
 ``hits:markov:0123456789ab:20:only_b`` are the cases that the second scorer finds within 20 and the first does not.
 """
@@ -21,7 +21,7 @@ _FORM: Final = re.compile(rf"hits:({_SCORER}):({_SCORER}):(\d{{1,4}}):({'|'.join
 
 @dataclass(frozen=True)
 class HitSelection:
-    """One list of cases of a comparison, as a link names it; ``a`` and ``b`` are the sides' keys."""
+    """A list of a comparison's cases, as a link names it; ``a`` and ``b`` are the sides' keys."""
 
     a: str
     b: str
@@ -42,12 +42,12 @@ class HitSelection:
 
     @property
     def text(self) -> str:
-        """What `parse` reads back."""
+        """The text that `parse` reads."""
         return f"hits:{self.a}:{self.b}:{self.k}:{self.cell}"
 
 
 def cell_label(cell: str, a: str, b: str) -> str:
-    """What the cases of a list have in common, in words."""
+    """What the cases of a list have in common."""
     return {
         "both": "Both find it",
         "only_a": f"Only {a} finds it",
@@ -57,7 +57,7 @@ def cell_label(cell: str, a: str, b: str) -> str:
 
 
 def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:
-    """Which cases belong to a list.
+    """Mask of the cases in a list.
 
     Raises:
         ConfigError: no such list.

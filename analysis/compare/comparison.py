@@ -1,4 +1,4 @@
-"""Two models on the same cases in one result: differences by group and bin, intervals, tests, and who finds which.
+"""Compare two models on the same cases: differences by group and bin, intervals, tests, and who finds which case.
 
 Differences are B minus A throughout. Shape suffixes: N cases, U users, G groups.
 """
@@ -30,14 +30,14 @@ GROUP_LABELS: Final = {
 
 @dataclass(frozen=True, eq=False)
 class _Partition:
-    """Groups that share no case: the group of each case (-1 for none) and how many there are."""
+    """Disjoint groups: the group of each case (-1 for none), and the number of groups."""
 
     group_N: np.ndarray
     size: int
 
 
 class PairedCases:
-    """The cases that two scorers share, with what every comparison on them draws: made once for a dataset.
+    """The cases of two scorers, with the bootstrap samples of every comparison on them.
 
     Args:
         cases: the case table or any records of it.
@@ -62,7 +62,7 @@ class PairedCases:
         )
 
     def compare(self, a: Side, b: Side, metric: str, k: int, spread: SeedSpread | None) -> list[pd.DataFrame]:
-        """One table for each partition (all; head and tail; bins), see `Comparison.rows` for the columns."""
+        """One table for each partition (all; head and tail; bins), with the columns of `Comparison.rows`."""
         a_N, b_N = (side.values(metric) for side in (a, b))
         found_N = 2 * a.hits(k).astype(np.int64) + b.hits(k)
         sums = [self._user_sums(b_N - a_N, partition) for partition in self.partitions]
@@ -113,7 +113,7 @@ def _bands(spread: SeedSpread | None, partition: _Partition) -> list[float]:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """What is known of the difference between B and A.
+    """The difference between B and A.
 
     Attributes:
         a, b: their labels.
@@ -140,19 +140,19 @@ class Comparison:
     lower_bound: bool
     unmeasured_seeds: tuple[str, ...]
     html_body: ClassVar[Callable[["Comparison"], str] | None] = None
-    """How a notebook shows it; the report's own rendering, once it is imported."""
+    """Renders a notebook's output; set when the report is imported."""
 
     def _repr_html_(self) -> str | None:
         render = type(self).html_body
         return None if render is None else render(self)
 
     def row(self, group: str) -> pd.Series:
-        """One group's row."""
+        """The row of a group."""
         return self.rows[self.rows["group"] == group].iloc[0]
 
     @property
     def n(self) -> int:
-        """Cases compared."""
+        """Number of compared cases."""
         return int(self.row("all")["n"])
 
 
@@ -191,7 +191,7 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
 
 
 def found_within(metric: str) -> int:
-    """The K that a metric speaks of.
+    """The K of a metric.
 
     >>> found_within("hr5"), found_within("mrr")
     (5, 20)
@@ -200,7 +200,7 @@ def found_within(metric: str) -> int:
 
 
 def _with_verdict(table: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """Who is better: by the interval, the larger p, and beyond what two seeds of one model differ by.
+    """Add who is better: by the interval, the larger p, and the difference of two seeds.
 
     McNemar tests hits, so it counts for HR alone.
     """

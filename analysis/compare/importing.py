@@ -1,4 +1,4 @@
-"""Ranked places predicted elsewhere, checked row by row and turned into evaluation records; nothing is guessed.
+"""Check imported predictions row by row and turn them into evaluation records; nothing is guessed.
 
 Shape suffixes: R rows of the file, N cases.
 """
@@ -30,19 +30,19 @@ PROBLEMS: Final = {
     "no_number": "scores that are not finite numbers",
     "rank_against_score": "cases whose rank column contradicts their scores",
 }
-"""What is refused, unless an option says what to do with it."""
+"""Problems that are refused unless an option allows them."""
 REMARKS: Final = {
     "ties": "cases with equal scores; ranks are the mean over their orders",
     "ties_with_truth": "of them, cases whose truth is tied",
     "ties_at_the_end": "cases whose truth is tied with the end of its list; places left out may be tied too",
     "not_in_list": "cases whose truth is not in its list",
 }
-"""What is only reported."""
+"""Facts that are only reported."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """How often something occurs, with the first few that show it."""
+    """How often something occurs, with the first few examples."""
 
     count: int
     examples: tuple[str, ...] = ()
@@ -50,7 +50,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """What a file of predictions holds.
+    """The result of reading a file of predictions.
 
     Attributes:
         findings: a `Finding` for each of `PROBLEMS` and `REMARKS`.
@@ -64,7 +64,7 @@ class ImportReport:
     findings: dict[str, Finding]
 
     def sentences(self, *names: str) -> list[str]:
-        """One sentence for each of these that occurs, with its count and examples."""
+        """One sentence per problem that occurs, with its count and examples."""
         words = PROBLEMS | REMARKS
         lines = []
         for name in names or (*PROBLEMS, *REMARKS):
@@ -128,7 +128,7 @@ def import_predictions(
 
 
 def _split_off(rows: pd.DataFrame, bad: pd.Series, shown: str) -> tuple[pd.DataFrame, Finding]:
-    """The other rows, and how many were bad with a few different values of a column."""
+    """The good rows, and how many rows were bad, with example values of a column."""
     values = rows.loc[bad, shown]
     return rows[~bad], Finding(int(bad.sum()), _examples(values.unique()))
 
@@ -142,7 +142,7 @@ def _examples(values: np.ndarray) -> tuple[str, ...]:
 
 
 def _places(place: pd.Series, opened: Workspace) -> np.ndarray:
-    """The index of each place, -1 where the dataset does not know it; text is an outside id, a number an index."""
+    """Index of each place, -1 if the dataset does not know it; text is an outside id, a number an index."""
     if pd.api.types.is_integer_dtype(place):
         return np.where(place.between(0, opened.dataset.num_pois - 1), place, -1).astype(np.int64)
     known = pd.Index(opened.dataset.pois[c.POI_ID].astype(str))
@@ -160,7 +160,7 @@ def _contradictions(rows: pd.DataFrame) -> np.ndarray:
 
 
 def _rank(rows: pd.DataFrame, opened: Workspace, listed_N: np.ndarray) -> tuple[pd.DataFrame, dict[str, Finding]]:
-    """The records of all cases, and what is only reported."""
+    """Records of all cases, and the facts to report."""
     num_cases, num_pois = len(opened.cases), opened.dataset.num_pois
     rows = rows.sort_values([c.CASE, c.SCORE], ascending=[True, False], kind="stable")
     case_R, score_R, poi_R = (rows[name].to_numpy() for name in (c.CASE, c.SCORE, c.POI))
@@ -202,7 +202,7 @@ def _rank(rows: pd.DataFrame, opened: Workspace, listed_N: np.ndarray) -> tuple[
 
 
 def _content_hash(rows: pd.DataFrame, num_cases: int) -> str:
-    """Of the lists themselves, in the order of cases and scores, whatever the file's format and order."""
+    """Hash of the lists, sorted by case and score, so the file's format and order do not matter."""
     ordered = rows.sort_values([c.CASE, c.SCORE, c.POI], ascending=[True, False, True], kind="stable")
     digest = hashlib.sha256(f"{num_cases}".encode())
     for name, kind in ((c.CASE, "<i8"), (c.POI, "<i8"), (c.SCORE, "<f8")):

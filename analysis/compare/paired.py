@@ -1,4 +1,4 @@
-"""Paired differences by group with user-bootstrap intervals, as experiments and the model card tell them.
+"""Paired differences by group with bootstrap intervals over users, for experiments and the model card.
 
 Shape suffixes: N cases.
 """
@@ -94,10 +94,9 @@ def compare_means(
 
 
 def comparison_rows(table: pd.DataFrame) -> list[ComparisonRow]:
-    """The rows of a table from `compare_means`, as JSON has them."""
+    """Rows of a table from `compare_means`, for JSON."""
     return cast(list[ComparisonRow], table.to_dict(orient="records"))
 
 
 def _mean_values(tables: Sequence[pd.DataFrame], metric: str) -> np.ndarray:
-    """Each case's value, averaged over tables."""
     return np.mean([metric_values(table, metric) for table in tables], axis=0)

@@ -1,4 +1,4 @@
-"""Reading a file of ranked places: long (a row for each place) or wide (a row for each case with its lists)."""
+"""Read a file of ranked places: long (a row per place) or wide (a row per case with lists)."""
 
 from pathlib import Path
 from typing import Final
@@ -13,7 +13,7 @@ from recap.errors import DataError
 from recap.storage.parquet import read_validated
 
 PLACE: Final = "place"
-"""Our column: the place as the file names it, text for an outside id, an integer for an index."""
+"""Our column of places: text for an outside id, an integer for an index."""
 SECOND_LIST: Final = "second_list"
 """Our column: whether the row belongs to a second list of its case (wide files only)."""
 _LISTS: Final = {"poi_ids": c.POI_ID, "pois": c.POI}
@@ -79,7 +79,7 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _unfold(table: pd.DataFrame, lists: str, path: Path) -> pd.DataFrame:
-    """A row for each place of each list."""
+    """One row per place of each list."""
     lengths = [
         (len(np.atleast_1d(a)), len(np.atleast_1d(b))) for a, b in zip(table[lists], table["scores"], strict=True)
     ]
@@ -96,7 +96,7 @@ def _unfold(table: pd.DataFrame, lists: str, path: Path) -> pd.DataFrame:
 
 
 def _whole(values: pd.Series) -> np.ndarray:
-    """Whole numbers; -1 where there is none."""
+    """Whole numbers; -1 for others."""
     numbers = pd.to_numeric(values, errors="coerce").to_numpy(np.float64)
     whole = np.isfinite(numbers) & (numbers == np.floor(numbers)) & (np.abs(numbers) < 2**53)
     return np.where(whole, numbers, -1).astype(np.int64)

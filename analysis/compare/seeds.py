@@ -1,4 +1,4 @@
-"""How far a difference lies from the difference that two seeds of one model make.
+"""Compare a difference with that of two seeds of one model.
 
 Shape suffixes: S seeds, N cases.
 """
@@ -37,13 +37,13 @@ class SeedSpread:
         return float(stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(2 * pooled))
 
     def each(self, inside_N: np.ndarray) -> list[float]:
-        """The difference of each seed of B less the mean of A; where B has one seed, of B less each seed of A."""
+        """Differences of B's seeds from the mean of A; of A's seeds from B if B has only one."""
         a_S, b_S = self.a_SN[:, inside_N].mean(1), self.b_SN[:, inside_N].mean(1)
         return (b_S - a_S.mean() if len(b_S) > 1 else b_S.mean() - a_S).tolist()
 
 
 def seed_spread(a: Side, b: Side, metric: str) -> SeedSpread | None:
-    """The spread over seeds; None where neither side has two."""
+    """The spread over seeds; None if neither side has two."""
     return SeedSpread(a, b, metric) if a.replicates or b.replicates else None
 
 

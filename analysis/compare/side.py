@@ -1,4 +1,4 @@
-"""One side of a comparison: a model's records of all cases, and what its seed replicates make of them.
+"""One side of a comparison: a model's records of all cases, and those of its seed replicates.
 
 Shape suffixes: S seeds, N cases.
 """
@@ -54,11 +54,11 @@ class Side:
         return np.stack([metric_values(table, metric) for table in (self.cases, *self.replicates)])
 
     def hits(self, k: int) -> np.ndarray:
-        """Whether each case is found within K; a tied place counts by its mean rank."""
+        """Whether each case is found within K; a tie counts by its mean rank."""
         return is_hit(self.cases, k)
 
     def ranks(self) -> np.ndarray:
-        """Each case's rank; NaN where the truth is not in an imported list."""
+        """Rank of each case; NaN if the truth is not in an imported list."""
         rank = self.cases[c.RANK]
         rank = rank.where(self.cases[c.IN_LIST]) if c.IN_LIST in self.cases else rank
         return rank.to_numpy(np.float64)
@@ -80,7 +80,7 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
 
 
 def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
-    """Records of a seed of which ranks alone were kept (`analysis.records.ablations`).
+    """Records of a seed of which only ranks were kept (`analysis.records.ablations`).
 
     A mean rank that is no whole number is read as a tie of two.
     """
@@ -98,7 +98,7 @@ def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def side_of(model: Workspace, replicates: Sequence[Workspace] = ()) -> Side:
-    """A model as one side, with these seed replicates and those of which ranks were kept.
+    """A model as one side, with these seed replicates and the kept ones.
 
     Raises:
         CheckpointError, VocabularyError: a folder that is no checkpoint of the dataset.
@@ -111,7 +111,7 @@ def side_of(model: Workspace, replicates: Sequence[Workspace] = ()) -> Side:
 
 
 def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
-    """Whether two checkpoints differ in nothing but their seed."""
+    """Whether two checkpoints differ only in their seed."""
     mine, theirs = one.manifest, other.manifest
     seed = [f"seed={mine.train.seed}"]
     return (
@@ -123,7 +123,7 @@ def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
 
 
 def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> list[Side]:
-    """Sides of the models, each with those further checkpoints that differ from it in their seed only.
+    """Sides of the models, each with the checkpoints that differ from it only in their seed.
 
     Raises:
         ConfigError: a further checkpoint is no other seed of any.

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import stats
 
 EXACT_USERS: Final = 12
-"""Up to so many users whose sums differ, all 2^U sign flips are enumerated; above, they are drawn."""
+"""Up to this many users with a difference, all 2^U sign flips are enumerated; above, they are sampled."""
 RESAMPLES: Final = 9999
 ALPHA: Final = 0.05
 _SEED: Final = 0
@@ -21,7 +21,7 @@ _ROUNDING: Final = 1e-9
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Two-sided exact p of ``only_b`` against ``only_a``: a fair coin for every case that only one side finds.
+    """Two-sided exact p of ``only_b`` against ``only_a``: a fair coin for each case that only one side finds.
 
     >>> mcnemar(0, 5)
     0.0625
@@ -35,7 +35,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 class SignFlips:
-    """Sign flips over users, drawn once and shared by every group and pair of scorers.
+    """Sign flips over users, sampled once and shared by all groups and pairs of scorers.
 
     Args:
         num_users: U.
@@ -69,7 +69,7 @@ class SignFlips:
 
 
 def _enumerated(sums_U: np.ndarray) -> float:
-    """The same by all 2^U flips; 1 where no user's sum differs from 0."""
+    """The same with all 2^U flips; 1 if no user has a difference."""
     differing = sums_U[sums_U != 0]
     if len(differing) == 0:
         return 1.0

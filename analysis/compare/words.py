@@ -1,4 +1,4 @@
-"""What Compare says of a comparison; every claim follows the verdicts of its rows."""
+"""The sentences of Compare; every claim follows the rows' verdicts."""
 
 import pandas as pd
 
@@ -11,7 +11,7 @@ _KINDS: dict[str, str] = {"tail": "rare", "head": "frequent"}
 
 
 def comparison_headline(found: Comparison) -> str:
-    """Who is better on rare and on frequent transitions, by how much, or that they tie."""
+    """Who is better on rare and on frequent transitions and by how much, or that they tie."""
     rows = {group: found.row(group) for group in _KINDS if found.row(group)["n"] > 0}
     if not rows:
         return "There is no test case to compare on."
@@ -72,13 +72,13 @@ def finds_sentence(found: Comparison) -> str:
 
 
 def cases_sentence(found: Comparison) -> str:
-    """Over which cases; what short lists do to MRR."""
+    """Which cases were compared, and what short lists do to MRR."""
     cases = f"Both on the same {found.n:,} cases of the {found.users:,} users with test cases."
     return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
 
 
 def seeds_sentence(found: Comparison) -> str:
-    """How far two seeds of one model differ; where that is not measured, why."""
+    """How far two seeds of one model differ, or why that is unknown."""
     if found.seeds is None:
         if not found.unmeasured_seeds:
             return "Neither model was trained, so there are no seeds to compare."
@@ -113,14 +113,14 @@ def _relation(p: float) -> str:
 
 
 def verdict_words(row: dict, found: Comparison) -> str:
-    """Who is better in a group."""
+    """Which side is better in a group."""
     if row["n"] == 0:
         return "no case"
     return {"b": found.b, "a": found.a, "close": "tie"}[str(row["verdict"])]
 
 
 def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[str, list[tuple[str, str]], str]:
-    """How often each side finds the next place, for a room: a title, numbers with what they are of, and a note.
+    """How often each side finds the next place, for Present: title, labelled numbers, note.
 
     Args:
         found: of a hit rate.

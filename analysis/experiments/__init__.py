@@ -1,1 +1,1 @@
-"""Named experiments: a spec file in, trainings that resume, results that tables and docs are generated from."""
+"""Named experiments: train what a spec file asks for, resume, measure, and write tables."""

@@ -1,4 +1,4 @@
-"""Published models on the demo city: trained here and shipped as records without weights."""
+"""Published models on the demo city: trained here, shipped as records without weights."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from recap.published.configs import model_title
 from recap.storage.artifacts import write_sums
 
 ALWAYS: Final = "lotnext"
-"""The paper's opponent, shipped whichever is strongest."""
+"""The paper's opponent, always shipped."""
 PUBLISHED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
     "lotnext": (15, ("dim=32",)),
     "replay": (10, ("dim=32",)),
@@ -25,7 +25,7 @@ PUBLISHED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
     "sasrec": (20, ("objective=softmax",)),
     "melt": (60, ()),
 }
-"""Those that train in minutes: name -> epochs, and what changes against the published values."""
+"""Models that train in minutes: name -> epochs, and changes to the published values."""
 
 
 def published_training(name: str) -> PublishedConfig:
@@ -37,7 +37,7 @@ def published_training(name: str) -> PublishedConfig:
 
 
 def ship_published(bundle: Path, dataset: Dataset, train_one: Callable[[PublishedConfig, str], Checkpoint]) -> str:
-    """Train all of `PUBLISHED`, ship `ALWAYS` and the strongest of the others by validation MRR.
+    """Train all of `PUBLISHED`; ship `ALWAYS` and the strongest of the others by validation MRR.
 
     Args:
         train_one: the finished training of a configuration, by a folder's name.
@@ -53,12 +53,12 @@ def ship_published(bundle: Path, dataset: Dataset, train_one: Callable[[Publishe
 
 
 def mrr_of(checkpoint: Checkpoint) -> float:
-    """Of the kept epoch on validation, by which it was chosen."""
+    """Validation MRR of the kept epoch."""
     return checkpoint.manifest.best.val["mrr"]
 
 
 def published_card(trained: Sequence[Checkpoint], shipped: Sequence[Checkpoint]) -> str:
-    """What was trained, how the strongest was chosen, and the test accuracy of those that are shipped."""
+    """What was trained, how the strongest was chosen, and the test accuracy of the shipped ones."""
     rows = []
     for checkpoint in sorted(trained, key=mrr_of, reverse=True):
         config, test = checkpoint.manifest.train, checkpoint.read_summary()["test"]

@@ -67,7 +67,7 @@ PAPER: Final = (
     "optimiser.prior_learning_rate=5e-3",
     "optimiser.calibration_learning_rate=3e-3",
 )
-"""The paper's equations at sizes and epochs for a small city."""
+"""The paper's equations in a size for a small city."""
 
 ABLATIONS: Final[dict[str, list[str]]] = {
     "w/o Graph": ["model.use_graph=false"],
@@ -80,11 +80,11 @@ ABLATIONS: Final[dict[str, list[str]]] = {
     "N = 4": ["model.num_hops=4"],
     "N = 5": ["model.num_hops=5"],
 }
-"""Name -> what changes against the full model, which has N = 2."""
+"""Name -> changes to the full model, which has N = 2."""
 
 
 class AblatedVariant(TypedDict):
-    """A training without one part: what was changed, and how it differs from the full model."""
+    """A training without one part: what was changed, and the difference to the full model."""
 
     changes: list[str]
     best_epoch: int
@@ -92,7 +92,7 @@ class AblatedVariant(TypedDict):
 
 
 class Ablations(TypedDict):
-    """The content of ``ablations.json``; ``full`` and the rows are over the test cases."""
+    """Content of ``ablations.json``; all numbers are over the test cases."""
 
     dataset_hash: str
     checkpoint_hash: str
@@ -142,7 +142,7 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
 
 
 def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: int, log: Log) -> None:
-    """Put the tables of a model's seed replicates into a bundle.
+    """Add the tables of a model's seed replicates to a bundle.
 
     Args:
         trained: the model where it was trained; its replicates are trained next to it.
@@ -154,7 +154,7 @@ def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: in
 
 
 def ship_tables(bundle: Path) -> None:
-    """Put the tables that views read into a bundle: records of the model and of the counting baselines, and ablations.
+    """Add the tables that views read to a bundle: records of the model and the counters, and ablations.
 
     The app makes them itself where they are missing; shipped ones save the first visitor the wait.
     """
@@ -256,7 +256,7 @@ def _write_json(path: Path, content: Any, *, compact: bool = False) -> None:
 
 
 def model_card(dataset: Dataset, full: Checkpoint, ablations: Ablations) -> str:
-    """The bundle's card: what was trained on what, its accuracy, and what it does not show."""
+    """The bundle's card: what was trained on what, its accuracy, and its limits."""
     return fill_template(
         "model_card.md.j2",
         city=CITY,
@@ -273,7 +273,7 @@ def model_card(dataset: Dataset, full: Checkpoint, ablations: Ablations) -> str:
 
 
 def _accuracy_rows(against: dict[str, list[ComparisonRow]]) -> list[list[str]]:
-    """Cases, metric, RECAP's value, and each baseline's with the difference and its interval."""
+    """Cases, metric, RECAP's value, and each baseline's value with the difference and its interval."""
     tables = [_by_group_and_metric(rows) for rows in against.values()]
     rows = []
     for key in ((group, metric) for group in ("all", "tail") for metric in SHOWN_METRICS):

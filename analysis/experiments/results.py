@@ -1,4 +1,4 @@
-"""What is measured of one arm, the file that keeps it, and its tables as Markdown."""
+"""The measured result of an experiment's arm, its file, and its tables as Markdown."""
 
 import hashlib
 import json
@@ -61,8 +61,6 @@ class ArmComparison(Config):
 
 
 class ExperimentResult(Config):
-    """Plain numbers from which the tables are made."""
-
     format_version: int = FORMAT_VERSION
     experiment: str
     title: str
@@ -100,7 +98,7 @@ class ExperimentResult(Config):
 
 
 def training_digest(dataset: Dataset, config: AnyTraining) -> str:
-    """Names a training: equal data and configuration give the same one, so that experiments share it.
+    """Hash of data and configuration, so that experiments share equal trainings.
 
     Parts that are None are left out of it, so that a new optional part does not change the name.
     """
@@ -146,7 +144,7 @@ def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:
-    """Candidates, coverage in % and 1000 x SNR of an N-hop graph over the paper's kind of pairs, see `unseen_reach`."""
+    """Candidates, coverage in % and 1000 x SNR of an N-hop graph over the paper's pairs."""
     row = unseen_reach(dataset, graph, num_hops)[num_hops - 1]
     return {
         "candidates": row["candidates"],
@@ -156,7 +154,7 @@ def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, 
 
 
 def value_at(values: dict[str, Any], key: str) -> float | None:
-    """A number by its dotted path; None where it is not there."""
+    """A number by its dotted path; None if it is missing."""
     level: Any = values
     for part in key.split("."):
         if not isinstance(level, dict) or part not in level:
@@ -166,7 +164,7 @@ def value_at(values: dict[str, Any], key: str) -> float | None:
 
 
 def markdown(result: ExperimentResult) -> str:
-    """How it was run, the table, the paper's numbers next to ours, and the differences."""
+    """How the experiment ran, its table, the paper's numbers, and the differences."""
     rows = [(label, [_mean(runs, x.key, x.digits) for x in result.columns]) for label, runs in _by_arm(result)]
     parts = [f"## {result.title}", result.question, _how(result), _table([x.label for x in result.columns], rows)]
     if any(arm.paper for arm in result.arms):
@@ -215,7 +213,7 @@ def _table(heads: list[str], rows: list[tuple[str, list[str]]]) -> str:
 
 
 def _mean(runs: list[ArmResult], key: str, digits: int) -> str:
-    """The mean over seeds, with the standard deviation where there are several."""
+    """The mean over seeds, with the standard deviation if there are several."""
     found = [value for run in runs if (value := value_at(run.values, key)) is not None]
     if not found:
         return "–"

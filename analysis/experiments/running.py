@@ -1,4 +1,4 @@
-"""Run an experiment: train what is missing, measure it, keep the result after every arm."""
+"""Run an experiment: train what is missing, measure it, store the result after every arm."""
 
 import math
 import platform
@@ -58,7 +58,7 @@ def run_experiment(
     log: Log,
     stop: StopRequest = lambda: False,
 ) -> ExperimentResult:
-    """Train and measure every arm under every seed; finished trainings are used, interrupted ones continue.
+    """Train and measure every arm with every seed; reuse finished trainings, continue interrupted ones.
 
     Args:
         out: folder of all experiments on this dataset; trainings lie in ``out/trainings`` and are shared between
@@ -106,7 +106,7 @@ def _train(
     log: Log,
     stop: StopRequest,
 ) -> Checkpoint | None:
-    """The finished training, run or continued where it is not there yet; None if stopped."""
+    """Train or continue one arm, unless it is finished; None if stopped."""
     folder = trainings / training_digest(dataset, config)
     trainings.mkdir(parents=True, exist_ok=True)
     if (folder / SUMS).is_file():
@@ -117,7 +117,7 @@ def _train(
 
 
 def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph: TransitionGraph) -> _Measured:
-    """Measure a finished training, or read what was measured before."""
+    """Measure a finished training, or read an earlier measurement."""
     working = checkpoint.folder / TRAINING_FOLDER
     config = checkpoint.manifest.train
     if (working / _MEASURED).is_file() and (working / _RECORDS).is_file():
@@ -146,7 +146,7 @@ def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph:
 
 
 def _cost(checkpoint: Checkpoint) -> dict[str, float]:
-    """Minutes of training, seconds of the test, memory on a GPU, and learned numbers."""
+    """Minutes of training, seconds of the test, GPU memory, and learned numbers."""
     summary = checkpoint.read_summary()
     tensors, _ = load_tensors(checkpoint.folder / WEIGHTS)
     return {
@@ -183,7 +183,7 @@ def _result(
 
 
 def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmComparison, ...]:
-    """Differences between arms, each arm's case values averaged over its seeds."""
+    """Differences between arms, averaged over seeds."""
     rows: list[ArmComparison] = []
     for one, other in spec.compare:
         sides = [[found.records for found in done if found.result.arm == name] for name in (one, other)]

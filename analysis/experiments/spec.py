@@ -1,4 +1,4 @@
-"""What an experiment is: arms that differ in configuration, seeds, and the columns of its table."""
+"""The definition of an experiment: arms with different configurations, seeds, and the table's columns."""
 
 import tomllib
 from pathlib import Path
@@ -19,8 +19,6 @@ Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 
 
 class Column(Config):
-    """A column of the table."""
-
     key: str = Field(description="Dotted path into a result, such as every_step.tail.hr20; see `results.measure`.")
     label: str
     digits: int = Field(4, ge=0, le=6)
@@ -31,11 +29,11 @@ ACCURACY: Final = tuple(
     for group, prefix in (("all", ""), ("tail", "tail "))
     for metric, label in (("hr1", "HR@1"), ("hr20", "HR@20"), ("ndcg20", "NDCG@20"), ("mrr", "MRR"))
 )
-"""The columns that every experiment shares."""
+"""Columns that every experiment shares."""
 
 
 class Arm(Config):
-    """One row: a training configuration, or a baseline in its place."""
+    """One row: a training configuration or a baseline."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     label: str
@@ -55,8 +53,6 @@ class Arm(Config):
 
 
 class ExperimentSpec(Config):
-    """A named experiment."""
-
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     title: str
     question: str
@@ -81,7 +77,6 @@ class ExperimentSpec(Config):
 
     @property
     def rows(self) -> tuple[Arm, ...]:
-        """The baselines, then the arms."""
         return (*(Arm(name=name, label=name, baseline=name) for name in self.baselines), *self.arms)
 
     def train_config(self, arm: Arm, seed: int) -> AnyTraining:
@@ -101,7 +96,6 @@ class ExperimentSpec(Config):
 
 
 def list_specs() -> list[str]:
-    """Names of the experiments that come with the library."""
     return sorted(path.stem for path in SPECS.glob("*.toml"))
 
 
@@ -126,7 +120,7 @@ def load_spec(name: str) -> ExperimentSpec:
 
 
 def check_spec(values: dict[str, Any]) -> ExperimentSpec:
-    """A spec whose every arm makes a valid configuration.
+    """Check that every arm of a spec has a valid configuration.
 
     Raises:
         ConfigError: unknown fields, or a change that does not fit.

@@ -1,4 +1,4 @@
-"""The Markdown templates of this package: results of experiments and the demo city's model card."""
+"""Markdown templates: results of experiments and the demo city's model card."""
 
 from functools import cache
 from typing import Any
@@ -18,5 +18,4 @@ def _environment() -> Environment:
 
 
 def fill_template(name: str, **values: Any) -> str:
-    """A template of ``templates/`` with values filled in."""
     return _environment().get_template(name).render(**values)
