@@ -1,4 +1,4 @@
-"""How numbers, times and users are written: one rule for each kind, used by sentences, reports and views alike."""
+"""How numbers, times and users are written in sentences, reports and views."""
 
 import math
 from datetime import datetime
@@ -9,7 +9,7 @@ MINUS: Final = "−"
 
 
 def ordinal(rank: float) -> str:
-    """A rank as a word; the mean over a tie lies between two ranks and is told as both.
+    """A rank as a word; a mean over a tie is written as both neighbouring ranks.
 
     How many places share the score is not told: two places on 2nd and 3rd have the mean 2.5, four on 1st to 4th too.
 
@@ -24,7 +24,7 @@ def ordinal(rank: float) -> str:
 
 
 def rank_number(rank: float) -> str:
-    """A rank as a number, where a column or the word "rank" says what it is; a tie as in `ordinal`.
+    """A rank as a number, for a column or after the word "rank"; a tie as in `ordinal`.
 
     >>> [rank_number(rank) for rank in (1, 1204, 2.5, float("nan"))]
     ['1', '1,204', '2–3', '–']
@@ -35,7 +35,7 @@ def rank_number(rank: float) -> str:
 
 
 def rank_word(rank: float) -> str:
-    """A rank, or that the place is in no list.
+    """A rank, or that the place is not in the list.
 
     >>> rank_word(3.0), rank_word(float("nan"))
     ('3rd', 'not in its list')
@@ -64,7 +64,7 @@ def signed_points(value: float) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign, a true minus; what rounds to zero has none, so that no minus zero is told.
+    """A difference with its sign, a true minus, and never minus zero.
 
     >>> signed(-0.1234), signed(0.2, 2), signed(-0.0004)
     ('−0.123', '+0.20', '0.000')
@@ -83,7 +83,7 @@ def share(value: float | None) -> str:
 
 
 def chance(probability: float) -> str:
-    """A chance in per cent; small ones are bounded rather than shown as zero.
+    """A chance in per cent; small ones are written as a bound.
 
     >>> chance(0.1234), chance(0.0004), chance(0.0)
     ('12.3 %', 'less than 0.1 %', 'less than 0.1 %')
@@ -101,7 +101,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def simple_fraction(share: float) -> str:
-    """A share as people say it, by the simplest fraction within .02; else in hundredths.
+    """A share as people say it: the simplest fraction within .02, else in hundredths.
 
     >>> simple_fraction(0.66), simple_fraction(0.5), simple_fraction(0.43)
     ('Two of three', 'One of two', '43 of 100')

@@ -1,4 +1,4 @@
-"""What a link says of the files it was made with, and what differs from those that are open.
+"""The hashes in a link, and how they differ from the open files.
 
 A link carries the beginnings of two hashes, ``dataset`` and ``checkpoint``; the page, the command line and a shared
 page ask the same function whether their numbers are those that the sender saw.
@@ -26,7 +26,7 @@ class Difference(NamedTuple):
 
 
 def link_hashes(dataset_hash: str, checkpoint_hash: str | None) -> dict[str, str]:
-    """The fields a link carries, so that whoever opens it can tell whether the numbers are the same.
+    """The fields of a link that identify its dataset and checkpoint.
 
     >>> link_hashes("0123456789abcdef", None)
     {'dataset': '0123456789ab'}
@@ -36,7 +36,7 @@ def link_hashes(dataset_hash: str, checkpoint_hash: str | None) -> dict[str, str
 
 
 def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: str | None) -> Difference:
-    """Hold a link against what is open.
+    """Compare a link with the open files.
 
     Args:
         link: its fields; ``dataset`` and ``checkpoint`` are beginnings of hashes, missing or empty ones are unknown.
@@ -61,10 +61,10 @@ def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: 
 
 
 def _fits(beginning: str, whole: str) -> bool:
-    """Whether a hash begins so; fewer digits than six would fit by chance."""
+    """Whether a hash starts with these digits; fewer than six could match by chance."""
     return len(beginning) >= _SHORTEST and whole.startswith(beginning)
 
 
 def _short(text: str) -> str:
-    """What may stand in a message, whatever came in the link."""
+    """A hash for a message, whatever the link contained."""
     return "".join(ch for ch in text if ch.isalnum())[:HASH_LENGTH] or "?"

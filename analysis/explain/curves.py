@@ -1,4 +1,4 @@
-"""What a revisit prior learned: each curve's points against its feature, and where candidates' values lie.
+"""The curves that a revisit prior learned, and the spread of candidates' values.
 
 The paper's prior has three such curves, one for each of its terms (Eq. 9).
 """
@@ -28,10 +28,10 @@ from recap.scores import CaseBatch
 from recap.storage.tensors import load_tensors, save_tensors
 
 DENSITY_CASES: Final = 256
-"""Test cases, evenly spread, whose candidates the density counts."""
+"""Evenly spaced test cases whose candidates the density counts."""
 MAIN_CURVES: Final = 8
 GATE_BINS: Final = 20
-"""Of the gate's range, -1 to 1."""
+"""Equal parts of the gate's range, -1 to 1."""
 REPLICATE_CURVES: Final = "*.curves.safetensors"
 """In a bundle's folder of seed replicates: knots and increments of each, without other weights."""
 _KNOTS, _STEPS = "curves.curves.knot_FK1", "curves.curves.step_FK"
@@ -44,7 +44,7 @@ _PRIOR_FEATURES: Final = (
     Feature("recency", PAST, "check-ins", "check-ins since the last visit"),
     Feature("window", PAST, "yes", "among the latest check-ins", "linear"),
 )
-"""What the terms of the paper's prior read, as `PRIOR_TERMS`."""
+"""What each of `PRIOR_TERMS` reads."""
 
 
 class Curve(Config):
@@ -77,11 +77,11 @@ class Curve(Config):
 
     @property
     def feature(self) -> Feature:
-        """What it reads."""
+        """The feature that the curve reads."""
         return Feature(self.name, PAST, self.unit, self.meaning, self.scale)
 
     def at(self, value: float) -> float:
-        """The points of a value."""
+        """The points at a value."""
         return float(np.interp(value, self.knots, self.points))
 
 
@@ -93,7 +93,7 @@ class Learned(Config):
     gates: list[int] = Field(description="Of candidates of sampled test cases; empty without a correction.")
 
     def of_group(self, group: str) -> list[Curve]:
-        """The curves of a group; the widest ones where no curve is of it."""
+        """The curves of a group, or the widest ones if it has none."""
         own = [curve for curve in self.curves if curve.group == group]
         if own:
             return own
@@ -127,7 +127,7 @@ def learned_curves(predictor: Predictor) -> list[Curve]:
 
 
 def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
-    """The same curves in the kept seed replicates of a checkpoint, without densities; none of the paper's prior."""
+    """The same curves in the kept seed replicates, without densities; none for the paper's prior."""
     shipped = sorted(replicates_folder(checkpoint.folder).glob(REPLICATE_CURVES))
     weights = [load_tensors(path)[0] for path in shipped]
     for folder in replicate_folders(checkpoint.folder):
@@ -149,7 +149,7 @@ def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
 
 
 def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[float | None]]:
-    """The value of each curve's feature at some places, in order; None where a place has no such value."""
+    """The value of each curve's feature at some places; None if a place has none."""
     predictor = edited_case.predictor
     batch, changes = predictor.pack([edited_case.variant])
     if predictor.model.curves is None:
@@ -169,7 +169,7 @@ def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[fl
 
 @one_thread()
 def gate_counts(predictor: Predictor) -> list[int]:
-    """How many candidates of sampled test cases have a gate in each of `GATE_BINS` equal parts of [-1, 1].
+    """How many candidates of sampled test cases have a gate in each of `GATE_BINS` parts of [-1, 1].
 
     Empty where no correction acts.
     """
@@ -183,7 +183,7 @@ def gate_counts(predictor: Predictor) -> list[int]:
 
 
 def learned_numbers(predictor: Predictor) -> dict[str, float]:
-    """The single numbers that prior and correction learned, by their symbol in the paper."""
+    """Scalars of prior and correction, by their symbol in the paper."""
     prior, calibration = predictor.model.prior, predictor.model.calibration
     found: dict[str, torch.Tensor | None] = {}
     if prior is not None:
@@ -239,7 +239,6 @@ def _revisited(predictor: Predictor, batch: CaseBatch) -> RevisitCandidates:
 
 
 def _sampled(predictor: Predictor) -> list[CaseBatch]:
-    """Test cases, evenly spread."""
     rows = predictor.cases[c.ROW].to_numpy()
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), DENSITY_CASES)).round().astype(int))]
     pieces = np.split(rows, range(_CASES_PER_BATCH, len(rows), _CASES_PER_BATCH))
@@ -247,7 +246,7 @@ def _sampled(predictor: Predictor) -> list[CaseBatch]:
 
 
 def _candidate_values(predictor: Predictor) -> list[np.ndarray]:
-    """Values of every feature over the candidates of sampled test cases, those of few places without the zeros."""
+    """Values of every feature over the candidates of sampled test cases; sparse features without zeros."""
     pieces: list[list[np.ndarray]] = [[np.zeros(0)] for _ in FEATURES]
     for batch in _sampled(predictor):
         features = predictor.curve_values(batch).features

@@ -1,4 +1,4 @@
-"""One case as it was, or as edits would have it: check-ins, graph, switches, and the scores that follow.
+"""One case, as it was or as edited: check-ins, graph, switches, and the resulting scores.
 
 Shape suffixes: P POIs, H check-ins of the history.
 """
@@ -39,14 +39,14 @@ from recap.scores import CaseBatch, Explainable
 
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
 _NEEDS: Final = {"hour": "times", "weekday": "times", "source": "source", "edge": "transitions", "cut": "paths"}
-"""The kind of edit, see `recap.scores.EDITS`, that an edit belongs to; others change visits."""
+"""The kind of edit in `recap.scores.EDITS` that an edit needs; the others need visits."""
 _PLAIN_EDITS: Final = frozenset({"visits", "times", "source"})
-"""Edits of the check-ins alone, which every model reads."""
+"""Edits of check-ins, which every model supports."""
 
 
 @dataclass(frozen=True)
 class CaseFacts:
-    """What the case table says of a case as it was, see `recap.evaluation.cases.describe_cases`.
+    """The case as it was, from `recap.evaluation.cases.describe_cases`.
 
     Attributes:
         number: of the case in its split.
@@ -83,7 +83,7 @@ class CaseFacts:
 
 @dataclass(frozen=True, eq=False)
 class EditedCase:
-    """A case under a sequence of edits (none: the case itself).
+    """A case after a sequence of edits, which may be empty.
 
     Attributes:
         case: what is known of it before any edit.
@@ -116,7 +116,7 @@ class EditedCase:
 
     @property
     def scorer(self) -> Explainable:
-        """The same, as all explanations know it."""
+        """The model as a scorer."""
         return self.predictor.scorer
 
     @property
@@ -143,7 +143,7 @@ class EditedCase:
         return self.case.target if self.about is None else self.about
 
     def explaining(self, poi: int) -> "EditedCase":
-        """The same with another place explained.
+        """The same case with another place explained.
 
         Raises:
             CaseError: unknown POI.
@@ -152,7 +152,7 @@ class EditedCase:
         return replace(self, about=poi)
 
     def hiding_truth(self) -> "EditedCase":
-        """The same for a guesser: of the place that is explained, else of the best one, as if no place were true."""
+        """The same case without the truth: explains the chosen place, or else the best one."""
         best = int(self.total_P.argmax())
         return replace(self, about=best if self.about is None else self.about, hides_truth=True)
 
@@ -165,7 +165,7 @@ class EditedCase:
 
     @cached_property
     def groups(self) -> dict[str, list[int]]:
-        """Positions of the terms of each group, in the order they are shown."""
+        """Positions of each group's terms, in order."""
         found: dict[str, list[int]] = {}
         for at, term in enumerate(self.scorer.terms):
             found.setdefault(term.group, []).append(at)
@@ -174,26 +174,26 @@ class EditedCase:
 
     @cached_property
     def parts_off(self) -> dict[str, str]:
-        """What may be left out by its name in an edit: groups, terms (the clip follows them), the graph token."""
+        """Names that an edit can switch off: groups, terms and the graph token."""
         names = [*self.groups, *(term.name for term in self.scorer.terms if term.name != CLIP)]
         return {slug(name): name for name in [*names, *([GRAPH_TOKEN] if self.has_token else [])]}
 
     @property
     def leavable(self) -> list[str]:
-        """What can be left out as a whole here: groups of terms, and the graph token."""
+        """Parts that can be left out as a whole: groups and the graph token."""
         token = [GRAPH_TOKEN] if self.has_token else []
         return [name for name in [*self.groups, *token] if name not in self.variant.off]
 
     @property
     def inactive(self) -> list[str]:
-        """Parts of the model that play no role at this checkpoint's epoch."""
+        """Parts of the model that are inactive at this checkpoint's epoch."""
         absent = set() if CORRECTION in self.groups else {CORRECTION}
         absent |= set() if self.predictor.model.graph_token is not None else {GRAPH_TOKEN}
         return [part for part in self.ranker.checkpoint.inactive_parts if part not in absent]
 
     @property
     def has_token(self) -> bool:
-        """Whether a graph token acts here."""
+        """Whether the graph token is active."""
         stage, token = self.predictor.stage, self.predictor.model.graph_token
         return token is not None and stage.graph_weight > 0 and GRAPH_TOKEN not in self.variant.off
 
@@ -224,7 +224,7 @@ class EditedCase:
         return [of_content[variant.content] for variant in variants]
 
     def ranks(self, variants: Sequence[Counterfactual]) -> list[float]:
-        """The ranks alone."""
+        """Rank of the explained place in each copy."""
         return [rank for rank, _ in self.standings(variants)]
 
     def without(self, name: str) -> Counterfactual:
@@ -382,7 +382,7 @@ def _local(edit: AddVisit | MoveVisit) -> int:
 def _insert(
     history: History, visit_H: np.ndarray, poi: int, local_seconds: int, offset: int, number: int, edit: Edit
 ) -> tuple[History, np.ndarray]:
-    """Put a visit where its UTC time belongs, after visits of the same second; it joins the next visit's trajectory."""
+    """Insert a visit by UTC time, after visits of the same second; it joins the next visit's trajectory."""
     seconds = local_seconds - offset
     if seconds > history.seconds_H[-2]:
         raise EditError(f"edit {edit.text!r}: this is after the current check-in; a visit must lie before it")
@@ -400,7 +400,7 @@ def _insert(
 
 
 def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
-    """Only the local clock of the current check-in changes; UTC time, and with it the order, stays.
+    """Change only the local clock of the current check-in; UTC time and order stay.
 
     Where the clock would come before the check-in before, it reads the same hour and weekday whole weeks later; so does
     the next check-in's, where the current one would come after it.

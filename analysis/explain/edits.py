@@ -23,7 +23,7 @@ class EditError(CaseError):
 
 
 class RemoveVisit(Config):
-    """Take a visit out of the window and the history."""
+    """Remove a visit from window and history."""
 
     kind: Literal["remove"] = "remove"
     visit: int = Field(ge=0)
@@ -58,7 +58,7 @@ class MoveVisit(Config):
 
 
 class SetHour(Config):
-    """Let the current check-in happen at another time of its day; the order of visits stays."""
+    """Move the current check-in to another time of its day; the order of visits stays."""
 
     kind: Literal["hour"] = "hour"
     hour: int = Field(ge=0, le=23)
@@ -70,7 +70,7 @@ class SetHour(Config):
 
 
 class SetWeekday(Config):
-    """Let the current check-in happen on another day of its week; the order of visits stays."""
+    """Move the current check-in to another day of its week; the order of visits stays."""
 
     kind: Literal["weekday"] = "weekday"
     weekday: int = Field(ge=0, le=6, description="0 Monday to 6 Sunday.")
@@ -81,7 +81,7 @@ class SetWeekday(Config):
 
 
 class SetSource(Config):
-    """Let the current check-in be at another place."""
+    """Move the current check-in to another place."""
 
     kind: Literal["source"] = "source"
     poi: int = Field(ge=0)
@@ -105,7 +105,7 @@ class SetEdge(Config):
 
 
 class CutPath(Config):
-    """Take the two-hop paths from the source over one place to another out of what the model reads."""
+    """Cut the two-hop path from the source through one place to another."""
 
     kind: Literal["cut"] = "cut"
     middle: int = Field(ge=0)
@@ -117,7 +117,7 @@ class CutPath(Config):
 
 
 class SwitchOff(Config):
-    """Leave a term of the score, a group of terms or the graph token out, for every candidate."""
+    """Leave out a term, a group of terms or the graph token, for every candidate."""
 
     kind: Literal["off"] = "off"
     name: str = Field(min_length=1, description="As the model names it, or its `slug`.")
@@ -197,11 +197,11 @@ def parse_edits(text: str) -> tuple[Edit, ...]:
 
 
 def write_edits(edits: tuple[Edit, ...]) -> str:
-    """The text form of a sequence, the inverse of `parse_edits`."""
+    """The text form of a sequence of edits, the inverse of `parse_edits`."""
     return ";".join(edit.text for edit in edits)
 
 
 def with_edits(done: tuple[Edit, ...], kind: type[Edit], wanted: tuple[Edit, ...]) -> tuple[Edit, ...]:
-    """The edits with these of a kind and no others of it; those that stay keep their place, new ones come last."""
+    """Replace all edits of one kind; others keep their order, new ones come last."""
     kept = tuple(edit for edit in done if not isinstance(edit, kind) or edit in wanted)
     return (*kept, *(edit for edit in wanted if edit not in kept))

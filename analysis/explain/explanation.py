@@ -1,4 +1,4 @@
-"""The explanation of one case, as one typed object behind every rendering."""
+"""The explanation of one case: one typed object for page, command line, HTML and notebook."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ from recap.evaluation.ranks import rank_of
 from recap.predictor import CaseRanker
 
 _VISITS_REMOVED: Final = 12
-"""Of each place so many latest visits are removed, one at a time."""
+"""Latest visits to each place that are removed, one at a time."""
 _FEWEST_CHECKINS: Final = 3
-"""One visit, the current check-in and the target: the last visit before the source stays."""
+"""One visit, the current check-in and the target; the last visit before the source stays."""
 
 
 class CaseExplanation(Config):
@@ -71,7 +71,7 @@ class CaseExplanation(Config):
     checkpoint_hash: str
 
     html_body: ClassVar[Callable[["CaseExplanation"], str] | None] = None
-    """How a notebook shows an explanation; `analysis.sharing.page` sets it, since an explanation knows no renderer."""
+    """Renders a notebook's output; `analysis.sharing.page` sets it."""
 
     @property
     def a(self) -> Candidate:
@@ -90,7 +90,7 @@ class CaseExplanation(Config):
 
     @property
     def roles(self) -> tuple[Role, Role]:
-        """What target and runner-up are, for their colours: the truth, a prediction, or one more prediction."""
+        """Roles of target and runner-up, for their colours."""
         first: Role = "truth" if self.target == self.truth else "model"
         if self.runner_up == self.truth:
             return first, "truth"
@@ -262,7 +262,7 @@ def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate
 
 @dataclass(frozen=True)
 class _Asked:
-    """What counterfactual copies of the case say, all scored together."""
+    """Counterfactual copies of the case, all scored together."""
 
     without: list[Without]
     paths: list[PathTerms]
@@ -270,7 +270,7 @@ class _Asked:
 
     @classmethod
     def of(cls, edited_case: EditedCase, runner_up: int, *, counterfactuals: bool) -> "_Asked":
-        """Everything about the target; ranks stay None where counterfactuals are not asked for."""
+        """Everything about the target; ranks are None without counterfactuals."""
         target, kinds = edited_case.target, edited_case.supported_edits
         paths = two_hop_paths(edited_case, target)
         visits = [past_visits(edited_case, poi) for poi in (target, runner_up)]

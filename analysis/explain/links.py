@@ -1,4 +1,4 @@
-"""Deep links: a case, its runner-up and its edits, tied to the checkpoint and dataset they were made with."""
+"""Links to a case, its runner-up and its edits, with the hashes of checkpoint and dataset."""
 
 from urllib.parse import parse_qs, urlencode
 
@@ -47,12 +47,12 @@ class CaseLink(Config):
 
     @property
     def query(self) -> str:
-        """The part of a web address behind ``?``; empty fields are left out."""
+        """The query part of a web address, without empty fields."""
         return urlencode({name: value for name, value in self.model_dump().items() if value not in ("", None)})
 
     @classmethod
     def from_query(cls, query: str) -> "CaseLink":
-        """Read a link or its query part; the app's own settings are left out.
+        """Read a link or its query part; the app's own settings are ignored.
 
         Raises:
             ConfigError: an unknown or unreadable field.
@@ -68,7 +68,7 @@ class CaseLink(Config):
         return link
 
     def mismatch(self, predictor: Predictor) -> str | None:
-        """One sentence where the link belongs to another checkpoint or dataset, else None."""
+        """One sentence if the link belongs to another checkpoint or dataset, else None."""
         named = {"dataset": self.dataset, "checkpoint": self.checkpoint}
         found = compare_hashes(named, predictor.dataset.hash, predictor.checkpoint.hash)
         if not found.differing:

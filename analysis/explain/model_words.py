@@ -21,7 +21,7 @@ CLIP_READ: Final = "0 to 10 points"
 
 
 class Part(NamedTuple):
-    """What the page says of a part: its title, at most two sentences, its equation in LaTeX."""
+    """Title of a part, at most two sentences, and its equation in LaTeX."""
 
     title: str
     does: str
@@ -114,12 +114,12 @@ _LEADS: Final = {
 
 
 def title(name: str) -> str:
-    """What a part is called."""
+    """A part's title."""
     return _PARTS[name].title
 
 
 class Drawn(Protocol):
-    """What the sentences need to know of a model."""
+    """The parts of a model that the sentences need."""
 
     @property
     def hops(self) -> int: ...
@@ -132,12 +132,12 @@ class Drawn(Protocol):
 
 
 def input_title(name: str) -> str:
-    """What a part reads."""
+    """The title of a part's input."""
     return {CORE: "Recent check-ins", CORRECTION: "This moment"}.get(name, title(name))
 
 
 def explain_part(name: str, model: Drawn) -> Part:
-    """What a part does, and its equation."""
+    """A part's title, sentences and equation."""
     part = _PARTS[name]
     if name == SCORE:
         symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
@@ -152,7 +152,7 @@ def explain_part(name: str, model: Drawn) -> Part:
 
 
 def headline(known: str | None, new: str | None) -> str:
-    """What decides between places a user knows and among new ones; ablations by name, None where none is beyond chance.
+    """What decides among known and among new places, by ablation; None if no ablation is beyond chance.
 
     >>> headline("history", "popularity_and_distance")
     'Habit decides between places a user knows; distance and other users decide among new ones.'
@@ -166,7 +166,7 @@ def headline(known: str | None, new: str | None) -> str:
 
 
 def count_inputs(count: int) -> str:
-    """The headline while ablations have not been run.
+    """The headline before ablations were run.
 
     >>> count_inputs(6)
     'Six inputs add up to one score.'
@@ -206,7 +206,7 @@ def recency_read(checkins_ago: int | None) -> str:
 
 
 def window_read(is_in: bool, length: int) -> str:
-    """Whether the place is in the recent window."""
+    """Whether the place is in the recent window, in words."""
     return f"last {length} check-ins: {'yes' if is_in else 'no'}"
 
 
@@ -220,7 +220,7 @@ def transitions_read(own: int, others: int, total: int) -> str:
 
 
 def paths_read(count: int) -> str:
-    """Two-hop paths to a place."""
+    """Number of two-hop paths, in words."""
     return "no path" if not count else "1 path" if count == 1 else f"{count:,} paths"
 
 
@@ -240,7 +240,7 @@ def checkins_read(latest: Sequence[str], length: int) -> str:
 
 
 def token_read(count: int, hops: int) -> str:
-    """How many places the graph token averages."""
+    """Number of places that the graph token averages, in words."""
     return f"{count:,} place{'' if count == 1 else 's'} {_HOPS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
 
 
@@ -252,7 +252,7 @@ def reader(name: str, curves: int) -> str:
 
 
 def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
-    """A term of the paper's prior with the numbers it learned.
+    """A term of the paper's prior with its learned numbers.
 
     >>> learned = {"lambda_prior": 2.0, "w_cnt": 1.5, "tau_rec": 87.0, "w_rec": 1.0}
     >>> prior_reader("count", learned), prior_reader("recency", learned)
@@ -265,12 +265,12 @@ def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
 
 
 def gate_reader(gate: float | None) -> str:
-    """The gate of a place."""
+    """The gate's value, in words."""
     return "gate" if gate is None else f"gate {signed_points(gate)}"
 
 
 def prior_tab(numbers: Mapping[str, float]) -> str:
-    """The tab of what the revisit prior learned."""
+    """Title of the tab of learned curves."""
     return "Prior and gate" if "lambda_prior" in numbers else "Curves"
 
 
@@ -307,22 +307,22 @@ def worth_note(known: int, new: int) -> str:
 
 
 def standing(num_places: int) -> str:
-    """Under a rank: among how many places."""
+    """The line under a rank."""
     return f"of {num_places:,} places"
 
 
 def score_line(rank: float, score: float) -> str:
-    """The other place in one line."""
+    """The other place's rank and score."""
     return f"{ordinal(rank)}, score {points(score)}"
 
 
 def probability_line(probability: float) -> str:
-    """A place's probability."""
+    """A place's probability, in words."""
     return f"{percent(probability)} probability" if probability >= 0.01 else "below 1 % probability"
 
 
 def without_line(rank: float, without: float | None) -> str:
-    """What leaving a part out does to a place's rank: an ablation that was run.
+    """A place's rank without a part.
 
     >>> without_line(1, 63), without_line(2, 2)
     ('Without it, the place ranks 63rd.', 'Without it, the place stays 2nd.')
@@ -333,7 +333,7 @@ def without_line(rank: float, without: float | None) -> str:
 
 
 def curve_label(name: str) -> str:
-    """A feature's name over its curve.
+    """Title of a feature's curve.
 
     >>> curve_label("time_since_visit"), curve_label("own_transitions")
     ('Time since the last visit', 'Own transitions')
@@ -382,7 +382,7 @@ WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
 
 
 def among_title(among: str) -> str:
-    """Which places the truth is ranked among."""
+    """Which places the truth is ranked among, in words."""
     return {"all": "among all places", "known": "between known places", "new": "among new places"}[among]
 
 
@@ -407,7 +407,7 @@ def worth_label(ablation: str) -> str:
 
 
 def token_note(rank: float, without: float | None) -> str:
-    """Next to the graph token's line."""
+    """The line next to the graph token."""
     return f"The sequence model reads it. {without_line(rank, without)}"
 
 

@@ -26,7 +26,7 @@ def past_visits(edited_case: EditedCase, poi: int) -> PastVisits:
 
 
 def local_iso(local_seconds: int) -> str:
-    """A moment on the clock of the place.
+    """A moment in the place's local time.
 
     >>> local_iso(0)
     '1970-01-01T00:00:00'

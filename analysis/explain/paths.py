@@ -20,11 +20,11 @@ from recap.model.edited_graph import counts_row
 from recap.predictor import CaseRanker
 
 _CUT_SCORES: Final = 1 << 25
-"""Cuts times places that are scored for one answer."""
+"""Largest number of cuts × places scored for one explanation."""
 
 
 def two_hop_paths(edited_case: EditedCase, destination: int) -> list[PathTerms]:
-    """All paths from the source to a place that the model reads, as edited, strongest first."""
+    """All paths from the source to a place, as edited, strongest first."""
     source, edges = edited_case.source, edited_case.variant.edges
     others_only = PATHS in edited_case.groups
     middles = edited_case.ranker.graph.two_hop_paths(source, destination)["middle"].tolist()
@@ -73,7 +73,7 @@ def cut(edited_case: EditedCase, middle: int, destination: int) -> Counterfactua
 
 
 def most_cuts(edited_case: EditedCase) -> int:
-    """How many of the strongest paths are cut: all, or as many as an answer has time for among many places."""
+    """How many of the strongest paths are cut; fewer in a large catalogue."""
     if "paths" not in edited_case.supported_edits:
         return 0
     return max(1, _CUT_SCORES // edited_case.ranker.dataset.num_pois)
@@ -105,7 +105,7 @@ class Trips:
 
 
 def trips_between(edited_case: EditedCase, source: int, destination: int) -> Trips | None:
-    """Whose training transitions lead from a place straight to another; None where their count was edited."""
+    """Who made the training transitions between two places; None if an edit changed their count."""
     if (source, destination) in edited_case.variant.edges:
         return None
     user_N = training_rows(edited_case.ranker).users(source, destination)
@@ -114,7 +114,7 @@ def trips_between(edited_case: EditedCase, source: int, destination: int) -> Tri
 
 
 class TrainingIndex:
-    """Finds whose training transitions a count m_sd is made of."""
+    """Index of the training transitions by user."""
 
     def __init__(self, ranker: CaseRanker) -> None:
         table = ranker.dataset.checkins
@@ -139,7 +139,7 @@ class TrainingIndex:
 
 
 def training_rows(ranker: CaseRanker) -> TrainingIndex:
-    """The index of a ranker's dataset, built once."""
+    """The index of a ranker's dataset, cached."""
     if ranker not in _INDEXES:
         _INDEXES[ranker] = TrainingIndex(ranker)
     return _INDEXES[ranker]

@@ -1,4 +1,4 @@
-"""What is true of any model's case: ranks, edits of the check-ins, and visits removed one at a time.
+"""Explain a model without terms: ranks, edits of check-ins, and visits removed one at a time.
 
 A published model gives one score for each place. It is no sum, so nothing here splits it up.
 """
@@ -17,13 +17,13 @@ from recap.evaluation.ranks import rank_of
 from recap.predictor import CaseRanker
 
 REMOVED: Final = 30
-"""So many of the latest visits are removed, one at a time."""
+"""Latest visits that are removed, one at a time."""
 _FEWEST_CHECKINS: Final = 4
 """Two visits, the current check-in and the target: one visit before the source must stay."""
 
 
 class RankedPlace(Config):
-    """A place, its rank and its score."""
+    """A place with rank and score."""
 
     poi: int
     name: str
@@ -32,7 +32,7 @@ class RankedPlace(Config):
 
 
 class RemovedVisit(Config):
-    """One visit, and the rank of the place in question without it."""
+    """One visit, and the place's rank without it."""
 
     visit: int = Field(description="Its number, see `analysis.explain.edits`.")
     name: str
@@ -41,7 +41,7 @@ class RemovedVisit(Config):
 
 
 class RanksOnly(Config):
-    """One case of a model whose scores are no sums."""
+    """An explanation without contributions."""
 
     model: str
     case: int

@@ -34,7 +34,7 @@ EXPLAINED: Final = {
     "Permutation test": f"p: how often {NUM_DRAWN} random other cases give this place at least as much.",
     "Whose transitions": "The other users whose training transitions it rests on; one alone is a weak basis.",
 }
-"""The columns of the table, one sentence each."""
+"""Columns of the table, with one sentence each."""
 _CASES_PER_BATCH: Final = 64
 
 
@@ -47,12 +47,12 @@ class SeedRank(Config):
 
     @property
     def direction(self) -> int:
-        """1 where the rank gets worse without it, -1 where it gets better."""
+        """1 if the rank gets worse without it, -1 if it gets better."""
         return int(np.sign(self.without - self.rank))
 
 
 class PermutationTest(Config):
-    """A contribution next to what the same place gets in random other cases."""
+    """A contribution compared with what the same place gets in random other cases."""
 
     reached: int = Field(description="Other cases with at least as much, on the same side of 0.")
     drawn: int
@@ -60,7 +60,7 @@ class PermutationTest(Config):
 
 
 class RowCheck(Config):
-    """What was checked of one contribution."""
+    """The checks of one contribution."""
 
     row: str = Field(description="A group of terms, or the graph token.")
     points: float | None = Field(description="None for the graph token, which acts inside the core.")
@@ -77,7 +77,7 @@ class RowCheck(Config):
 
     @property
     def problems(self) -> list[str]:
-        """The checks that failed, in words."""
+        """The failed checks, in words."""
         found = []
         if self.seeds_agreeing < len(self.seeds):
             found.append("seeds disagree")
@@ -89,7 +89,7 @@ class RowCheck(Config):
 
     @property
     def cells(self) -> dict[str, str]:
-        """The line of the table that every rendering shows."""
+        """One row of the table."""
         own, seeds, trips = self.seeds[0], "–", "–"
         rank = "same" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
         if len(self.seeds) > 1:
@@ -109,7 +109,7 @@ class RowCheck(Config):
 
 @one_thread()
 def check_rows(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame] | None = None) -> list[RowCheck]:
-    """Check every contribution to the place that is explained, and the graph token.
+    """Check every contribution to the explained place, and the graph token.
 
     Args:
         seeds: tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
@@ -148,7 +148,7 @@ def describe_checks(checks: list[RowCheck]) -> str:
 
 
 def _seed_views(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame]) -> dict[int, pd.Series]:
-    """The case in the tables of other seeds: only of the true place, of a test case without edits."""
+    """The case in other seeds' tables; only for the true place of a case without edits."""
     as_recorded = not edited_case.edits and edited_case.target == edited_case.truth and edited_case.split == c.TEST
     return {seed: table.iloc[edited_case.case.number] for seed, table in seeds.items()} if as_recorded else {}
 
@@ -165,7 +165,7 @@ def _permutation_test(points: float, elsewhere_N: np.ndarray) -> PermutationTest
 
 
 def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
-    """What each group gives the explained place in random other test cases, the same ones for the same case."""
+    """What each group gives the explained place in random other test cases, fixed by the case."""
     ranker, number = edited_case.ranker, edited_case.case.number
     others = np.delete(ranker.cases[c.ROW].to_numpy(), number if edited_case.split == c.TEST else [])
     drawn = np.random.default_rng(number).choice(others, min(NUM_DRAWN, len(others)), replace=False)
@@ -178,7 +178,7 @@ def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
 
 
 def _users_of_trips(edited_case: EditedCase) -> dict[str, int]:
-    """How many other users' training trips groups rest on; a token that reads the user's own too does not."""
+    """How many other users' training transitions a group uses; none for a token that reads the user's own."""
     rows, source, target = training_rows(edited_case.ranker), edited_case.source, edited_case.target
     walked: set[int] = set()
     for path in two_hop_paths(edited_case, target):

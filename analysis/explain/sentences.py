@@ -1,4 +1,4 @@
-"""Every sentence of Explain: headline, what carries a rank, edits in words, and the lines below its charts.
+"""The sentences of Explain: headline, what carries a rank, edits, and the lines below charts.
 
 At most four short sentences; every "without" is an ablation that was run.
 """
@@ -39,7 +39,7 @@ _SMALL: Final = 0.005
 
 
 class Piece(Config):
-    """A stretch of a sentence; names of places and of feature groups are pieces of their own, with a colour each."""
+    """Part of a sentence; names of places and feature groups are separate pieces with a colour."""
 
     text: str
     kind: PieceKind = "plain"
@@ -58,7 +58,7 @@ class Sentence(Config):
 
 @dataclass(frozen=True)
 class SentenceInput:
-    """What sentences are made from.
+    """Input of the sentences.
 
     Attributes:
         target, runner_up: the place explained and the one it is compared with.
@@ -133,7 +133,7 @@ def rank_headline(
 
 
 def describe_ranks(shown: "RanksOnly") -> Sentence:
-    """The headline of a model whose scores are no sums."""
+    """The headline of a model without contributions."""
     first = None if shown.best[0].poi == shown.about.poi else Piece(text=shown.best[0].name, kind="runner_up")
     about = Piece(text=shown.about.name, kind="target")
     return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth, first)
@@ -164,7 +164,7 @@ def _after_edits(case: SentenceInput, before: float) -> Sentence:
 
 
 def render_sentences(case: SentenceInput) -> list[Sentence]:
-    """Transition, past visits, what speaks for the runner-up, and the rank without what carries it."""
+    """Sentences on the transition, past visits, a better runner-up, and ablations."""
     return [*_transition(case), _visits(case), *_runner_up(case), *_without(case)]
 
 
@@ -213,7 +213,7 @@ def _visits(case: SentenceInput) -> Sentence:
 
 
 def _without(case: SentenceInput) -> list[Sentence]:
-    """The part without which the rank falls most, and two-hop paths."""
+    """The ablation with the largest loss, and two-hop paths."""
     if not case.without:
         return []
     rank = case.target.rank
@@ -239,7 +239,7 @@ def _would(rank: float, before: float) -> str:
 
 
 def _runner_up(case: SentenceInput) -> list[Sentence]:
-    """What speaks most for a runner-up that is ahead."""
+    """What favours a runner-up that is ahead."""
     if case.runner_up.rank >= case.target.rank:
         return []
     differences = {group: value - case.runner_up.groups[group] for group, value in case.target.groups.items()}
@@ -263,7 +263,7 @@ def part_words(name: str) -> str:
 
 
 def part_label(name: str) -> str:
-    """The same at the head of a row.
+    """The same as a row's label.
 
     >>> part_label("core"), part_label("two-hop paths")
     ('Sequence model', 'Two-hop paths')
@@ -296,7 +296,7 @@ def describe_chart(shown: "CaseExplanation") -> str:
 
 
 def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:
-    """The line below the table of paths: what the strongest is made of, and what a tick does."""
+    """The line below the table of paths."""
     whose = "other users' transitions" if strongest.points is not None else "transitions"
     counted = f"{strongest.count_in:,} of the {strongest.total_in:,} {whose} from {shown.source_name}"
     row = "All paths" if part == PATHS else part_label(part)
@@ -312,7 +312,7 @@ def describe_visits(shown: "CaseExplanation") -> str:
 
 
 def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:
-    """The line below the controls of What if: the edits in words."""
+    """The line below the controls of What if."""
     if not edits:
         return f"Each change re-ranks all {before.num_places:,} places."
     words = "; ".join(describe_edit(edit, labels, before) for edit in edits)
@@ -320,7 +320,7 @@ def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "Case
 
 
 def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:
-    """What the search for the smallest edit found."""
+    """The result of the search for the smallest edit."""
     if flip is None:
         return f"None of {tried} single edits reverses the two."
     return (
@@ -329,7 +329,7 @@ def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown:
 
 
 def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") -> str:
-    """What an edit changes, as a reader would say it.
+    """What an edit changes, in words.
 
     Args:
         labels: names of all places.

@@ -1,4 +1,4 @@
-"""What is said about one case: contributions, ranks, two-hop paths, past visits."""
+"""Parts of an explanation: contributions, ranks, two-hop paths, past visits."""
 
 from typing import Literal
 
@@ -7,7 +7,7 @@ from pydantic import Field
 from recap.config import Config
 
 Role = Literal["truth", "model", "other"]
-"""What a place is in a comparison of two: the true next place, a prediction, one more prediction next to it."""
+"""The true next place, a prediction, or another prediction."""
 
 
 class Candidate(Config):
@@ -25,7 +25,7 @@ class Candidate(Config):
 
 
 class Without(Config):
-    """The rank of the explained place without a group of terms or the graph token, all places scored again."""
+    """The rank of the explained place without a group of terms or the graph token."""
 
     name: str
     rank: float

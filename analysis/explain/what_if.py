@@ -1,4 +1,4 @@
-"""What edits do to two places, and the smallest single edit that turns them round."""
+"""What edits do to two places, and the smallest single edit that reverses them."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,12 +15,12 @@ from recap.history import SECONDS_PER_DAY, local_weekday
 
 _MOST_TRIED: Final = 512
 _RECENT: Final = 10
-"""Check-ins before the current one that are removed in search of the smallest edit, whatever their place."""
+"""Latest check-ins that the search for the smallest edit removes."""
 _LAST_RESORT: Final = 1e9
 
 
 class RankChange(Config):
-    """One place before and after the edits."""
+    """One place's rank before and after the edits."""
 
     poi: int
     name: str
@@ -38,17 +38,17 @@ class WhatIf(Config):
 
     @property
     def lead_before(self) -> float:
-        """By how much the target leads the other place, before the edits."""
+        """The target's lead before the edits."""
         return self.target.score_before - self.runner_up.score_before
 
     @property
     def lead(self) -> float:
-        """The same after them."""
+        """The target's lead after the edits."""
         return self.target.score - self.runner_up.score
 
 
 def what_if(edited_case: EditedCase, runner_up: int) -> WhatIf:
-    """Compare an edited case with the case as it was.
+    """Compare an edited case with the original.
 
     Args:
         runner_up: the place that the explained one is compared with.
@@ -80,7 +80,7 @@ class Flip(Config):
 
 
 def smallest_flip(edited_case: EditedCase, a: int, b: int) -> tuple[Flip | None, int]:
-    """The smallest single edit that turns two places round, and how many were tried.
+    """The smallest single edit that reverses two places, and how many were tried.
 
     Tried are, as far as the model supports them: every other full hour and weekday; removing each visit to either place
     and each recent check-in; cutting each two-hop path to either; removing the transitions that lead straight to

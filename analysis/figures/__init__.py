@@ -1,1 +1,1 @@
-"""Figures: a table goes in, a plotly figure or a pydeck deck comes out; one palette, light and dark."""
+"""Figures: plotly figures and pydeck decks from tables; one palette, light and dark."""

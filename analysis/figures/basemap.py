@@ -1,4 +1,4 @@
-"""A self-contained map ground: a MapLibre style with everything inline; nothing further is fetched.
+"""The ground of a map: a MapLibre style with everything inline, so nothing is fetched.
 
 It holds a city's own GeoJSON layers where there are some, and every place of the dataset as faint dots, which draw the
 city where there are none. Longitudes are unwrapped, so no feature breaks at the date line. Where street tiles were
@@ -65,7 +65,7 @@ def basemap_style(
 
 
 def _points(points: list[list[float]], count: np.ndarray) -> dict[str, Any]:
-    """One feature for each number of places per mark, so that 5,000 single places are one short list."""
+    """One feature per number of places at a mark, so 5,000 single places are one short list."""
     features = [
         {
             "type": "Feature",

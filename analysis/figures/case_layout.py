@@ -1,4 +1,4 @@
-"""Where the middle places of two-hop paths go in a figure."""
+"""Positions of two-hop paths' middle places in a figure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class PlacedPath(Generic[Path]):
 
 
 def place_paths(paths: Sequence[Path], limit: int = 8) -> list[PlacedPath[Path]]:
-    """Source left, target right, middle places between them, strongest on top; placed by networkx."""
+    """Source left, target right, middle places in between, strongest on top; placed by networkx."""
     shown = paths[:limit]
     graph = nx.DiGraph()
     graph.add_node("source", layer=0)

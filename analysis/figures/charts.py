@@ -1,4 +1,4 @@
-"""What all plotly figures share: ground, fonts, margins, and how a figure of nothing looks."""
+"""Shared style of plotly figures: background, fonts, margins, and an empty figure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -14,11 +14,11 @@ PLOT_CONFIG: Final[dict[str, Any]] = {
     "toImageButtonOptions": {"format": "png", "scale": 3},
     "scrollZoom": False,
 }
-"""Configuration for every chart: the one tool is the picture's download."""
+"""Configuration of every chart; its only tool downloads the picture."""
 
 
 def escape_tags(text: object) -> str:
-    """Text from data as plotly shows it as it is: of the tags and entities that it reads in texts none is left.
+    """Escape text from data, so that plotly reads no tag or entity in it.
 
     >>> escape_tags('<a href="https://x.y">Fish & Chips</a>')
     '&lt;a href="https://x.y"&gt;Fish &amp; Chips&lt;/a&gt;'
@@ -34,7 +34,7 @@ def assembled(
     height: int,
     margin: dict[str, int] | None = None,
 ) -> go.Figure:
-    """A figure of plain dictionaries in the house style, where `styled` takes too long: plotly checks none of it.
+    """A figure of plain dictionaries in the shared style; faster than `styled`, because plotly does not check it.
 
     Args:
         data: traces, each with its ``type``.
@@ -50,7 +50,7 @@ def assembled(
 
 
 def styled(figure: go.Figure, palette: Palette, *, height: int, margin: dict[str, int] | None = None) -> go.Figure:
-    """The house style: transparent ground, one font, no legend, no zoom by dragging.
+    """Apply the shared style: transparent background, one font, no legend, no zoom by dragging.
 
     The layout is merged as plain dictionaries and validated once: plotly's own updates took seven times as long. Its
     default template, 7 kB in each figure, is left out; what of it is seen stands here.
@@ -104,7 +104,7 @@ def _note(note: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def add_notes(figure: go.Figure, notes: Iterable[Mapping[str, Any]]) -> None:
-    """Words on a figure, all at once: added one by one, plotly validates all earlier ones again for each.
+    """Add annotations all at once; one by one, plotly validates all earlier ones again.
 
     Args:
         notes: fields of `plotly.graph_objects.layout.Annotation`; no arrow unless they say so.
@@ -113,7 +113,7 @@ def add_notes(figure: go.Figure, notes: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _own_standoff(axis: Mapping[str, Any]) -> dict[str, Any]:
-    """The room that a figure keeps between an axis and its title, where it asks for some."""
+    """Distance between an axis and its title, if the figure sets one."""
     standoff = axis.get("title", {}).get("standoff")
     return {} if standoff is None else {"title": {"standoff": standoff}}
 

@@ -1,4 +1,4 @@
-"""What adds up to the score: two places' contributions by group and their difference, on one scale."""
+"""The chart "What adds up to the score": two places' contributions by group, and their difference."""
 
 from collections.abc import Collection, Iterable
 from typing import Any, Final, NamedTuple
@@ -16,19 +16,18 @@ from recap.printable import shortened
 
 ROW_PX: Final = 34
 _BELOW_PX: Final = 20
-"""Room that Streamlit keeps below every Vega chart."""
+"""Space that Streamlit leaves below every Vega chart."""
 _TERM_ROW: Final = 0.7
-"""Height of a term's row, in rows."""
 _BAR: Final = 0.6
 _LONGEST_TERM: Final = 28
 _LONGEST_NAME: Final = 22
 PICKED: Final = "picked"
 _LABEL_SHARE: Final = 0.08
-"""Of a panel's width, at its right, for the number."""
+"""Share of a panel's width for the number at its right."""
 
 
 class Bar(NamedTuple):
-    """One bar of a place: it begins where the one before ended, the score at 0."""
+    """One bar of a place; it starts where the previous one ends."""
 
     name: str
     start: float
@@ -40,7 +39,7 @@ class Bar(NamedTuple):
 
 
 def waterfall(entry: Candidate) -> list[Bar]:
-    """A bar for each group in order, and the score.
+    """One bar per group in order, and the score.
 
     >>> entry = Candidate(poi=0, name="", category="", rank=1, probability=1, score=1.5, gate=None, terms={},
     ...     groups={"core": 2.0, "past visits": -0.5})
@@ -62,7 +61,7 @@ def group_colour(group: str, palette: Palette) -> str:
 
 
 class Row(NamedTuple):
-    """A line of the chart: a group, a term of the group that is open, or the score.
+    """A row of the chart: a group, a term of an open group, or the score.
 
     Attributes:
         y: its height, in rows from the top.
@@ -82,13 +81,13 @@ class Row(NamedTuple):
 
 
 def terms_of(shown: CaseExplanation, group: str) -> list[str]:
-    """The terms of a group that add to either score; none where the group is one term."""
+    """Terms of a group that add to either score; none if the group has one term."""
     terms = shown.groups.get(group, [])
     return [term for term in terms if shown.a.terms[term] or shown.b.terms[term]] if len(terms) > 1 else []
 
 
 def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[Row]:
-    """Groups from top to bottom, under those that are open their terms, the score last."""
+    """Rows from top to bottom: groups, the terms of open ones, and the score."""
     both = [waterfall(entry) for entry in (shown.a, shown.b)]
     rows, y = [], 0.0
     for at, group in enumerate(shown.a.groups):
@@ -107,7 +106,7 @@ def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[Row]:
 
 
 _MARKS: Final = ("mark", "rule", "rect", "bar", "text")
-"""Kinds of marks: the chart as a whole has an alternative text, so single marks have none."""
+"""Kinds of marks; the chart has an alternative text, so single marks need none."""
 
 
 def contributions_chart(shown: CaseExplanation, palette: Palette, *, opened: Collection[str] = ()) -> dict[str, Any]:
@@ -190,7 +189,7 @@ def contributions_chart(shown: CaseExplanation, palette: Palette, *, opened: Col
 
 
 def describe_contributions(shown: CaseExplanation) -> str:
-    """The figure in words, for those who cannot see it."""
+    """The figure as text, for screen readers."""
     said = []
     for entry in (shown.a, shown.b):
         listed = ", ".join(f"{part_label(group)} {signed_points(value)}" for group, value in entry.groups.items())
@@ -199,13 +198,12 @@ def describe_contributions(shown: CaseExplanation) -> str:
 
 
 class _Panel(NamedTuple):
-    """A place's part of the width, or the differences': shares of the chart's width; the number stands at its right."""
+    """A place's panel or the differences': shares of the chart's width, with the number at its right."""
 
     left: float
     right: float
 
     def at(self, value: float, low: float, high: float) -> float:
-        """Where a value lies."""
         return self.left + (self.right - _LABEL_SHARE - self.left) * (value - low) / (high - low)
 
 
@@ -213,7 +211,7 @@ _PANELS: Final = (_Panel(0.24, 0.52), _Panel(0.54, 0.82), _Panel(0.84, 1.0))
 
 
 def _scale(bars: Iterable[Bar], least: float = 1e-6) -> tuple[float, float]:
-    """Lowest and highest end of some bars, 0 among them.
+    """Lowest and highest end of some bars, including 0.
 
     Args:
         least: how far apart they are at least.

@@ -1,4 +1,4 @@
-"""Learned curves as small multiples on one scale, with the density of candidates' values and marks of two places."""
+"""Learned curves as small multiples on one scale, with candidates' densities and marks of two places."""
 
 import itertools
 import math
@@ -20,11 +20,11 @@ COLUMNS: Final = 4
 ROW: Final = 148
 _TITLE: Final = 24
 _TICKS: Final = 34
-"""Tick labels, and the room above the next row."""
+"""Space for tick labels above the next row."""
 _GAP: Final = 0.035
-"""Between columns, as a share of the width."""
+"""Space between columns, as a share of the width."""
 _STRIP: Final = 0.16
-"""Of a panel's height, for the density below the curve."""
+"""Share of a panel's height for the density below the curve."""
 _HOURS: Final = {
     0.0: "0",
     1.0: "1 h",
@@ -36,13 +36,13 @@ _HOURS: Final = {
 }
 _NICE: Final = tuple(digit * 10.0**power for power in range(-4, 7) for digit in (1, 2, 5))
 _PIECES: Final = 6
-"""A line's pieces between two knots, where the axis bends what is straight."""
+"""Segments of a line between two knots, where the axis bends it."""
 _CLOSEST: Final = 0.06
-"""Ticks are at least this share of the figure's width from each other."""
+"""Smallest distance of ticks, as a share of the figure's width."""
 
 
 class Gates(NamedTuple):
-    """One more panel: how often the gate took each value.
+    """A further panel: how often the gate took each value.
 
     Attributes:
         counts: of candidates, in equal parts of [-1, 1].
@@ -54,7 +54,7 @@ class Gates(NamedTuple):
 
 
 Marks = Mapping[str, Sequence[float | None]]
-"""Values of places by feature, None where a place has none."""
+"""Values of places by feature; None where a place has none."""
 
 
 def plot_curves(
@@ -116,14 +116,14 @@ def plot_curves(
 
 
 def describe_curves(curves: Sequence[Curve]) -> str:
-    """The figure in words, for those who cannot see it."""
+    """The figure as text, for screen readers."""
     ends = [(curve_label(curve.name), min(curve.points), max(curve.points)) for curve in curves]
     said = "; ".join(f"{name} from {signed_points(low)} to {signed_points(high)} points" for name, low, high in ends)
     return said.replace(MINUS, "minus ")
 
 
 def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
-    """Where labels are on the axis of values, and what they say.
+    """Positions and labels of an axis of values.
 
     Args:
         closest: share of the axis between two labels.
@@ -141,7 +141,7 @@ def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
 
 
 def _across(curve: Curve, value: float) -> float:
-    """Where a value lies on the axis: at itself; sums of path weights on a log scale with room for 0."""
+    """Position of a value on the axis; sums of path weights are on a log scale with space for 0."""
     if curve.unit != "path weight" or len(curve.knots) == 1:
         return value
     return math.log1p(max(0.0, value) / curve.knots[1])
@@ -172,7 +172,7 @@ def _curve(
 
 
 def _line(curve: Curve, line: dict[str, Any]) -> dict[str, Any]:
-    """Straight between knots in the values that the curve reads; a point where there is one knot."""
+    """Points of a curve in the values that it reads; one point if there is one knot."""
     last = len(curve.knots) - 1
     values = np.interp(np.linspace(0, last, _PIECES * last + 1), range(last + 1), curve.knots).tolist()
     return {
@@ -187,7 +187,7 @@ def _line(curve: Curve, line: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mark(x: float, y: float, role: Role, palette: Palette) -> dict[str, Any]:
-    """A ring for the truth, a disc for a prediction; one fits into the other."""
+    """A ring for the truth, a disc for a prediction; the disc fits into the ring."""
     hue = palette.of_role(role)
     is_truth = role == "truth"
     line = {"width": 3 if is_truth else 1, "color": hue.fill}
@@ -201,7 +201,7 @@ def _mark(x: float, y: float, role: Role, palette: Palette) -> dict[str, Any]:
 
 
 def _density(curve: Curve, strip: tuple[float, float], palette: Palette) -> dict[str, Any]:
-    """How many candidates lie between neighbouring knots, for each stretch of the axis."""
+    """How many candidates are between neighbouring knots, for each stretch of the axis."""
     ends = [_across(curve, knot) for knot in curve.knots]
     widths = [end - start for start, end in itertools.pairwise(ends)]
     dense = [count / width for count, width in zip(curve.density, widths, strict=True)]

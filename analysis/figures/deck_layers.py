@@ -1,4 +1,4 @@
-"""The few kinds of deck.gl layers that the maps are made of; sizes in pixels, rows in the form that pydeck writes."""
+"""The kinds of deck.gl layers on our maps; sizes in pixels, rows as pydeck writes them."""
 
 from typing import Any, Final
 
@@ -82,7 +82,7 @@ def paths(name: str, data: pd.DataFrame, *, colour: list[int]) -> pdk.Layer:
 def texts(
     name: str, data: pd.DataFrame, column: str, colour: list[int], *, size: int, weight: int = 400, shift: bool = False
 ) -> pdk.Layer:
-    """Words in the middle of ``at``, with ``shift`` moved by that column's pixels."""
+    """Words centred on ``at``; ``shift`` names a column of pixel offsets."""
     options: dict[str, Any] = {"get_pixel_offset": "shift"} if shift else {}
     return pdk.Layer(
         "TextLayer",
@@ -105,7 +105,7 @@ def texts(
 def names(
     data: pd.DataFrame, colours: dict[str, str], palette: Palette, *, name: str = "names", size: int = 14
 ) -> pdk.Layer:
-    """Placed names on plates: ``at, text, shift, anchor`` and ``of``, which says the colour."""
+    """Labels on plates: ``at, text, shift, anchor`` and ``of``, which gives the colour."""
     return pdk.Layer(
         "TextLayer",
         id=name,
@@ -133,7 +133,7 @@ def names(
 
 
 def scale(bar: ScaleBar, palette: Palette) -> list[pdk.Layer]:
-    """A scale bar, fixed to the ground so that it stays true at every zoom."""
+    """A scale bar, fixed to the ground so that it is right at every zoom."""
     ends = pd.DataFrame({"from": [bar.ends[0]], "to": [bar.ends[1]]})
     words = pd.DataFrame(
         {"at": [bar.ends[0]], "text": [bar.text], "shift": [[0, -11]], "anchor": ["start"], "of": ["scale"]}

@@ -15,14 +15,14 @@ from recap.printable import shortened
 
 _LONGEST_NAME: Final = 24
 _MOST_PATHS: Final = 5
-"""Drawn; the table lists all."""
+"""Paths drawn; the table lists all."""
 
 _NAME_SHIFT: Final = 45
-"""Pixels that a name begins outside its place: what the narrowest chart has room for."""
+"""Pixels between a place and its name; the narrowest chart has space for it."""
 
 
 def plot_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[PathTerms] = ()) -> go.Figure:
-    """Source, middle places and target; middle places carry their POI as ``customdata``, so that a click can cut.
+    """Source, middle places and target; middle places carry their POI as ``customdata`` for clicks.
 
     Args:
         cut: paths that edits have taken away, drawn dashed.
@@ -112,7 +112,7 @@ def plot_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[
 
 
 def plot_visits(explanation: CaseExplanation, palette: Palette) -> go.Figure:
-    """One line for the target, one for the runner-up; a dot for each visit; now at the right."""
+    """Timelines of the target and the runner-up; one dot per visit, now at the right."""
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     start = max(explanation.first_days_ago, 1e-3)
@@ -149,5 +149,5 @@ def plot_visits(explanation: CaseExplanation, palette: Palette) -> go.Figure:
 
 
 def _short(name: str) -> str:
-    """A name that fits, made harmless."""
+    """A short, escaped name."""
     return escape_tags(shortened(name, _LONGEST_NAME))

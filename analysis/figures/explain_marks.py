@@ -1,4 +1,4 @@
-"""What an explanation's map shows, as tables; `explain_map` draws them in a browser, `explain_image` as a picture."""
+"""The marks of an explanation's map, as tables."""
 
 from dataclasses import dataclass
 
@@ -38,7 +38,7 @@ class ExplainMarks:
 def explain_marks(
     explanation: CaseExplanation, opened: Workspace, *, size: tuple[int, int], narrowest: int = 10_000
 ) -> ExplainMarks:
-    """Lay an explanation out on a map of ``size`` pixels that shows its source, both places and all middles."""
+    """Place an explanation on a map of ``size`` pixels that shows its source, both places and all middles."""
     paths = explanation.paths
     poi = np.array([explanation.source, explanation.target, explanation.runner_up, *(path.middle for path in paths)])
     camera = fit_camera(

@@ -1,4 +1,4 @@
-"""Greedy placement of a few names around marks on a map, at the map's opening camera; a name never covers a mark."""
+"""Place a few names around marks on a map, so that no name covers a mark."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ HEIGHT_PX = 20.0
 PADDING_PX = 10.0
 MAX_CHARACTERS = 30
 _SHORTER = (18, 12)
-"""Characters of a name where its whole does not fit the narrowest window; its mark's tip has it whole."""
+"""Lengths of a name that does not fit the narrowest window; its mark's tip has the whole name."""
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom."""
@@ -29,7 +29,7 @@ _FARTHER_PX = (0.0, 8.0, 16.0, 26.0)
 
 @dataclass(frozen=True)
 class Label:
-    """A placed name: which mark it names, its text, offset in pixels and text anchor (start, middle, end)."""
+    """A placed name: its mark, text, offset in pixels and text anchor (start, middle, end)."""
 
     index: int
     text: str
@@ -48,7 +48,7 @@ def place_labels(
     half_size: tuple[float, float] = (365.0, 260.0),
     narrowest: tuple[float, float] | None = None,
 ) -> list[Label]:
-    """Put each name next to its mark, close and then a little farther, where it covers nothing; else leave it out.
+    """Put each name next to its mark, near or a little farther, where it covers nothing; else leave it out.
 
     Args:
         texts: names, the most important first.
@@ -85,7 +85,7 @@ def shorten(text: str, at_most: int = MAX_CHARACTERS) -> str:
 
 
 def label_box(label: Label, x: float, y: float) -> Box:
-    """The box that a label's plate fills, its mark being at x, y."""
+    """The box of a label's plate, with its mark at x, y."""
     width = CHARACTER_PX * len(label.text) + PADDING_PX
     left = (
         x + label.shift_x - {"start": PADDING_PX / 2, "middle": width / 2, "end": width - PADDING_PX / 2}[label.anchor]
@@ -114,7 +114,7 @@ def _meet(box: Box, other: Box) -> bool:
 
 
 def _covers(box: Box, discs: np.ndarray) -> bool:
-    """Whether the box reaches into any disc."""
+    """Whether the box overlaps any disc."""
     if not len(discs):
         return False
     near_x = np.clip(discs[:, 0], box[0], box[2])

@@ -1,4 +1,4 @@
-"""Long-tail figures: what a rare transition still has, accuracy by count, hops and ablations."""
+"""Long-tail figures: rare transitions by kind, accuracy by count, hops and ablations."""
 
 import math
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def plot_accuracy_by_count(
     chosen: Sequence[int] | None = None,
     palette: Palette,
 ) -> go.Figure:
-    """Bars by how often the transition or the place was seen; a tick marks the other model, n stands under each bin.
+    """Bars by how often the transition or the place was seen; ticks mark the other model, n is below each bin.
 
     Bars carry ``[column, low, high]`` as customdata, so that a click lists the bin's cases.
 
@@ -60,7 +60,7 @@ def plot_accuracy_by_count(
 
 
 def accuracy_axis(table: pd.DataFrame) -> float:
-    """The end of a y axis that holds all intervals: 1.06 from accuracies of .5 on, else a little above the highest."""
+    """Upper end of a y axis: 1.06 for accuracies above .5, else a little above the highest."""
     top = max(0.05, float(table[["upper", "reference"]].max().max()))
     return 1.06 if not math.isfinite(top) or top > 0.5 else top * 1.15
 
@@ -191,7 +191,7 @@ def _square_note(x: float, y: float, text: str, colour: str, size: int, xanchor:
 
 
 def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:
-    """Candidates, coverage and signal to noise for N = 1..5 in three panels; the model's N is full (Fig. 5).
+    """Candidates, coverage and signal to noise for N = 1..5 in three panels; the model's N is filled (Fig. 5).
 
     Args:
         hops: rows of `recap.dataset_statistics.hop_statistics`.
@@ -235,7 +235,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
 
 
 def _near_line(values: list[float]) -> list[str]:
-    """Where each number stands so that the line does not cross it: away from the steeper of its two sides."""
+    """Where each number goes so that the line does not cross it: away from the steeper side."""
     sides = []
     for before, value, after in zip([None, *values[:-1]], values, [*values[1:], None], strict=True):
         if before is None:
@@ -248,7 +248,7 @@ def _near_line(values: list[float]) -> list[str]:
 
 
 def plot_ablations(table: pd.DataFrame, metric_label: str, palette: Palette) -> go.Figure:
-    """Drop of each ablation against the full model with its interval, sorted as given (Fig. 6).
+    """Drop of each ablation against the full model with its interval, in the given order (Fig. 6).
 
     Args:
         table: ``name, drop, lower, upper``; positive means worse than the full model.

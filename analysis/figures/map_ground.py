@@ -1,4 +1,4 @@
-"""Flat drawings of a map's ground and its names, for PNGs made without a browser."""
+"""Draw a map's ground and names as a flat picture, for PNGs without a browser."""
 
 import io
 from collections.abc import Iterator, Mapping
@@ -19,14 +19,14 @@ SIZE: Final = (760, 540)
 SCALE: Final = 2
 _FILLS: Final = ("density", "district", "park", "airfield", "water", "quay")
 LINE_WIDTHS: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
-"""Of the ground's lines, in pixels of the picture that is shown."""
+"""Width of the ground's lines, in pixels of the picture."""
 
 Pixel = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class Ground:
-    """What a flat map lies on: every place, and the city's own layers where it has some."""
+    """The ground of a flat map: all places, and the city's own layers if there are any."""
 
     opened: Workspace
     basemap: Mapping[str, Any] | None = None
@@ -35,7 +35,7 @@ class Ground:
 def draw_ground(
     ground: Ground, camera: Camera, palette: Palette, *, height: int = SIZE[1]
 ) -> tuple[Image.Image, ImageDraw.ImageDraw]:
-    """The city without anybody: its own layers where it has some, and every place as a faint dot.
+    """The city's layers, and every place as a faint dot.
 
     Args:
         height: of the band around the middle that will be looked at; scale bar and credit stand in it.
@@ -69,7 +69,7 @@ def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, hei
 
 
 def to_png(image: Image.Image, *, quick: bool = False) -> bytes:
-    """The picture's bytes; a quarter more of them, in a quarter of the time, where somebody waits."""
+    """Encode a PNG; fast compression makes it a quarter larger in a quarter of the time."""
     buffer = io.BytesIO()
     if quick:
         image.save(buffer, format="PNG", compress_level=4)
@@ -87,7 +87,7 @@ def draw_disc(
 
 
 def ground_colours(palette: Palette) -> dict[str, str]:
-    """The colour of every layer of a basemap, but for density, which has levels."""
+    """Colour of every layer of a basemap except density, which has levels."""
     return {
         "district": palette.district,
         "park": palette.park,
@@ -117,7 +117,7 @@ def _draw_layer(image: Image.Image, name: str, collection: Mapping[str, Any], ca
 
 
 def _fill(image: Image.Image, rings: list[list[Pixel]], colour: str) -> None:
-    """The outer ring in a colour; what lies in its holes stays as it is."""
+    """Fill an outer ring; its holes keep what they show."""
     if len(rings) == 1:
         ImageDraw.Draw(image).polygon(rings[0], fill=colour)
         return
@@ -147,13 +147,13 @@ def _project(camera: Camera, line: list[list[float]]) -> list[Pixel]:
 
 
 def pixels(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) -> list[Pixel]:
-    """Where points lie on the picture."""
+    """Positions of points on the picture."""
     x, y = screen_offsets(camera, latitude, longitude)
     return [on_picture(a, b) for a, b in zip(x, y, strict=True)]
 
 
 def on_picture(x: float, y: float) -> Pixel:
-    """The picture's pixel of an offset from the map's middle."""
+    """The picture's pixel for an offset from the map's middle."""
     return float(SCALE * (x + SIZE[0] / 2)), float(SCALE * (y + SIZE[1] / 2))
 
 
@@ -174,7 +174,6 @@ def draw_names(draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[
 def _plate(
     draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, font: Any, palette: Palette, *, anchor: str
 ) -> None:
-    """Words on a plate of land."""
     box = draw.textbbox(at, text, font=font, anchor=anchor)
     draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
     draw.text(at, text, fill=colour, font=font, anchor=anchor)

@@ -1,4 +1,4 @@
-"""The map of one case as a PNG without a browser, for slides and papers: the same marks as `walk_deck`, drawn flat."""
+"""The map of one case as a PNG without a browser, with the marks of `walk_deck`."""
 
 from itertools import pairwise
 
@@ -24,7 +24,7 @@ def draw_walk_image(marks: WalkMarks, ground: Ground, *, palette: Palette) -> by
 
 
 def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
-    """The marks on a ground that was drawn for their camera."""
+    """Draw the marks on a ground with their camera."""
     draw = ImageDraw.Draw(image)
     for line in rows(marks.two_hops):
         corners = [on_picture(x, y) for x, y in zip(line["x"], line["y"], strict=True)]

@@ -1,4 +1,4 @@
-"""Cells of the city, darker (in the dark theme lighter) where a larger share of their cases is missed."""
+"""Map of cells, stronger where a larger share of their cases is missed."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from analysis.geography import fit_camera
 
 MAP_SIZE = (560, 400)
 NARROWEST_PX = 360
-"""Where its column is narrow the scale bar still lies inside."""
+"""Narrowest map that still shows the scale bar."""
 
 
 def miss_deck(cells: pd.DataFrame, *, k: int, map_style: str, palette: Palette) -> pdk.Deck:

@@ -1,4 +1,4 @@
-"""How the model scores, drawn once: inputs, what reads them, bands as wide as what they add, the score, the rank.
+"""Diagram of the model: inputs, readers, bands as wide as what they add, the score, the rank.
 
 Units: one across is a hundredth of the width, one down is a pixel.
 """
@@ -34,7 +34,7 @@ _NAME: Final = 24
 
 
 def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str = words.SCORE) -> go.Figure:
-    """The model with one of two places flowing through it; its boxes can be clicked.
+    """Draw the model with one of two places; its boxes can be clicked.
 
     Args:
         place: 0 for the place explained, 1 for its runner-up.
@@ -81,7 +81,7 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
 
 
 def describe_flow_picture(flow: ModelFlow, place: int) -> str:
-    """The figure in words, for those who cannot see it."""
+    """The figure as text, for screen readers."""
     entry = flow.places[place]
     added = [f"{part.title} {signed_points(part.adds[place])}" for part in flow.parts if part.adds is not None]
     said = f"{entry.name}: {', '.join(added)}; score {points(entry.score)}, {ordinal(entry.rank)}"
@@ -89,12 +89,12 @@ def describe_flow_picture(flow: ModelFlow, place: int) -> str:
 
 
 def part_colour(name: str, palette: Palette) -> str:
-    """The colour of a part: the user's own past, where people go from here, or neither."""
+    """Colour of a part: the user's past, other users' transitions, or neither."""
     return group_colour(PAST if name in (*PRIOR_TERMS, CLIP, CORRECTION) else name, palette)
 
 
 def _scale(flow: ModelFlow) -> float:
-    """Pixels a point, the same for both places."""
+    """Pixels per point, the same for both places."""
     adds = [[part.adds[place] for part in flow.parts if part.adds is not None] for place in range(2)]
     highest = max(sum(value for value in column if value > 0) for column in adds)
     widest = max(abs(value) for column in adds for value in column)
@@ -119,7 +119,7 @@ def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
 
 
 def _bar_top(flow: ModelFlow, scale: float) -> float:
-    """The bar's upper end: the bars of both places begin here, in the middle of the rows."""
+    """Upper end of the bar, where both places' bars begin."""
     rows = sum(part.adds is not None for part in flow.parts)
     highest = max(
         sum(part.adds[place] for part in flow.parts if part.adds is not None and part.adds[place] > 0)
@@ -170,7 +170,7 @@ def _ease(share: np.ndarray) -> np.ndarray:
 
 
 def _token_line(y: float, core: float, palette: Palette) -> dict[str, Any]:
-    """From the token's box to the reader of the check-ins, from below."""
+    """Line from the token's box up to the reader of the check-ins."""
     end = core + _BOX / 2
     x = _INPUT[1] + (45.0 - _INPUT[1]) * np.sin(_STEPS * np.pi / 2)
     down = y + (end - y) * (1 - np.cos(_STEPS * np.pi / 2))
@@ -184,7 +184,7 @@ def _token_note(flow: ModelFlow, part: FlowPart, place: int) -> str:
 
 
 def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[str, Any]:
-    """Invisible marks over the boxes: shapes take no clicks."""
+    """Invisible marks over the boxes, because shapes take no clicks."""
     spots = [(x, rows[part.name], part) for part in flow.parts for x in (3, 8, 13, 18, 23)]
     spots += [(x, rows[part.name], part) for part in flow.parts for x in (38, 45, 52) if part.name != GRAPH_TOKEN]
     right = [(x, bar_top - 20 + 40 * step) for x in (80.5, 88, 95) for step in range(5)]
@@ -205,7 +205,7 @@ def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[st
 def _score(
     flow: ModelFlow, place: int, top: float, scale: float, palette: Palette, *, is_open: bool
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The score's extent along the bar, both places' ranks."""
+    """Extent of the score along the bar, and both ranks."""
     entry, other = flow.places[place], flow.places[1 - place]
     hue, other_hue = (palette.of_role(flow.roles[at]) for at in (place, 1 - place))
     ends = sorted((top, top + entry.score * scale))
@@ -229,7 +229,7 @@ def _score(
 
 
 def _both(flow: ModelFlow, part: FlowPart, palette: Palette) -> str:
-    """What a part adds to both places, each in its colour with its sign."""
+    """What a part adds to both places, with colours and signs."""
     assert part.adds is not None
     pieces = []
     for role, value in zip(flow.roles, part.adds, strict=True):

@@ -18,11 +18,11 @@ _TOP: Final = 44
 _LABELS: Final = 0.2
 _GAP: Final = 0.025
 _NUMBER: Final = 0.055
-"""Of the width, right of each panel's bars, for the number."""
+"""Share of the width for the number at the right of each panel."""
 
 
 def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
-    """One row a part, one column a set of places that cases are ranked among; HR@20 above MRR.
+    """One row per part, one column per set of ranked places; HR@20 above MRR.
 
     Args:
         worth: rows of `analysis.records.causes.ablation_worth` with ``among`` and ``n``.
@@ -70,14 +70,14 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
 
 
 def describe_worth(worth: pd.DataFrame) -> str:
-    """The figure in words, for those who cannot see it."""
+    """The figure as text, for screen readers."""
     rows = worth.to_dict(orient="records")
     said = [f"without {row['label']} {lost(row['hr'])} HR@20 lost {among_title(row['among'])}" for row in rows]
     return "; ".join(said).replace(MINUS, "minus ")
 
 
 def _parts(worth: pd.DataFrame) -> list[str]:
-    """One row each: without what two other rows say, and without visit history where it is the past visits alone."""
+    """One row per part, without rows that others repeat."""
     there = list(dict.fromkeys(worth["ablation"]))
     same = {TWO_HOPS} if "time_of_day_and_week" in there else {TWO_HOPS, HISTORY}
     return [name for name in there if name not in same]

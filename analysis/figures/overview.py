@@ -15,14 +15,14 @@ from recap import columns as c
 
 ROW_PX: Final = 36
 _NAMES: Final = 0.2
-"""Part of the width that names take."""
+"""Share of the width for names."""
 _GAP: Final = 0.035
 _NUMBER: Final = 0.065
 _LONGEST_NAME: Final = 22
 
 
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
-    """Accuracy of a few models in three panels; the first is the one in question.
+    """Accuracy of a few models in three panels; the first is the explained one.
 
     Args:
         groups: from `accuracy_by_group`.
@@ -58,7 +58,7 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
 def _lollipop(
     row: Mapping[Hashable, Any], y: float, xaxis: str, palette: Palette, *, mine: bool
 ) -> list[dict[str, Any]]:
-    """The whole way in the colour of the grid, the part of it that is found, and its head."""
+    """A grey line over the full range, the found part in colour, and its head."""
     colour = palette.model.fill if mine else palette.baseline
     value = 0.0 if math.isnan(row["value"]) else float(row["value"])
     said = f"{row['value']:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if row["n"] else "n = 0"

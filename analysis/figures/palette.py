@@ -1,4 +1,4 @@
-"""One colour for one meaning, in a light and a dark form (Okabe-Ito based); the theme file holds the same values."""
+"""One colour per meaning, light and dark (based on Okabe-Ito); the theme file has the same values."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -63,7 +63,7 @@ class Palette:
     shore: str
 
     def density(self, level: int) -> str:
-        """The ground where places lie densely, from level 1 to 3: a little darker, or lighter in the dark theme."""
+        """Colour of dense areas, level 1 to 3: a little darker, or lighter in the dark theme."""
         return mix(self.quiet, self.land, 0.055 * level)
 
     def of_role(self, role: Role) -> Hue:
@@ -155,7 +155,7 @@ def contrast(first: str, second: str) -> float:
 
 
 def ink_on(ground: str, palette: Palette) -> str:
-    """Ink or page colour for letters on a ground, whichever contrasts more."""
+    """Ink or page colour, whichever contrasts more with the background."""
     return max((palette.ink, palette.page), key=lambda colour: contrast(colour, ground))
 
 

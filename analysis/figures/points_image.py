@@ -1,4 +1,4 @@
-"""Check-ins as dots on the world's shores, to see at a glance whether latitude and longitude are right."""
+"""Check-ins as dots on the world's shores, to see whether latitude and longitude are right."""
 
 import numpy as np
 from PIL import Image, ImageDraw

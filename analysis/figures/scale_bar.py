@@ -1,4 +1,4 @@
-"""A scale bar as marks of a map: a round length on the ground, at the lower left of the opening view."""
+"""A scale bar of round length at the lower left of a map."""
 
 import math
 from dataclasses import dataclass

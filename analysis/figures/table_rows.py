@@ -1,4 +1,4 @@
-"""Rows of a table as plain dicts: the form that pydeck writes out and that pictures are drawn from."""
+"""Rows of a table as plain dicts, for pydeck and pictures."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""A training's curves over its curriculum: each stage shaded in the colour of what it switched on."""
+"""A training's curves over its curriculum; each stage has the colour of what it switched on."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -13,7 +13,7 @@ from analysis.training_progress import StageSpan
 _HEIGHT: Final = 340
 _DASHES: Final = {"All": "solid", "Rare": "dot", "Frequent": "dash", "main": "solid", "warm": "dot"}
 _NARROW: Final = 0.15
-"""Stages shorter than this share of the run, for a name of 8 letters, carry it lower: names meet on no phone."""
+"""A stage shorter than this share of the run has its name lower, so that names do not overlap on a phone."""
 
 
 def plot_training(
@@ -84,7 +84,7 @@ def plot_training(
 def _draw_levels(
     figure: go.Figure, levels: Mapping[str, float], table: pd.DataFrame, epochs: int, palette: Palette
 ) -> None:
-    """Shapes and names; no traces, so that the curves keep the hover to themselves. The higher line's name is above."""
+    """Shapes and names, not traces, so that only the curves react to the mouse; the higher line has its name above."""
     late = bool((table["epoch"] > 0.6 * epochs).any())  # then the curves' own names are at the right
     for place, (label, value) in enumerate(sorted(levels.items(), key=lambda level: -level[1])):
         figure.add_hline(y=value, line={"color": palette.quiet, "width": 1.2, "dash": "10px,8px"})

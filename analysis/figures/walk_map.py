@@ -46,7 +46,7 @@ def rank_ink(palette: Palette) -> str:
 
 
 def revisit_shift(radius: float) -> tuple[float, float]:
-    """Where the dot of a revisit sits on a disc's rim, pixels from its middle."""
+    """Where the dot of a known place is on a disc's rim, in pixels from its middle."""
     return round(0.72 * radius, 1), round(-0.72 * radius, 1)
 
 
@@ -76,7 +76,7 @@ def _ring_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
 
 
 def _walked_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
-    """The path so far: segments that darken towards now, and numbered stops."""
+    """The path so far: segments that get darker towards now, and numbered stops."""
     segments = pd.DataFrame(
         [
             {"from": a, "to": b, "colour": rgb(palette.ink, 45 + round(195 * strength))}

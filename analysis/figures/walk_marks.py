@@ -1,4 +1,4 @@
-"""What a map of one case shows, as tables; `walk_map` draws them in a browser and `map_image` as a picture.
+"""The marks of one case's map, as tables; `walk_map` draws them in a browser, `map_image` as a picture.
 
 Pixels are right of and below the map's middle at its opening camera. Every place is drawn where it is. Where discs lie
 over each other the better one is on top, its tip names those below, and a name that would cover a disc is left out.
@@ -24,17 +24,17 @@ SOURCE_PX = 8.0
 STOP_PX = 8.0
 RING_PX = 5.0
 CHOSEN_PX = 4.0
-"""How far the ring of the chosen place lies outside the disc, or outside the truth's ring."""
+"""Distance of the chosen place's ring from its disc or from the truth's ring."""
 LONE_RING_PX = 12.0
 NAMED_CANDIDATES = 3
 NARROW = (270.0, 264.0)
-"""Half the width and height in pixels of the narrowest map; names that find room there are cut off nowhere."""
+"""Half the width and height of the narrowest map in pixels; names that fit there are never cut off."""
 WIDE = (380.0, 264.0)
-"""The same of a map at 1440 pixels, where further names stay."""
+"""The same for a map at 1440 pixels, which has space for more names."""
 PICTURE = (360.0, 256.0)
-"""The same of a picture or a film, which nobody makes narrower."""
+"""The same for a picture."""
 ZOOM_BUTTONS = np.array([[350.0, -230.0, 42.0], [240.0, -230.0, 42.0]])
-"""Where the browser's map has its buttons at either width: x, y, radius."""
+"""Position of the map's buttons at either width: x, y, radius."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,17 +65,17 @@ class WalkMarks:
 
     @property
     def strength(self) -> np.ndarray:
-        """How strongly each segment of the walk is drawn, from 0 to 1, the latest most."""
+        """Opacity of each segment of the path, from 0 to 1; the latest is strongest."""
         return 0.78 ** np.arange(len(self.walked) - 1)[::-1]
 
     def chosen(self, poi: int | None) -> pd.DataFrame:
-        """A ring around the disc of a place: ``at, r, tip``; no row where it has none."""
+        """A ring around the disc of a place: ``at, r, tip``; no row if it has no disc."""
         disc = self.discs[self.discs[c.POI] == poi]
         return disc[["at", "tip"]].assign(r=disc["r"] + RING_PX * disc["truth"] + CHOSEN_PX)
 
     @property
     def round_marks(self) -> np.ndarray:
-        """Rows of x, y and radius of everything round that a name must not cover."""
+        """Rows of x, y and radius of all round marks that a name must not cover."""
         tables = [self.source, self.discs, self.ring, self.stops]
         return np.concatenate([table[["x", "y", "r"]].to_numpy(float).reshape(-1, 3) for table in tables])
 
@@ -90,7 +90,7 @@ def walk_marks(
     show_paths: bool = True,
     picture: bool = False,
 ) -> WalkMarks:
-    """Place one case's marks for a camera; what the model does not read is not drawn. A hidden truth changes nothing.
+    """Place one case's marks for a camera; parts that the model does not use are not drawn.
 
     Args:
         picture: for `map_image`, which has one size, rather than for a browser's map, which has many.
@@ -167,7 +167,7 @@ def _discs(opened: Workspace, prediction: CasePrediction, camera: Camera, show_t
 
 
 def _ring(opened: Workspace, prediction: CasePrediction, camera: Camera, discs: pd.DataFrame) -> pd.DataFrame:
-    """Around the truth's disc; where it has none, around its place."""
+    """The truth's ring around its disc or, without a disc, around its place."""
     target = int(prediction.case[c.TARGET])
     own = discs.loc[discs["truth"], "r"]
     radius = float(own.iloc[0]) + RING_PX if len(own) else LONE_RING_PX
@@ -233,7 +233,7 @@ def _two_hops(
 
 
 def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
-    """Names of the source, the truth and the best places, each where it covers no disc."""
+    """Names of the source, the truth and the best places, where they cover no disc."""
     truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])
     wanted = pd.concat(

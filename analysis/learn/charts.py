@@ -1,4 +1,4 @@
-"""What a lesson's figure shows, as data: drawn by `analysis.learn.drawing`, read out by its sentence and its table."""
+"""Data of a lesson's figures; `analysis.learn.drawing` draws them."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

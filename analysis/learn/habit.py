@@ -44,7 +44,7 @@ class HabitWeights:
 
 @dataclass(frozen=True, eq=False)
 class Habits:
-    """Every place that a user visited before a case, for the cases whose true place is one of them.
+    """All places that users visited before a case, for cases whose true place is one of them.
 
     Attributes:
         case_N: number of each case; users_N: its user.
@@ -81,7 +81,7 @@ class Habits:
         )
 
     def found(self, weights: HabitWeights) -> np.ndarray:
-        """Whether the true place ranks first among the user's own, (N,); a tie at the top is shared."""
+        """Whether the true place ranks first among the user's own places, (N,); a tie counts in part."""
         points_V = weights.points(self.count_V, self.since_V)
         ahead_V = points_V - points_V[self.truth_N][self.case_V]
         better_N, tied_N = (

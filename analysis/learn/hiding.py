@@ -1,4 +1,4 @@
-"""How many users fit the places of one trail: as recorded, and generalised until k people fit."""
+"""How many users match the places of one trail, as recorded and generalised."""
 
 from dataclasses import dataclass
 from functools import lru_cache
@@ -34,7 +34,7 @@ class Generalised:
 
 @lru_cache(maxsize=16)
 def crowd_at(opened: Workspace, k: int) -> Crowd:
-    """Everybody's points: places of fewer than k users as cells, times as weekday and part of the day."""
+    """Everyone's points: places of fewer than k users as cells, times as weekday and part of the day."""
     rule = Generalisation(salt=_SALT, min_users=k)
     traces = traces_of(opened.dataset)
     return Crowd(traces, MaskedPlaces.generalised(opened, rule), traces.part_of_week(rule.hours))
@@ -51,7 +51,7 @@ def trail(opened: Workspace, user: int, number: int) -> list[int]:
 
 
 def fitting(opened: Workspace, places: list[int]) -> int:
-    """How many users were at all of these places, whenever."""
+    """How many users were at all of these places at any time."""
     exact = MaskedPlaces.exact(opened)
     traces = traces_of(opened.dataset)
     return Crowd(traces, exact, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
@@ -59,7 +59,7 @@ def fitting(opened: Workspace, places: list[int]) -> int:
 
 @lru_cache(maxsize=256)
 def generalised_for(opened: Workspace, places: tuple[int, ...], k: int) -> Generalised:
-    """The finest cells, doubled in size again and again, that at least k users match in all.
+    """The smallest cells, doubled step by step, for which at least k users match.
 
     As a shared case does (`analysis.sharing.share`); ``reached`` is False where even the widest cells are too fine.
     """

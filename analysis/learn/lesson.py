@@ -1,4 +1,4 @@
-"""What a lesson is: a picture and a guess, a scene that handles move, and a check question with a picture of its own.
+"""The parts of a lesson: a picture and a guess, a scene with handles, and a check question.
 
 A `Lesson` is made for one city; every number in it is computed when it is made, and a `Scene` when its handles move.
 """
@@ -15,11 +15,11 @@ MOST_CHOICES: Final = 6
 
 
 class LessonUnavailableError(RecapError):
-    """The open city cannot show this lesson; the message says what it lacks."""
+    """The open city cannot show this lesson; the message says why."""
 
 
 def require_model(city: Workspace) -> Workspace:
-    """The city, where a trained RECAP is open with it.
+    """The city, if a trained RECAP is open.
 
     Raises:
         LessonUnavailableError: none is.
@@ -31,7 +31,7 @@ def require_model(city: Workspace) -> Workspace:
 
 @dataclass(frozen=True)
 class Choice:
-    """An answer, and the reply to it."""
+    """An answer and the reply to it."""
 
     label: str
     reply: str
@@ -39,7 +39,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with one right answer, found in the data.
+    """A question with one right answer, computed from the data.
 
     Attributes:
         prompt: the question, in Markdown.
@@ -62,7 +62,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Handle:
-    """What the learner moves.
+    """A control that the learner moves.
 
     Attributes:
         name: in code and in a widget's key.
@@ -132,7 +132,7 @@ class Deeper:
 
 @dataclass(frozen=True)
 class Outline:
-    """What is known of a lesson before any city is opened.
+    """Facts about a lesson that need no city.
 
     Attributes:
         key: in links and code.

@@ -1,4 +1,4 @@
-"""A small RECAP that trains in the toy town while somebody watches, whole or without a part."""
+"""A small RECAP that trains in the toy town while the learner watches, with or without a part."""
 
 import tempfile
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 
 Part = Literal["graph", "history"]
-"""What a variant lacks: the graph token, or all that rests on past visits."""
+"""What a variant leaves out: the graph token, or past visits."""
 
 EPOCHS: Final = 8
 _SIZES: Final[dict[str, Any]] = {

@@ -1,4 +1,4 @@
-"""How far a learner is, as two letters a lesson in the link: nothing is kept on a server.
+"""A learner's progress as two letters per lesson in the link; nothing is kept on a server.
 
 ``ba--`` says: in the first lesson the second answer was guessed and the first one given to the check; the second
 lesson is not begun.
@@ -30,7 +30,7 @@ class Progress:
 
     @classmethod
     def none(cls, lessons: int) -> Self:
-        """Nothing answered yet."""
+        """Progress before the first answer."""
         return cls((None,) * lessons, (None,) * lessons)
 
     @classmethod
@@ -51,15 +51,15 @@ class Progress:
         return "".join(_NONE if answer is None else _LETTERS[answer] for answer in answers).rstrip(_NONE)
 
     def with_guess(self, lesson: int, choice: int) -> Self:
-        """After a guess."""
+        """The progress after a guess."""
         return replace(self, guesses=(*self.guesses[:lesson], choice, *self.guesses[lesson + 1 :]))
 
     def with_check(self, lesson: int, choice: int) -> Self:
-        """After an answer to the check."""
+        """The progress after an answer to the check question."""
         return replace(self, checks=(*self.checks[:lesson], choice, *self.checks[lesson + 1 :]))
 
     def without(self, lesson: int) -> Self:
-        """One lesson begun again."""
+        """Start one lesson again."""
         guesses = (*self.guesses[:lesson], None, *self.guesses[lesson + 1 :])
         return type(self)(guesses, (*self.checks[:lesson], None, *self.checks[lesson + 1 :]))
 
@@ -68,5 +68,5 @@ class Progress:
         return (self.guesses[lesson] is not None) + (self.checks[lesson] is not None)
 
     def is_done(self, lesson: int) -> bool:
-        """Whether both were."""
+        """Whether both questions of a lesson were answered."""
         return self.answered(lesson) == QUESTIONS

@@ -20,13 +20,13 @@ PART_WORDS: Final[dict[Part, str]] = {"graph": "Without the graph token", "histo
 
 @lru_cache(maxsize=16)
 def toy_town(two_hop: float, returns: float, seed: int) -> ToyTown:
-    """A town, made once."""
+    """The toy town, cached."""
     return build_toy_town(two_hop, returns, seed)
 
 
 @lru_cache(maxsize=4)
 def opened_town(two_hop: float, returns: float, seed: int) -> Workspace:
-    """The same with its graph and cases."""
+    """The toy town with graph and cases, cached."""
     return Workspace.of(toy_town(two_hop, returns, seed).dataset)
 
 

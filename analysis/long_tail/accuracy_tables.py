@@ -1,4 +1,4 @@
-"""Long-tail tables out of evaluation records: accuracy by count, groups against baselines, cohorts of the tail, shares.
+"""Long-tail tables from evaluation records: accuracy by count, groups, cohorts of the tail, shares.
 
 Accuracies are over cases; every table carries n.
 """
@@ -19,7 +19,7 @@ from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
 
 ENOUGH_CASES: Final = 20
-"""Bins with fewer cases say nothing about a trend."""
+"""Bins with fewer cases show no trend."""
 
 
 def accuracy_by_count(
@@ -99,7 +99,7 @@ def accuracy_by_group(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Every model over all cases and over each of `PANELS`, and how far the best other model is behind the first.
+    """Every model over all cases and each of `PANELS`, and how far the first model leads the best other one.
 
     Args:
         models: label -> records of the same cases; the first is the model in question.
@@ -165,8 +165,6 @@ def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFram
 
 
 class _Measured(NamedTuple):
-    """A model's cases, means and bootstrap means in each group."""
-
     n_G: np.ndarray
     value_G: np.ndarray
     drawn_BG: np.ndarray

@@ -1,4 +1,4 @@
-"""What Long tail says: its headline and lines, chosen by the numbers and their intervals."""
+"""The sentences of Long tail, chosen by the numbers and their intervals."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -13,17 +13,17 @@ from analysis.records.causes import LostHits
 from recap import columns as c
 
 FLAT: Final = 0.1
-"""A difference whose whole interval is smaller counts as none."""
+"""An interval entirely below this counts as no difference."""
 KINDS_HELP: Final = (
     "Outvoted by X: without X the case would be found. The other kinds are not causes; the first that applies counts: "
     "out of reach, near miss, same category."
 )
 PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", "graph_token": "the graph token"}
-"""The ablations whose lost hits are named."""
+"""Ablations whose lost hits are named."""
 
 
 def long_tail_headline(rare: RareAccuracy, rises: pd.DataFrame) -> str:
-    """When rare transitions are hard; where the place being new does not decide it, what accuracy follows.
+    """When rare transitions are hard; if new places do not explain it, what accuracy follows.
 
     Args:
         rare: from `rare_accuracy`.
@@ -62,7 +62,7 @@ def _is_flat(rise: Mapping[Hashable, Any]) -> bool:
 
 
 def rare_sentence(model: str, metric: str, rare: RareAccuracy, cohorts: pd.DataFrame) -> str:
-    """The numbers behind the headline, and what two hops coincide with among new places.
+    """The numbers behind the headline, and new places within and beyond two hops.
 
     Args:
         cohorts: from `accuracy_by_cohort`.
@@ -115,7 +115,7 @@ def worth_metric(metric: str) -> str:
 
 
 def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """``name, drop, lower, upper`` of each part: lost hits for hit rates, lost MRR for the others; the dearest first.
+    """``name, drop, lower, upper`` of each part, largest loss first: hits for hit rates, MRR otherwise.
 
     Args:
         worth: from `analysis.records.causes.ablation_worth`, at the K of the metric.
@@ -131,7 +131,7 @@ def is_beyond_chance(rows: pd.DataFrame) -> bool:
 
 
 def retrained_line(table: pd.DataFrame, metric: str) -> str:
-    """What training again without one part changes, as the intervals have it.
+    """What changes beyond chance when a model is trained without one part.
 
     Args:
         table: from `analysis.long_tail.ablations.ablation_table`.
@@ -148,12 +148,12 @@ def retrained_line(table: pd.DataFrame, metric: str) -> str:
 
 
 def _changed(name: str) -> str:
-    """A variant's name inside a sentence: "w/o Graph" is without Graph, "N = 3" with N = 3."""
+    """A variant's name inside a sentence."""
     return f"without {name.removeprefix('w/o ')}" if name.startswith("w/o ") else f"with {name.removeprefix('with ')}"
 
 
 def lost_hits_line(hits: LostHits) -> str:
-    """How many hits are lost without past visits and without two-hop paths, or where there are none the graph token."""
+    """How many hits are lost without past visits, and without two-hop paths or the graph token."""
     named = [(words, hits.lost[name]) for name, words in PARTS.items() if name in hits.lost][:2]
     if not hits.found or not named:
         return "What each part is worth"
@@ -167,7 +167,7 @@ def _listed(names: list[str]) -> str:
 
 
 def hop_line(hops: pd.DataFrame) -> str:
-    """Which number of hops separates truth from noise best.
+    """The number of hops with the best signal-to-noise ratio.
 
     Args:
         hops: rows of `recap.dataset_statistics.hop_statistics`.
@@ -182,7 +182,7 @@ def hop_line(hops: pd.DataFrame) -> str:
 
 
 def lift_line(lift: pd.DataFrame) -> str:
-    """Whether two-hop paths say more about new places than popularity and distance do.
+    """Whether two hops predict new places better than popularity and distance.
 
     Args:
         lift: from `analysis.long_tail.lift.two_hop_lift`.

@@ -59,7 +59,7 @@ _LETTERS: Final = "ABC"
 
 
 def shape_of(curve: Curve) -> int:
-    """The shape of `SHAPES` that a curve follows most closely over places visited before.
+    """The shape of `SHAPES` closest to a curve at places visited before.
 
     By correlation over its axis; a curve that hardly moves is flat.
     """

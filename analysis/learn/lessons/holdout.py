@@ -40,7 +40,7 @@ def frequent_edges(graph: TransitionGraph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hide(graph: TransitionGraph, share: float) -> tuple[int, int]:
-    """Hide some of the frequent transitions: how many are hidden, and to how many of them a two-hop path leads.
+    """Hide some frequent transitions: how many are hidden, and how many of these have a two-hop path.
 
     The order in which they are hidden is drawn by `SEED`.
     """
@@ -123,7 +123,7 @@ def _scene(shares: list[tuple[int, int]], at: int) -> Scene:
 
 
 def _check(world: Workspace) -> Question:
-    """What the holdout is worth in the city's own model, or what it may hide where nothing was trained again."""
+    """What the holdout is worth in the city's own model; without ablations, how many cases it can hide."""
     table = shipped_ablations(world.bundle, "hr1", "tail")
     row = None if table is None else next((r for r in table.to_dict("records") if r["name"] == _VARIANT), None)
     if row is None:

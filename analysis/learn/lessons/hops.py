@@ -26,7 +26,7 @@ OUTLINE: Final = Outline(
     ("in_token", "signal"),
 )
 _CLOSE: Final = 0.1
-"""Growths closer than this, relatively, count as the same."""
+"""Growth rates within this relative distance count as equal."""
 
 
 def build(world: Workspace) -> Lesson:
@@ -118,14 +118,14 @@ def _map(world: Workspace, source: int, target: int, inside: np.ndarray, says: s
 
 
 def _farthest(world: Workspace, cases: pd.DataFrame) -> pd.Series:
-    """The case whose ends are farthest from each other, so that both are seen on a map."""
+    """The case with the largest distance, so that both ends show on a map."""
     ends = (cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
     distance = distance_km(*(values[at] for at in ends for values in (world.latitude, world.longitude)))
     return cases.iloc[int(np.nanargmax(distance))]
 
 
 def _check(places: np.ndarray, coverage: np.ndarray, best: int) -> Question:
-    """What grows faster from the best number of hops to the next."""
+    """What grows faster with one hop more than the best."""
     first = min(best, len(places) - 2)
     grown = [
         float(values[first + 1] / values[first]) if values[first] > 0 else float("inf") for values in (places, coverage)

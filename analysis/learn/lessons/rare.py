@@ -1,4 +1,4 @@
-"""Rare transitions: most next transitions are rare though few next places are, and a counting model misses them."""
+"""Rare transitions: most next transitions are rare although few next places are."""
 
 from typing import Final
 
