@@ -11,7 +11,7 @@ MINUS: Final = "−"
 def ordinal(rank: float) -> str:
     """A rank as a word; a mean over a tie is written as both neighbouring ranks.
 
-    How many places share the score is not told: two places on 2nd and 3rd have the mean 2.5, four on 1st to 4th too.
+    The number of tied places is not shown: two places on 2nd and 3rd have the mean 2.5, four on 1st to 4th too.
 
     >>> [ordinal(rank) for rank in (1, 2, 3, 11, 22, 1204, 2.5)]
     ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', 'tied 2nd–3rd']

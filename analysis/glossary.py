@@ -68,7 +68,7 @@ _TERMS: Final = (
         "cell",
         "Cell",
         "",
-        "A square on the map that stands for places few people visited.",
+        "A square on the map that shows places that few people visited.",
         "The smallest square of a grid (0.02°, 0.04°, …) in which k users visited places with fewer than k users.",
     ),
     Term(

@@ -113,7 +113,7 @@ class Workspace:
         return named[0] if named else Path(model)
 
     def _once(self, kind: str, make: Callable[[], Part]) -> Part:
-        """A part made by whoever asks first; others wait for that part alone."""
+        """A part computed by the first caller; others wait for that part only."""
         if kind not in self._made:
             with self._making.setdefault(kind, threading.Lock()):
                 if kind not in self._made:
@@ -291,7 +291,7 @@ class Workspace:
 
     @property
     def predictor(self) -> "Predictor":
-        """The same for RECAP, whose scores can be taken apart.
+        """The same for RECAP, whose scores are sums of contributions.
 
         Raises:
             ConfigError: no checkpoint is open.

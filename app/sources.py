@@ -31,9 +31,9 @@ class Source:
         token: what a link carries; from the content's hash, so that it means the same on every machine.
         dataset_folder, dataset_hash: the dataset.
         checkpoint_folder, checkpoint_hash: the checkpoint, or None: then a counting baseline predicts.
-        bundle: the folder that holds a basemap and further results beside the dataset, if any.
-        model: what the checkpoint holds, ``recap`` or a published model's name.
-        imported: key of imported predictions that stand in a model's place; then there is no checkpoint.
+        bundle: the folder with a basemap and further results next to the dataset, if any.
+        model: the checkpoint's model, ``recap`` or a published model's name.
+        imported: key of imported predictions instead of a checkpoint.
     """
 
     label: str

@@ -183,7 +183,7 @@ def current_source(*, lists: bool = False, notices: bool = True) -> Source | Non
     says which of them differ; one that does not say what it was made with gets a line that says so.
 
     Args:
-        lists: whether imported predictions can stand in the model's place, where they were chosen.
+        lists: whether chosen imported predictions may replace the model.
         notices: whether to say here what a link was made with, where that is not what is open.
     """
     sources = find_sources(AppSettings.from_environment())

@@ -1,6 +1,6 @@
 """Streamlit's options for this app: the packaged `.streamlit/config.toml`, as its command line would take them.
 
-`streamlit run app/main.py` reads that file by itself, because it lies beside the script. `recap app` hands it over as
+`streamlit run app/main.py` reads that file by itself, because it is next to the script. `recap app` hands it over as
 flags: a `config.toml` of the folder it is started in, or of the user's home, changes nothing that the file says.
 """
 

@@ -53,7 +53,7 @@ class Upload:
 
 
 def keep_copy(name: str, file: IO[bytes]) -> Upload:
-    """Copy an uploaded file into a folder of its own.
+    """Copy an uploaded file into a new folder.
 
     Args:
         name: what the user's file is called; only its letters, digits, dots, - and _ are used.

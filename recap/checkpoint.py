@@ -129,7 +129,7 @@ class Checkpoint:
     """A verified checkpoint folder.
 
     Attributes:
-        folder: where it lies.
+        folder: its path.
         manifest: configuration and results.
         hash: SHA-256 over SHA256SUMS, which names the whole content.
     """
@@ -153,7 +153,7 @@ class Checkpoint:
                 f"the training in {folder} has not finished: continue it with `recap train` and --resume"
             )
         if not manifest_file.is_file():
-            raise CheckpointError(f"{folder} holds no {MANIFEST}: make a checkpoint with `recap train`")
+            raise CheckpointError(f"{folder} has no {MANIFEST}: make a checkpoint with `recap train`")
         try:
             values = read_json(manifest_file)
             version = values["format_version"]
@@ -170,12 +170,12 @@ class Checkpoint:
 
     @property
     def is_recap(self) -> bool:
-        """Whether it holds RECAP, whose scores are a sum of parts; otherwise a published model."""
+        """Whether it is a RECAP model, whose scores are sums of parts; otherwise a published one."""
         return isinstance(self.manifest.train, TrainConfig)
 
     @property
     def label(self) -> str:
-        """What it holds, for people: RECAP, or a published model with its options."""
+        """Name of its model: RECAP, or a published model with its options."""
         train = self.manifest.train
         return "RECAP" if isinstance(train, TrainConfig) else train.label
 
@@ -330,7 +330,7 @@ class Checkpoint:
         except (OSError, ValueError) as error:
             raise CheckpointError(f"{path} cannot be read ({error})") from error
         if not isinstance(summary, dict):
-            raise CheckpointError(f"{path} must hold one object")
+            raise CheckpointError(f"{path} must contain one object")
         return summary
 
 
@@ -346,7 +346,7 @@ def write_vocabulary(dataset: Dataset, path: Path) -> None:
 
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
-    """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that already lie there."""
+    """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that are already there."""
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
     replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")

@@ -63,7 +63,7 @@ TOP_SCORES: Final = "top_scores"
 
 # Only in records of imported predictions, whose lists may be short
 LISTED: Final = "listed"
-"""How many places the case's list holds."""
+"""Number of places in the case's list."""
 IN_LIST: Final = "in_list"
 """Bool: the target is in the list; where it is not, it is ranked behind every place."""
 

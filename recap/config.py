@@ -87,7 +87,7 @@ def _values(text: str) -> list[str]:
 
 
 def _part_of(kind: type[Config], name: str) -> type[Config] | None:
-    """The configuration that a field holds, or may hold."""
+    """The configuration type of a field."""
     if name not in kind.model_fields:
         return None
     annotation = kind.model_fields[name].annotation

@@ -30,7 +30,7 @@ def unseen_reach(
     `hop_statistics` has the pairs of all steps and sums the candidates over pairs instead.
 
     Args:
-        max_sources: at most so many sources, drawn with a fixed seed, are walked from; for graphs too large for all.
+        max_sources: use at most this many sources, sampled with a fixed seed; for graphs too large for all.
 
     Returns:
         One entry for each N = 1..max_hops: unseen ``pairs``, each once, their distinct ``sources``, mean ``candidates``
@@ -69,7 +69,7 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
     The graph's numbers are on the paper's definition, see `unseen_reach`.
 
     Args:
-        max_sources: at most so many sources, drawn with a fixed seed, are walked from; for graphs too large for all.
+        max_sources: use at most this many sources, sampled with a fixed seed; for graphs too large for all.
 
     Returns:
         ``cases, head, tail`` (trajectory_last cases; head: seen more than once in training), ``steps`` (every_step

@@ -73,7 +73,7 @@ class CaseRanker(ABC):
         """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
 
     def standings(self, variants: Sequence[Counterfactual], poi: int) -> Standings:
-        """Where one place stands in each counterfactual copy; there is at least one."""
+        """Rank of one place in each counterfactual copy; there is at least one."""
         size = variants_per_pass(self.dataset.num_pois)
         parts = [variants[start : start + size] for start in range(0, len(variants), size)]
         return Standings.joined([Standings.of_totals(self.score_counterfactuals(part), poi) for part in parts])
@@ -124,7 +124,7 @@ class CaseRanker(ABC):
 
 
 class Predictor(CaseRanker):
-    """A checkpoint of RECAP and its dataset, ready to take any case's scores apart.
+    """A checkpoint of RECAP and its dataset, ready to split any case's scores into contributions.
 
     Args:
         checkpoint: verified checkpoint.
@@ -176,7 +176,7 @@ class Predictor(CaseRanker):
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
     def standings(self, variants: Sequence[Counterfactual], poi: int) -> Standings:
-        """Where one place stands in each counterfactual copy; totals are never laid out where the core says them all.
+        """Rank of one place in each counterfactual copy; totals are never laid out where the core says them all.
 
         Curves and a core on new places alone differ from copy to copy at every place: those copies are scored in full.
         """
@@ -253,7 +253,7 @@ class PublishedRanker(CaseRanker):
 
 
 def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> CaseRanker:
-    """Whatever the checkpoint holds, ready to rank cases.
+    """The checkpoint's model, ready to rank cases.
 
     Args:
         opened: what the process has of both already, see `Predictor`.

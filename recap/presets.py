@@ -15,7 +15,7 @@ _TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "featur
 
 
 def data_preset(name: str) -> DataConfig:
-    """The data protocol by name; the paper treats NYC, TKY and CA alike, which is ``default``.
+    """The data protocol by name; the paper treats NYC, TKY and CA in the same way, which is ``default``.
 
     ``nyc_paper`` is a reading of the paper's protocol whose cases come near those of its NYC tables, 961 of 958:
     trajectories by gaps of 48 h, split by their end, same-minute check-ins merged.

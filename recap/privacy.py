@@ -49,7 +49,7 @@ class Generalisation(Config):
         return f"User {'abcdef'[int(digest[-1], 16) % 6]}{digest[:9]}"
 
     def part_of_week(self, weekday: int | None, hour: float) -> str:
-        """A moment without its date: weekday (0 Monday) if told, and part of the day: ``Tuesday, 16 to 20 h``."""
+        """A moment without its date: weekday (0 Monday) if shown, and part of the day: ``Tuesday, 16 to 20 h``."""
         start = int(hour) // self.hours * self.hours
         day = "" if weekday is None else f"{WEEKDAYS[weekday]}, "
         return f"{day}{start} to {min(start + self.hours, 24)} h"

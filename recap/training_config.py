@@ -100,7 +100,7 @@ class OptimiserConfig(Config):
     }
 
     def scale_at(self, passes: float, epochs: int) -> float:
-        """Factor on every learning rate after so many passes over the cases.
+        """Factor on every learning rate after this many passes over the cases.
 
         >>> tuple(round(OptimiserConfig(schedule="cosine").scale_at(passes, 4), 3) for passes in (0, 1, 2, 4))
         (1.0, 0.854, 0.5, 0.0)

@@ -37,9 +37,9 @@ class CaseFilter(Config):
         for name in _COLUMNS:
             low, high = getattr(self, name)
             if (low or 0) < 0 or (high is not None and high < (low or 0)):
-                raise ValueError(f"{name} runs from {low} to {high}; the second must not lie below the first")
+                raise ValueError(f"{name} runs from {low} to {high}; the second must not be below the first")
         if self.hours is not None and not all(0 <= hour <= 23 for hour in self.hours):
-            raise ValueError("hours lie between 0 and 23")
+            raise ValueError("hours are between 0 and 23")
         if not set(self.causes) <= set(ABLATIONS):
             raise ValueError(f"causes are some of {', '.join(ABLATIONS)}")
         return self

@@ -38,7 +38,7 @@ class Stored(Generic[T]):
 
     Attributes:
         name: its file's name without ending.
-        value: what the file holds.
+        value: its content.
         version: digest of the file's bytes; who changes it hands this back.
     """
 
@@ -82,7 +82,7 @@ class Library:
     """The saved cases and collections in one folder.
 
     Args:
-        folder: where cases lie; collections have a folder in it. Nothing is made before the first save.
+        folder: of cases; collections have a folder in it. Nothing is made before the first save.
         read_only: refuse everything that changes something.
     """
 

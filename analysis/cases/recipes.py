@@ -105,7 +105,7 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
     """Find the cases of one recipe, the most striking first.
 
     Args:
-        first: among so many, no user and no place comes twice unless it cannot be avoided.
+        first: among this many, no user and no place is repeated unless that is unavoidable.
 
     Raises:
         ConfigError: an unknown recipe.

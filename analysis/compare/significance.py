@@ -27,7 +27,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
     0.0625
 
     Returns:
-        1 where no case tells the two apart.
+        1 if no case separates the two.
     """
     if only_a + only_b == 0:
         return 1.0
@@ -39,7 +39,7 @@ class SignFlips:
 
     Args:
         num_users: U.
-        resamples, seed: of the draws that stand for all 2^U flips above `EXACT_USERS`.
+        resamples, seed: of the samples that replace all 2^U flips above `EXACT_USERS`.
     """
 
     def __init__(self, num_users: int, resamples: int = RESAMPLES, seed: int = _SEED) -> None:

@@ -61,7 +61,7 @@ def run_experiment(
     """Train and measure every arm with every seed; reuse finished trainings, continue interrupted ones.
 
     Args:
-        out: folder of all experiments on this dataset; trainings lie in ``out/trainings`` and are shared between
+        out: folder of all experiments on this dataset; trainings are in ``out/trainings`` and shared between
             experiments, the result in ``out/<name>/result.json``, written after every arm.
         command: how to get the numbers again, kept in the result.
         log: receives a line about each step.
@@ -72,7 +72,7 @@ def run_experiment(
     """
     path = out / spec.name / RESULT
     if path.is_file() and ExperimentResult.load(path).dataset_hash != dataset.hash:
-        raise DataError(f"{path} holds results of another dataset: choose another --out")
+        raise DataError(f"{path} has results of another dataset; choose another --out")
     path.parent.mkdir(parents=True, exist_ok=True)
     graph = TransitionGraph.from_dataset(dataset)
     done: list[_Measured] = []

@@ -385,7 +385,7 @@ def _insert(
     """Insert a visit by UTC time, after visits of the same second; it joins the next visit's trajectory."""
     seconds = local_seconds - offset
     if seconds > history.seconds_H[-2]:
-        raise EditError(f"edit {edit.text!r}: this is after the current check-in; a visit must lie before it")
+        raise EditError(f"edit {edit.text!r}: a visit must be before the current check-in")
     at = int(np.searchsorted(history.seconds_H[:-2], seconds, side="right"))
     return (
         History(

@@ -96,7 +96,7 @@ _PARTS: Final = {
     ),
     GRAPH_TOKEN: Part(
         "Graph token",
-        "One token averages the places within {hops} hops of the current place. It adds no points of its own: the "
+        "One token averages the places within {hops} hops of the current place. It adds no points itself: the "
         "sequence model reads it.",
         r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
     ),
@@ -236,7 +236,7 @@ def place_read(checkins: int, kilometres: float) -> str:
 
 def checkins_read(latest: Sequence[str], length: int) -> str:
     """The latest check-ins by category, the latest first."""
-    return shortened(f"{length}: {', '.join(latest)}", 28)
+    return shortened(f"last {length}: {', '.join(latest)}", 28)
 
 
 def token_read(count: int, hops: int) -> str:

@@ -116,7 +116,7 @@ def rank_headline(
     """Where a model ranks a place, and where the user went.
 
     Args:
-        num_places: ranked; None where a list holds the best ones alone.
+        num_places: ranked; None for a list of the best ones.
         truth: the name of the true next place; None where it is hidden.
         first: the model's first choice, where the place is not.
     """
@@ -143,7 +143,7 @@ def describe_listed(model: str, truth: str | None, rank: float | None, best: Seq
     """The headline of an imported list.
 
     Args:
-        rank: of the truth; None where the list does not hold it.
+        rank: of the truth; None if the list does not contain it.
         best: names in order.
     """
     first = Piece(text=best[0], kind="runner_up") if best else None

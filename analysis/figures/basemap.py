@@ -2,7 +2,7 @@
 
 It holds a city's own GeoJSON layers where there are some, and every place of the dataset as faint dots, which draw the
 city where there are none. Longitudes are unwrapped, so no feature breaks at the date line. Where street tiles were
-asked for they lie over the city's layers, so that a tile which does not come leaves those in sight.
+requested, they are over the city's layers, so that a tile which does not come leaves those in sight.
 """
 
 import json
@@ -34,7 +34,7 @@ def basemap_style(
         basemap: from `find_basemap`, or None.
         latitude, longitude: of every place, degrees.
         palette: colours.
-        tiles: fetch street tiles; whoever serves them learns which part of the map is looked at.
+        tiles: fetch street tiles; their provider sees which area is shown.
     """
     layers: list[dict[str, Any]] = [_layer("background", "background", {"background-color": palette.land})]
     sources: dict[str, Any] = {}

@@ -53,7 +53,7 @@ def styled(figure: go.Figure, palette: Palette, *, height: int, margin: dict[str
     """Apply the shared style: transparent background, one font, no legend, no zoom by dragging.
 
     The layout is merged as plain dictionaries and validated once: plotly's own updates took seven times as long. Its
-    default template, 7 kB in each figure, is left out; what of it is seen stands here.
+    default template, 7 kB in each figure, is left out; its visible parts are set here.
     """
     figure.layout.template = None
     there = figure.layout.to_plotly_json()

@@ -36,7 +36,7 @@ def plot_accuracy_by_count(
     Args:
         table: from `accuracy_by_count`, with a reference.
         by: the column that was counted over.
-        tail_up_to: bins up to this count stand on a grey band and in the full colour; None for no tail.
+        tail_up_to: bins up to this count are on a grey band in full colour; None for no tail.
         reference: the other model's name.
         chosen: low and high of the bin whose cases are listed.
     """

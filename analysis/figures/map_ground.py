@@ -38,7 +38,7 @@ def draw_ground(
     """The city's layers, and every place as a faint dot.
 
     Args:
-        height: of the band around the middle that will be looked at; scale bar and credit stand in it.
+        height: of the band around the middle that will be looked at; it contains scale bar and credit.
     """
     opened, basemap = ground.opened, ground.basemap
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)

@@ -104,7 +104,7 @@ def _scale(flow: ModelFlow) -> float:
 def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
     """Where each band ends, in points below the bar's top.
 
-    Positive ones lie below each other; negative ones take their points off from the end of the last positive one up.
+    Positive bands are stacked downwards; negative ones subtract upwards from the end of the last positive one.
     """
     levels, down = {}, 0.0
     for part in flow.parts:

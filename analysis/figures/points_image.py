@@ -16,7 +16,7 @@ def draw_points(latitude: np.ndarray, longitude: np.ndarray, palette: Palette) -
         latitude, longitude: degrees, at least one point.
 
     Returns:
-        A PNG, and whether the points lie on land: if not, the two columns may be swapped.
+        A PNG, and whether the points are on land: if not, the two columns may be swapped.
     """
     longitude = unwrap_longitudes(longitude)
     # The middle of the points: a single stray one would make all others a dot.

@@ -1,7 +1,7 @@
 """The marks of one case's map, as tables; `walk_map` draws them in a browser, `map_image` as a picture.
 
-Pixels are right of and below the map's middle at its opening camera. Every place is drawn where it is. Where discs lie
-over each other the better one is on top, its tip names those below, and a name that would cover a disc is left out.
+Pixels are right of and below the map's middle at its opening camera. Every place is drawn at its position. Where discs
+overlap, the better one is on top and its tip names the others; a name that would cover a disc is left out.
 """
 
 from dataclasses import dataclass
@@ -43,10 +43,10 @@ class WalkMarks:
 
     Attributes:
         walked: every stop up to now in time order: ``at`` ([longitude, latitude]), ``x, y`` in pixels, ``stop, tip``.
-        stops: the numbered ones, of which none lies over another mark: ``at, x, y, r, stop, tip``.
+        stops: the numbered ones, of which none covers another mark: ``at, x, y, r, stop, tip``.
         source: one row, ``at, x, y, r, tip``.
         discs: one row per listed place, best first: ``at, x, y, r, poi, name, rank`` (text), ``revisit, truth, tip``
-            and ``covered``, whether a better disc or the source lies over its middle.
+            and ``covered``, whether a better disc or the source covers its middle.
         ring: around the truth, one row or none: ``at, x, y, r, tip``.
         two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
         middles: ``at, x, y, r, tip``.
@@ -142,7 +142,7 @@ def _stops(
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     """The source, the listed places, and the numbered stops where nothing else is drawn.
 
-    Of numbers that would lie over each other the latest stays; a mark's tip tells of the stops at its own place.
+    Of numbers that would overlap, the latest stays; a mark's tip lists the stops at its place.
     """
     said = [walked.loc[walked[c.POI] == poi, "tip"].tolist() for poi in discs[c.POI]]
     discs = discs.assign(tip=["\n".join([tip, *stops]) for tip, stops in zip(discs["tip"], said, strict=True)])

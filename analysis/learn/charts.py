@@ -58,7 +58,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Panels:
-    """Upright bars in rows that share their columns, each row on a scale of its own.
+    """Upright bars in rows that share their columns, each row on its own scale.
 
     Attributes:
         columns: labels below.
@@ -139,7 +139,7 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class PlaceMap:
-    """Places where they lie, without a ground.
+    """Places at their positions, without a ground.
 
     Attributes:
         latitude, longitude: degrees of every place.

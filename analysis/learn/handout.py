@@ -1,4 +1,4 @@
-"""The handout of the course: one HTML file that prints, questions first, answers on pages of their own."""
+"""The handout of the course: one HTML file that prints, questions first, answers on separate pages."""
 
 import re
 from collections.abc import Sequence

@@ -70,7 +70,7 @@ class Worth:
 
     @property
     def earns(self) -> bool:
-        """Whether the interval lies above 0."""
+        """Whether the interval is above 0."""
         return self.low > 0
 
 

@@ -25,7 +25,7 @@ class Share:
 
 
 def share_of(hits: np.ndarray, users: np.ndarray, samples: int = 400) -> Share:
-    """How often something holds, over cases of these users.
+    """How often something is true, over cases of these users.
 
     >>> share_of(np.array([True, False, True, True]), np.array([0, 0, 1, 1])).value
     0.75

@@ -1,6 +1,6 @@
 """A town of thirty places whose truth is known, because we planted it.
 
-Twelve houses, each with a stop of its own, and six squares with two houses each. Users go from a house to its stop, and
+Twelve houses, each with its own stop, and six squares with two houses each. Users go from a house to its stop, and
 from a stop to its square; every outing is one such transition. Two kinds can be mixed in:
 
 - **Two-hop**: straight from a house to its square. From half of the houses, the open ones, users do so in training too;
@@ -9,7 +9,7 @@ from a stop to its square; every outing is one such transition. Two kinds can be
 
 The first weeks are ordinary, so that every path is there to be found.
 
-Positions are an input of the core, so each kind of place has a quarter of its own, and houses are in one street: a
+Positions are an input of the core, so each kind of place has its own quarter, and houses are in one street: a
 position says that a place is a house, and not which one. Otherwise the core would learn squares by heart from
 positions, and the graph token's worth would depend on the layout.
 """
@@ -97,7 +97,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, lay
     """
     for name, share in (("two_hop_share", two_hop_share), ("return_share", return_share)):
         if not 0 <= share <= MAX_SHARE:
-            raise ConfigError(f"{name} must lie between 0 and {MAX_SHARE:g}, not {share!r}")
+            raise ConfigError(f"{name} must be between 0 and {MAX_SHARE:g}, not {share!r}")
     generator = np.random.default_rng([seed, round(100 * two_hop_share), round(100 * return_share)])
     transitions = [
         transition for person in range(_PEOPLE) for transition in _life(person, two_hop_share, return_share, generator)
@@ -218,7 +218,7 @@ def map_position(place: int, seed: int) -> tuple[float, float]:
 
 
 def _position(place: int, seed: int, layout: int) -> tuple[float, float]:
-    """Where a place lies in the dataset; degrees."""
+    """Position of a place in the dataset, degrees."""
     if place < HOUSES:
         return _STREET[0], round(_STREET[1] + _DOOR * place, 5)
     if layout == 0:

@@ -14,7 +14,7 @@ def ablation_table(content: Mapping[str, Any], metric: str, group: str = "all") 
     """The drop against the full model, one row per variant, as they are listed in the file.
 
     Args:
-        content: what ``ablations.json`` of a bundle holds.
+        content: of a bundle's ``ablations.json``.
         metric: one of its metrics.
         group: all, head, tail or unseen cases.
 
@@ -31,7 +31,7 @@ def ablation_table(content: Mapping[str, Any], metric: str, group: str = "all") 
             drop, lower, upper = (-float(row[key]) for key in ("difference", "high", "low"))
             rows.append({"name": str(name), "drop": drop, "lower": lower, "upper": upper, "n": int(row["n"])})
     except (KeyError, TypeError, ValueError, AttributeError, StopIteration) as error:
-        raise DataError(f"ablations.json holds no results for {metric} over {group} cases ({error!r})") from error
+        raise DataError(f"ablations.json has no results for {metric} over {group} cases ({error!r})") from error
     return pd.DataFrame(rows, columns=["name", "drop", "lower", "upper", "n"])
 
 

@@ -243,7 +243,7 @@ def accuracy_by_cohort(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Tail accuracy by where the target lies: visited before or not, within two hops or not (Fig. 7).
+    """Tail accuracy by the target's kind: visited before or not, within two hops or not (Fig. 7).
 
     Returns:
         Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.

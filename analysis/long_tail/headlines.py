@@ -10,6 +10,7 @@ from analysis.formatting import percent, signed
 from analysis.long_tail.accuracy_tables import RareAccuracy
 from analysis.records.accuracy import METRIC_LABELS, finds_and
 from analysis.records.causes import LostHits
+from analysis.records.evaluation_records import label_in_sentence
 from recap import columns as c
 
 FLAT: Final = 0.1
@@ -91,12 +92,14 @@ def cohorts_caption(metric: str, cases: int) -> str:
 
 def bars_caption(reference: str) -> str:
     """The line under the bars; Markdown."""
-    return f"Small numbers are cases; **–** is {reference}."
+    return f"Small numbers are cases; **–** is {label_in_sentence(reference)}."
 
 
 def list_line(model: str, reference: str, k: int) -> str:
     """The line under the list of cases."""
-    return f"Cases that only {model} finds in the top {k} come first, by ranks gained over {reference}."
+    return (
+        f"Cases that only {model} finds in the top {k} come first, by ranks gained over {label_in_sentence(reference)}."
+    )
 
 
 def kinds_line(missed: int, k: int) -> str:

@@ -1,6 +1,6 @@
-"""How much more often the true next place lies within two hops than places it could be confused with.
+"""How much more often the true next place is within two hops than comparable places.
 
-For case i with source s_i, true place y_i and E_i(d) = 1 where place d lies within two hops of s_i,
+For case i with source s_i, true place y_i and E_i(d) = 1 where place d is within two hops of s_i,
 
     lift = mean_i E_i(y_i) / mean_i sum_d w_i(d) E_i(d),    w_i(d) = [m(s_i, d) = 0] v_i(d) / sum of the same over d.
 

@@ -4,7 +4,7 @@ A case is missed where the target's rank is above K. It is named by the ablation
 (`analysis.records.causes`), the one with the best rank where several do. Where none does, the first of:
 
 - ``out_of_reach``: the target is neither in the user's history nor within two hops of the source.
-- ``near_miss``: the first place lies within 200 m of the target.
+- ``near_miss``: the first place is within 200 m of the target.
 - ``same_category``: the first place has the target's category.
 - ``other``.
 """

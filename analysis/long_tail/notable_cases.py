@@ -74,7 +74,7 @@ def notable_cases(
     """Up to one case of each kind, of different users if possible.
 
     Found cases are ranked within `FOUND_WITHIN`. With ablations they are lost without the part; without, the place
-    was visited before, or is new and lies within two hops. Unseen transitions and places within reach come first, then
+    was visited before, or is new and within two hops. Unseen transitions and places within reach come first, then
     the largest ratio of the two ranks. The missed case is new, beyond two hops and of middling rank.
 
     Args:
@@ -114,7 +114,7 @@ def notable_cases(
 
 
 def _spread(rows: pd.DataFrame, likely: int, most: int) -> pd.DataFrame:
-    """At most so many rows: from the best rank to the worst of the likely ones, and the first of the others."""
+    """At most this many rows: likely ones from the best rank to the worst, then the first of the others."""
     if likely <= most:
         return rows[:most]
     return rows.iloc[np.linspace(0, likely - 1, most).round().astype(int)]

@@ -29,7 +29,7 @@ def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
         raise ConfigError(f"unknown metric {metric!r}; choose one of {', '.join(METRICS)}")
     if not is_known(records, metric):
         raise ConfigError(
-            f"{METRIC_LABELS[metric]} is not known of these imported predictions: their shortest list holds "
+            f"{METRIC_LABELS[metric]} is not known of these imported predictions: their shortest list has "
             f"{shortest_list(records)} places; choose a smaller K"
         )
     if metric == "mrr":

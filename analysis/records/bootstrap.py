@@ -36,7 +36,7 @@ class UserBootstrap:
             block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
 
     def means(self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> np.ndarray:
-        """Group means in every sample, (B, G); NaN where a sample holds no case of the group.
+        """Group means in every sample, (B, G); NaN if a sample has no case of the group.
 
         Args:
             groups_N: group of each case, -1 for none.

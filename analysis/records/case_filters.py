@@ -34,7 +34,7 @@ _EARLIER_LABELS: Final = {
     "Recovered by two hops": "hops",
 }
 RANKED: Final = {"missed", "history", "hops"}
-"""Filters that ask for the truth's rank."""
+"""Filters that need the truth's rank."""
 CAUSES: Final = {"history": "history", "hops": "two_hops"}
 """The ablation that loses the cases of a filter."""
 MISSED_ABOVE: Final = 20
@@ -71,7 +71,7 @@ def filter_masks(
     """One mask over the cases for each name in `FILTERS`.
 
     ``missed``: the truth ranks below k. ``history`` and ``hops``: transition counts alone (Markov) miss it at k, the
-    model does not, and the target was visited before (history) or, never visited, lies within two hops (hops). With
+    model does not, and the target was visited before (history) or, never visited, is within two hops (hops). With
     ablations they are causes: found at k with the user's own visits (history) or two hops (hops), and lost without.
 
     Args:

@@ -1,4 +1,4 @@
-"""How cases are grouped: by how often the transition or the place was seen, and by where the target lies."""
+"""How cases are grouped: by how often the transition or the place was seen, and by the target's kind."""
 
 from typing import Final, Literal
 

@@ -2,7 +2,7 @@
 
 ``step:0:0`` are the cases whose step occurred 0 times in training, ``step:10:-1`` ten times or more, ``place:10:19``
 those whose target was visited 10 to 19 times; ``cohort:1:0:1`` are the tail cases (at most the last number) whose
-target was visited before (1) and does not lie within two hops (0).
+target was visited before (1) and is not within two hops (0).
 """
 
 import re

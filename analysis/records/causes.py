@@ -1,6 +1,6 @@
 """What ablations say of all cases: which groups find and miss them, and how much accuracy each is worth.
 
-"Found by X" means: found at K with X, and lost without it. A case that is found and merely lies where X reaches
+"Found by X" means: found at K with X, and lost without it. A found case that X merely reaches
 (within two hops, say) coincides with X; nothing is claimed.
 """
 
@@ -34,7 +34,7 @@ _SEPARATE: Final = (
     "core",
     "correction",
 )
-"""Ablations that do not lie inside one another."""
+"""Ablations of which none contains another."""
 
 
 def ablations_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
@@ -158,7 +158,7 @@ def worth_by_kind(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.D
 
 
 def deciding_part(worth: pd.DataFrame, among: Among) -> str | None:
-    """The ablation that costs most MRR, of those that do not lie inside one another; None where none is beyond chance.
+    """The ablation in `_SEPARATE` that costs most MRR; None if none is beyond chance.
 
     Args:
         worth: from `worth_by_kind`.
@@ -171,7 +171,7 @@ class LostHits(NamedTuple):
     """What the hits of a model hang on.
 
     Attributes:
-        k, found: the truth ranks within K in so many cases.
+        k, found: the number of cases whose truth ranks within K.
         lost: of these, lost in each ablation that the model has; they overlap.
     """
 

@@ -1,4 +1,4 @@
-"""What names a model's evaluation records, and which models stand next to it."""
+"""Keys of a model's evaluation records, and the models it is compared with."""
 
 from pathlib import Path
 from typing import Final
@@ -10,7 +10,7 @@ from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 SPLIT: Final = "test"
 PROTOCOL: Final = "every_step"
 LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
-"""Columns that hold a list for every case: three quarters of all bytes, and no figure is made of them."""
+"""Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
 MODEL_LABELS: Final = {
     "recap": "RECAP",
     "feature_curves": "Feature curves",

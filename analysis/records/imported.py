@@ -24,13 +24,13 @@ from recap.storage.user_folder import user_subfolder
 FORMAT_VERSION: Final = "1"
 PREFIX: Final = "imported-"
 SHIPPED: Final = "predictions"
-"""The folder of a bundle that holds such files, with their sums."""
+"""A bundle's folder of such files, with their sums."""
 _KIND: Final = "imported predictions"
 
 
 @dataclass(frozen=True)
 class ImportedPredictions:
-    """What lies in one file.
+    """Imported predictions in one file.
 
     Attributes:
         key: ``imported-`` and the beginning of the content's hash; names the scorer in links and caches.
@@ -63,7 +63,7 @@ class ImportedPredictions:
         """
         records, said = read_records(self.path)
         if len(records) != rows or said.get("key") != self.key:
-            raise RecapError(f"{self.path} does not hold the imported predictions it should; import them again")
+            raise RecapError(f"{self.path} does not contain the imported predictions it should; import them again")
         return records
 
 
@@ -76,7 +76,7 @@ def shown_name(text: str) -> str:
     name = " ".join(one_line(text).split())[:40].strip()
     if not name or name in BASELINES or name in MODEL_LABELS.values():
         raise ConfigError(
-            f"--name should be a name of its own, got {text[:40]!r}; baselines are {', '.join(BASELINES)}"
+            f"--name should differ from all models, got {text[:40]!r}; baselines are {', '.join(BASELINES)}"
         )
     return name
 

@@ -14,7 +14,7 @@ from recap.evaluation.records import read_records, records_file, records_metadat
 
 ROWS_PER_PIECE: Final = 512
 SHIPPED: Final = "records"
-"""The folder of a bundle that holds such tables."""
+"""A bundle's folder of such tables."""
 FIRST_FORMAT: Final = "1"
 """What a table that names no format is read as: those before it was written down."""
 _FORMAT: Final = "format"
@@ -111,7 +111,7 @@ def table_in_pieces(
 ) -> pd.DataFrame:
     """`kept_table` of a table that is made a few hundred rows at a time and goes on where it was cut off.
 
-    Finished pieces lie in a folder next to the table's place in the cache until the table is whole.
+    Finished pieces are in a folder next to the table's place in the cache until the table is whole.
 
     Args:
         make_piece: makes rows start to end (excluded).
@@ -153,7 +153,7 @@ class Pieces:
                 self._folder = path.with_name(f"{path.stem}.pieces")
 
     def read(self, name: str, rows: int) -> pd.DataFrame | None:
-        """A piece of so many rows; None where it is not there."""
+        """A piece of this many rows; None if it is missing."""
         path = self._path(name)
         return None if path is None else _read(path, self._key, rows)
 

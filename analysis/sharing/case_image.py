@@ -1,6 +1,6 @@
 """A shared case's map as a PNG: the marks and the ground of `analysis.sharing.case_map`, drawn flat.
 
-It is drawn from `SharedPage` alone, and the file holds nothing but pixels: no text chunk, no time.
+It is drawn from `SharedPage` alone, and the file contains only pixels: no text chunk, no time.
 """
 
 import io

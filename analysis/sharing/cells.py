@@ -1,4 +1,4 @@
-"""Grid cells that stand for places: the smallest in which k people were, their names, and a point that is no place.
+"""Grid cells that replace places: the smallest in which k people were, their names, and a point that is not a place.
 
 Cells are squares in degrees with sides of 1, 2, 4, ... times the rule's, on one grid for the whole earth.
 """
@@ -13,7 +13,7 @@ from analysis.sharing.traces import Traces
 from recap.privacy import KM_PER_DEGREE, Generalisation, users_per_group
 
 NEAR_KM: Final = 0.1
-"""No point shown for a cell lies as near as this to a place that is shown as a cell."""
+"""Least distance between a cell's point and any place shown as a cell."""
 LEVELS: Final = 8
 _LATTICE: Final = 21
 
@@ -66,7 +66,7 @@ class Cells:
         return south * side, west * side, (south + 1) * side, (west + 1) * side
 
     def covers(self, poi: int) -> np.ndarray:
-        """Whether each place lies in the cell of ``poi``."""
+        """Whether each place is in the cell of ``poi``."""
         row, column = (np.floor(degrees / self.side[poi]) for degrees in (self.latitude, self.longitude))
         return np.asarray((row == self.row[poi]) & (column == self.column[poi]))
 

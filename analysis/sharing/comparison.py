@@ -40,7 +40,7 @@ Comparison.html_body = staticmethod(render_comparison)
 
 
 def _marks(found: Comparison) -> tuple[list[dict[str, Any]], float]:
-    """Where each bin's disc and interval stand, and the difference at the upper edge."""
+    """Positions of each bin's disc and interval, and the difference at the upper edge."""
     rows = found.bins.to_dict(orient="records")
     known = [row for row in rows if row["n"] > 0]
     reach = max([1e-3, *(max(abs(row["low"]), abs(row["high"])) for row in known)])

@@ -19,7 +19,7 @@ from analysis.sharing.traces import traces_of
 from recap import columns as c
 
 BEST: Final = 5
-"""Of the model's best places a private export lists so many."""
+"""Best places that a masked export lists."""
 
 
 def share_case(explanation: CaseExplanation, masking: Masking, number: int, note: str = "") -> SharedCase:

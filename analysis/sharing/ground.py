@@ -36,7 +36,7 @@ class GroundLayer(Config):
 
 
 class Ground(Config):
-    """What lies under the marks."""
+    """The ground under the marks."""
 
     layers: list[GroundLayer]
     dots: list[Point]
@@ -68,7 +68,7 @@ def shareable_layers(
 ) -> Mapping[str, Any] | None:
     """The layers that a file may show.
 
-    A shore tells where on Earth a map lies, and so do the names of places that many people visit. Where a file tells
+    A shore reveals where on Earth a map is, and so do the names of places that many people visit. Where a file tells
     the user's own places as cells only, nothing else on it may say where these cells are: there is no shore then.
 
     Args:

@@ -110,7 +110,7 @@ class MaskedPlaces:
         return np.asarray(self.point == self.point[poi])
 
     def opened(self, opened: Workspace) -> Workspace:
-        """The dataset for a picture: its places stand and have masked names; nothing else may be asked of it."""
+        """The dataset for a picture: its places have masked names; use nothing else of it."""
         at = [self.at(poi) for poi in range(len(self.name))]
         anywhere = next((point for point in at if point is not None), (0.0, 0.0))
         latitude, longitude = np.array([point or anywhere for point in at]).T

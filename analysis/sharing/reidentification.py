@@ -66,7 +66,7 @@ class Crowd:
     def unicity(self, points: int, *, as_recorded: bool = False, seed: int = 0) -> tuple[float | None, int]:
         """Share of users unique given ``points`` of their own, and how many users have so many.
 
-        Mean over `DRAWS` draws of each; None where nobody has so many points.
+        Mean over `DRAWS` draws of each; None if nobody has that many points.
         """
         traces = self._traces
         place, time = traces.poi, traces.local_seconds // 3600

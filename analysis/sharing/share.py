@@ -40,7 +40,7 @@ def share_cases(
     rule: Generalisation | None = None,
     basemap: Mapping[str, Any] | None = None,
 ) -> SharedPage:
-    """What a file about these cases may hold.
+    """What a file about these cases may contain.
 
     Args:
         explanations: of cases of one checkpoint and dataset, in their order.

@@ -127,7 +127,7 @@ class Reidentification(Config):
 
 
 class SharedPage(Config):
-    """Everything that a shared file holds."""
+    """The content of a shared file."""
 
     format: int = FORMAT
     is_exact: bool
@@ -142,7 +142,7 @@ class SharedPage(Config):
     cases: list[SharedCase]
     dataset_hash: str | None = None
     checkpoint_hash: str | None = None
-    ground: Ground = Field(exclude=True, description="What lies under the maps; not part of the JSON.")
+    ground: Ground = Field(exclude=True, description="The ground of the maps; not part of the JSON.")
 
     def place(self, number: int) -> SharedPlace:
         """A place by its number on this page."""

@@ -23,7 +23,7 @@ def fit_prediction(
 ) -> Camera:
     """The camera on the source, the first five predictions and, only while it is shown, the truth.
 
-    Of the five those are left out that lie several times as far away as half of them: what is near would be one dot.
+    Of the five, outliers several times as far away as half of them are left out: near places would be one dot.
     """
     poi = _ahead(prediction, show_truth)
     return fit_camera(

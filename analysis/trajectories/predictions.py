@@ -27,7 +27,7 @@ class CasePrediction:
             ``score, distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
             and ``part_<group>``, what a group of terms adds to the score.
-        target_rank: mean rank of the truth over ties; NaN where an imported list does not hold it.
+        target_rank: mean rank of the truth over ties; NaN if an imported list does not contain it.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
             empty where the model reads none.
         num_best: how many rows of ``candidates`` are the best places.
@@ -105,7 +105,7 @@ def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *
 
     Args:
         records: evaluation records of all test cases; a truth beyond its list is the last row, with its rank, which is
-            not known (NaN) where an imported list does not hold it.
+            not known (NaN) if an imported list does not contain it.
 
     Raises:
         CaseError: no such case.

@@ -12,7 +12,7 @@ from recap import columns as c
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """One trajectory that holds test cases.
+    """One trajectory with test cases.
 
     Attributes:
         user, number: indices.

@@ -35,7 +35,7 @@ Made = TypeVar("Made")
 class PerObject(Generic[Thing, Made]):
     """Compute ``make(thing)`` once per object, and forget it with the object.
 
-    Tables and explanations are shared by all visitors and never changed. Telling two of them apart by content, or
+    Tables and explanations are shared by all visitors and never changed. Comparing their contents, or
     bringing one into the form it is sent in, takes longer than to look up which one it is.
     """
 

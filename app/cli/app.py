@@ -52,9 +52,9 @@ def run_app(
     from recap.storage.installed import data_path
 
     if data is not None and not (data / DATASET_MANIFEST).is_file():
-        raise DatasetError(f"{data} holds no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
+        raise DatasetError(f"{data} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
     if checkpoint is not None and not (checkpoint / CHECKPOINT_MANIFEST).is_file():
-        raise CheckpointError(f"{checkpoint} holds no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
+        raise CheckpointError(f"{checkpoint} has no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
     _require_free(address, port)
     settings = replace(AppSettings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
     settings = replace(settings, address=address, allow_upload=allow_upload, online_map=online_map)

@@ -56,7 +56,7 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
     console.print(f"{', '.join(report.files)}: {report.rows_in:,} rows, {report.rows_kept:,} understood.", markup=False)
     for note in report.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
-    console.print(pairs_table("What it holds", dict(inspection.facts)))
+    console.print(pairs_table("What it contains", dict(inspection.facts)))
     table = Table(title="First rows, as understood", title_justify="left")
     shown = [name for name in inspection.first_rows[0] if name not in (c.CATEGORY_ID, c.TRAJECTORY_ID)]
     for name in shown:

@@ -40,7 +40,7 @@ def share(
     title: str = "",
     notes: Sequence[str] = (),
 ) -> "SharedPage":
-    """What the files will hold, see `analysis.sharing.share.share_cases`."""
+    """What the files will contain, see `analysis.sharing.share.share_cases`."""
     from analysis.basemap.stored import find_basemap
     from analysis.sharing.share import share_cases
 

@@ -72,7 +72,7 @@ def show_case_table(
 
 
 def button_key(cases: np.ndarray) -> str:
-    """The key of the buttons of a list: one that is pressed while a filter is still at work opens nothing."""
+    """The key of the buttons of a list: a button pressed while a filter still runs opens nothing."""
     return f"cases_open_{zlib.crc32(cases.tobytes()):08x}"
 
 

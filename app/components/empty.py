@@ -29,7 +29,7 @@ def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, W
 
 
 def open_data_button() -> None:
-    """The way to one's own data."""
+    """A button that leads to Open your data."""
     if not AppSettings.from_environment().read_only and st.button(
         "Open your data", icon=":material/upload_file:", type="tertiary", key="open-data"
     ):

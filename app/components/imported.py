@@ -17,7 +17,7 @@ def imported_sentence(source: Source, case: int) -> str:
             "so it has no contributions and cannot be edited."
         )
     listed, shortest = int(records[c.LISTED].iloc[case]), shortest_list(records)
-    shorter = "" if listed == shortest else f"; the shortest list holds {shortest:,}"
+    shorter = "" if listed == shortest else f"; the shortest list has {shortest:,}"
     return (
         f"{markdown_text(model_label(source))} is imported: a list of {listed:,} of "
         f"{open_workspace(source).dataset.num_pois:,} places{shorter}. It has no other ranks and no contributions, and "

@@ -73,7 +73,7 @@ def _show_map(ranker: Ranker, k: int) -> None:
         maps.map_of_misses(ranker.source, cells, k, state.theme_palette().theme),
         height=MAP_HEIGHT,
         key="miss-map",
-        alt=f"Map of {len(cells)} cells; the table holds the same numbers",
+        alt=f"Map of {len(cells)} cells; the table has the same numbers",
     )
     credit = maps.attribution(ranker.source)
     with st.container(horizontal=True, vertical_alignment="center"):

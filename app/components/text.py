@@ -27,7 +27,7 @@ def quiet(text: str, *, width: str = "stretch") -> None:
 def coloured(pieces: Iterable[tuple[str, str | None]]) -> str:
     """Markdown of one sentence from (text, colour) pieces; a piece without a colour stays as the text around it.
 
-    Blanks at a piece's ends stand outside its colour.
+    Spaces at a piece's ends are outside its colour.
 
     >>> coloured([("From", None), (" Pier 9 ", "orange"), ("on.", None)])
     'From :orange[Pier 9] on\\\\.'

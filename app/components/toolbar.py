@@ -21,7 +21,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
     """Choose among all datasets and checkpoints on offer.
 
     Args:
-        lists: whether imported predictions of the open dataset stand among them.
+        lists: whether imported predictions of the open dataset are among them.
     """
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
     imported = {key: item.label for key, item in imported_predictions(source).items()} if lists else {}

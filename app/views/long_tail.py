@@ -93,7 +93,7 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
         key=chart_key("cohorts"),
         on_select="rerun",
         selection_mode="points",
-        alt="Accuracy on rare transitions by whether the place was visited before and lies within two hops",
+        alt="Accuracy on rare transitions by whether the place was visited before and is within two hops",
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.cohorts_caption(metric, int(cohorts["n"].sum())), width="content")

@@ -185,7 +185,7 @@ def _zeros(table: _Sorted) -> Iterator[Problem]:
     yield from _found(
         table,
         "dates_only",
-        "times are midnight: the file seems to hold dates, not times",
+        "times are midnight: the file seems to contain dates, not times",
         rows if len(rows) > len(table.seconds) / 2 else rows[:0],
         "The file then decides the order within a day; add times, or name the clock's column with --map time "
         "and the day's with --map date.",
@@ -193,7 +193,7 @@ def _zeros(table: _Sorted) -> Iterator[Problem]:
     yield from _found(
         table,
         "null_island",
-        "check-ins lie at latitude 0, longitude 0",
+        "check-ins are at latitude 0, longitude 0",
         np.flatnonzero((table.latitude == 0) & (table.longitude == 0)),
         "Missing coordinates written as zeros; leave them out with --bbox.",
     )

@@ -1,4 +1,4 @@
-"""What coordinates say: the time zone that they lie in, and whether latitude and longitude are swapped."""
+"""What coordinates say: their time zone, and whether latitude and longitude are swapped."""
 
 from collections import Counter
 from typing import Final
@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 LONGITUDE_ZONE: Final = "longitude"
-"""`--timezone longitude`: the whole-hour zone of 15 degrees in which a check-in lies, for files that span the world."""
+"""`--timezone longitude`: the whole-hour zone of 15 degrees around a check-in, for files that span the world."""
 
 MAX_ZONE_HOURS: Final = 4.5
 """Local clocks differ from the sun's by less, even in western China and Spain in summer."""
@@ -23,7 +23,7 @@ def hours_off_the_sun(offset_minutes: np.ndarray, longitude: np.ndarray) -> np.n
 
 
 def look_swapped(latitude: np.ndarray, longitude: np.ndarray) -> bool:
-    """Whether points, in degrees, lie on inhabited land only with latitude and longitude turned round."""
+    """Whether points, in degrees, are on inhabited land only with latitude and longitude swapped."""
     return _on_land(longitude, latitude) >= _SHARE and _on_land(latitude, longitude) < 0.5
 
 
@@ -47,7 +47,7 @@ def _zones(latitude: np.ndarray, longitude: np.ndarray) -> Counter[str]:
 
 
 def _on_land(latitude: np.ndarray, longitude: np.ndarray) -> float:
-    """Share of points, impossible ones among them, that lie on inhabited land."""
+    """Share of points, impossible ones among them, that are on inhabited land."""
     zones = _zones(latitude, longitude)
     land = sum(count for zone, count in zones.items() if zone and not zone.startswith(_UNINHABITED))
     inside = (np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)

@@ -129,7 +129,7 @@ class Dataset:
         """
         manifest_file = folder / MANIFEST
         if not manifest_file.is_file():
-            raise DatasetError(f"{folder} holds no {MANIFEST}: make a dataset with `recap prepare`")
+            raise DatasetError(f"{folder} has no {MANIFEST}: make a dataset with `recap prepare`")
         try:
             values = read_json(manifest_file)
             version = values["format_version"]

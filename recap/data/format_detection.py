@@ -44,11 +44,11 @@ def detect_format(path: Path, encoding: str | None = None) -> Detection:
 def _of_folder(folder: Path) -> Detection | None:
     names = [file.name.lower() for file in folder.iterdir() if file.is_file()]
     if any(name.endswith(".dyna") for name in names):
-        return Detection("libcity", "it holds a .dyna file")
+        return Detection("libcity", "it has a .dyna file")
     if any(name.endswith(".inter") for name in names):
-        return Detection("recbole", "it holds a .inter file")
+        return Detection("recbole", "it has a .inter file")
     if any(name.endswith((".csv", ".csv.gz")) and "train" in name for name in names):
-        return Detection("getnext", "it holds a CSV file with train in its name")
+        return Detection("getnext", "it has a CSV file with train in its name")
     return None
 
 

@@ -64,7 +64,7 @@ def read_checkins(path: Path, source_format: str, options: ReadOptions | None = 
 
 
 def understand(path: Path, source_format: str = "auto", options: ReadOptions | None = None) -> Understanding:
-    """What a file is; of a table of one's own also what its columns hold and what has to be asked.
+    """What a file is; for the user's own table also its columns and open questions.
 
     Raises:
         DataError: it cannot be opened, or looks like no format.

@@ -45,7 +45,7 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
     },
     "users": {c.USER_ID: _TEXT},
 }
-"""Table -> column -> what it holds; further columns of these kinds may be added."""
+"""Table -> column -> content; further columns of these kinds may be added."""
 OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG}, "pois": {}, "users": {}}
 """Columns that a table may lack."""
 

@@ -1,6 +1,6 @@
 """Ranking metrics as exact expectations over the random order of ties.
 
-A target with ``better`` POIs above it and ``tied`` POIs it ties with (itself included) stands at each rank
+A target with ``better`` POIs above it and ``tied`` POIs it ties with (itself included) is at each rank
 better + 1, ..., better + tied with equal probability.
 """
 

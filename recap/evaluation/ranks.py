@@ -18,7 +18,7 @@ Counts = TypeVar("Counts", Tensor, np.ndarray)
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Where targets stand.
+    """Ranks of targets.
 
     Attributes:
         num_better_B: POIs ranked strictly above the target.

@@ -24,7 +24,7 @@ def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, draw
 
 
 def records_file(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> Path:
-    """Where a scorer's records lie in the user's cache."""
+    """Path of a scorer's records in the user's cache."""
     return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol, drawn)
 
 

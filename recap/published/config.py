@@ -20,7 +20,7 @@ class PublishedConfig(Config):
     """A complete training of one published model; a subclass names the network and gives the published values.
 
     A subclass may have ``target_time`` (the network reads the hour and weekday of the step it predicts, which nobody
-    knows beforehand) and ``as_published`` (with what we hold for mistakes of the public code).
+    knows beforehand) and ``as_published`` (with the errors that we see in the public code).
     """
 
     title: ClassVar[str]

@@ -56,7 +56,7 @@ class LotnextConfig(PublishedConfig):
     dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of the encoder layer.")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of attention weights.")
     adjustment: float = Field(1.2, ge=0, description="tau, how much training logits of rare places are moved.")
-    as_published: bool = Field(True, description="Keep what we hold for mistakes of the public code.")
+    as_published: bool = Field(True, description="Keep the errors that we see in the public code.")
 
 
 class SelfAttentionConfig(PublishedConfig):

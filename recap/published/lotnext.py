@@ -1,6 +1,6 @@
 """LoTNext: attention over a window of graph-smoothed places, averaged by distance, with a loss for rare places.
 
-Xu et al., Taming the Long Tail in Human Mobility Prediction, NeurIPS 2024. ``as_published`` keeps what we hold for
+Xu et al., Taming the Long Tail in Human Mobility Prediction, NeurIPS 2024. ``as_published`` keeps what we see as
 mistakes of the public code; without it (in brackets below) they are mended:
 
 - the adjustment of training logits adds to rare places, which lowers them at test [it subtracts, Menon et al. 2021];
@@ -85,7 +85,7 @@ class Lotnext(SequenceNetwork):
         self.liked_weight_UG.copy_(liked.weight_RG)
 
     def places(self) -> tuple[Tensor, Tensor]:
-        """What stands for each place in a token, (P, D), and each user's preference v_u, (U, D)."""
+        """The vector of each place in a token, (P, D), and each user's preference v_u, (U, D)."""
         table_PD = self.poi_embedding.weight
         share_PG = self.near_weight_PG / (self.near_weight_PG.sum(1, keepdim=True) + 1)
         own_P1 = 1 / (self.near_weight_PG.sum(1, keepdim=True) + 1)

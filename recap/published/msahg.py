@@ -1,4 +1,4 @@
-"""MSAHG: DCHL's views and one of half hours, each scenario of user, time and place with a hypergraph of its own.
+"""MSAHG: DCHL's views and one of half hours, each scenario of user, time and place with its own hypergraph.
 
 Multifaceted Scenario-Aware Hypergraph Learning for Next POI Recommendation, AAAI 2026. Three splits make six
 scenarios: users who stay (locals) and tourists, workdays and weekends, downtown and suburbs. Each split has its own
@@ -36,7 +36,7 @@ from recap.scores import CaseBatch
 POOLED: Final = ("collaborative", "geographic", "transitional")
 VIEWS: Final = (*POOLED, "temporal")
 CLOCK: Final = "users"
-"""The temporal view of users, who have a table of their own there."""
+"""The temporal view of users, who have a separate table there."""
 SPLITS: Final = {"user": ("collaborative",), "time": ("temporal", CLOCK), "place": ("geographic",)}
 """Split -> the hypergraphs that each of its two scenarios has to itself."""
 SIDES: Final = (0, 1)

@@ -64,7 +64,7 @@ class SequenceNetwork(PublishedNetwork):
 
     @abstractmethod
     def states(self, windows: Windows) -> Tensor:
-        """The state after each check-in, (B, K, D); what stands at later positions never changes an earlier one."""
+        """The state after each check-in, (B, K, D); later positions never change an earlier one."""
 
     def states_at(self, windows: Windows, wanted_BK: Tensor) -> Tensor:
         """The states after the wanted check-ins, (N, D), window by window."""

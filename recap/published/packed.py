@@ -38,7 +38,7 @@ class Packing:
         row_N, position_N: each check-in's row and its place in its window.
         user_N: its window's user.
         runs: how many windows follow each other that have how many check-ins.
-        index_BK: where the check-ins of the windows, in their own order, stand; past a window's end its last one.
+        index_BK: positions of the windows' check-ins, in their own order; past a window's end its last one.
     """
 
     checkins: CheckinTensors

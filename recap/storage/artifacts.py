@@ -87,7 +87,7 @@ def check_target(target: Path, marker: str) -> None:
         FolderInUseError: ``target`` exists and is neither empty nor one of our own folders.
     """
     if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / marker).is_file())):
-        raise FolderInUseError(f"{target} exists and holds no {marker}; choose another folder or remove it")
+        raise FolderInUseError(f"{target} exists and has no {marker}; choose another folder or remove it")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Where the files that come with the library lie: inside its packages, and the bundles of a checkout next to them."""
+"""Paths of the files that come with the library: inside its packages, and the bundles of a checkout next to them."""
 
 from importlib.resources import files
 from pathlib import Path

@@ -71,7 +71,7 @@ def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], where: str) ->
     expected = model.state_dict()
     missing, unknown = sorted(expected.keys() - tensors.keys()), sorted(tensors.keys() - expected.keys())
     if missing or unknown:
-        problem = f"lacks tensor {missing[0]!r}" if missing else f"holds unknown tensor {unknown[0]!r}"
+        problem = f"lacks tensor {missing[0]!r}" if missing else f"has unknown tensor {unknown[0]!r}"
         raise MissingTensorError(f"{where} {problem}; it was written for another configuration or is damaged")
     for name, tensor in expected.items():
         if tensors[name].shape != tensor.shape:

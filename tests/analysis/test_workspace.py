@@ -47,7 +47,7 @@ def test_what_is_no_model_is_refused(city_folder: Path, city_checkpoint: Path, t
     opened = Workspace.open(city_folder)
     with pytest.raises(ConfigError, match="no model is open"):
         opened.records()
-    with pytest.raises(CheckpointError, match=r"holds no checkpoint\.json"):
+    with pytest.raises(CheckpointError, match=r"has no checkpoint\.json"):
         opened.with_model(tmp_path).records()
     with pytest.raises(ConfigError, match="no trained model is open"):
         opened.with_model("markov").predictor  # noqa: B018

@@ -146,7 +146,7 @@ def test_imported_predictions_stand_on_a_side(
     check_calm(app)
     assert "theirs" in app.title[0].value
     refused = open_view("compare", a=told["key"], b="visit_count")
-    assert "shortest list holds 6 places" in refused.error[0].value
+    assert "shortest list has 6 places" in refused.error[0].value
     overview = press(open_view("overview", metric="HR@1"), "all-models")
     check_calm(overview)
     models = table_of(overview, "tail_new").set_index("model")

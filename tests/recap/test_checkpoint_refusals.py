@@ -141,7 +141,7 @@ def test_refuses_what_is_no_checkpoint(tmp_path: Path, city_folder: Path) -> Non
     for place in (tmp_path, tmp_path / "nowhere", city_folder):
         with pytest.raises(CheckpointError, match="recap train"):
             Checkpoint.load(place)
-        assert_refused(recap_here("evaluate", place, "--data", city_folder), "holds no checkpoint.json")
+        assert_refused(recap_here("evaluate", place, "--data", city_folder), "has no checkpoint.json")
 
 
 def test_refuses_a_training_that_has_not_finished(tmp_path: Path, city_folder: Path) -> None:

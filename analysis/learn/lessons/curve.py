@@ -125,7 +125,7 @@ def _scene(curve: Curve, hours: float | None) -> Scene:
     return Scene(finding, (Picture(says, partial(_marked, curve, {"": value}), rows),), _NOTE)
 
 
-_NOTE: Final = "Below the line: where the values of candidates lie in 256 test cases."
+_NOTE: Final = "Below the line: the values of candidates in 256 test cases."
 
 
 def _marked(curve: Curve, marks: dict[str, float], palette: Palette) -> go.Figure:

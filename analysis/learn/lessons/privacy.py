@@ -44,7 +44,7 @@ def build(world: Workspace) -> Lesson:
         OUTLINE,
         intro=(
             f"All lessons use traces of users in {markdown_text(world.name)}. {whose}. A trace has no name on it, but "
-            f"whoever knows a few of its points may know whose it is. Take {user_name(user)}."
+            f"a few of its points may reveal whose it is. Take {user_name(user)}."
         ),
         guess=share_question(
             f"Take {POINTS} random points of a user, each a place and an hour. How many users does nobody else match?",

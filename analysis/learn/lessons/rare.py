@@ -65,7 +65,7 @@ def build(world: Workspace) -> Lesson:
         guess=share_question(
             "Of all next transitions in the test weeks, how many are rare?",
             transitions,
-            fact=f"{percent(transitions)} of next transitions are rare, and {percent(places)} of next places.",
+            fact=f"{percent(transitions)} of next transitions and {percent(places)} of next places are rare.",
             too_low="There are far more pairs of places than places.",
             too_high="People also repeat their transitions.",
             picture=_sample(world, cases),
@@ -105,8 +105,8 @@ def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
 def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular: np.ndarray, threshold: int) -> Scene:
     places, transitions = shares[threshold]
     finding = (
-        f"At threshold {threshold}, {percent(transitions)} of next transitions are rare and {percent(places)} of next "
-        "places."
+        f"At threshold {threshold}, {percent(transitions)} of next transitions and {percent(places)} of next places "
+        "are rare."
     )
     lines = (
         Series("Transitions", tuple(pair[1] for pair in shares), "truth"),
@@ -125,8 +125,10 @@ def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular:
             meaning = "truth" if rare else "baseline"
             bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))  # type: ignore[arg-type]
     says = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
-    hits = Bars(f"Found by counting transitions: {says}.", f"Found among {K} by counting transitions", tuple(bars), 1.0)
-    note = "All test cases. A popular place is among the tenth with most visits. Lines: 95 % intervals over users."
+    hits = Bars(
+        f"Found by counting transitions: {says}.", f"Found in the top {K} by counting transitions", tuple(bars), 1.0
+    )
+    note = "All test cases. Popular places are the most visited tenth. Lines: 95 % intervals over users."
     return Scene(finding, (curve, hits), note)
 
 
@@ -147,9 +149,10 @@ def _check(world: Workspace, cases: pd.DataFrame) -> Question:
         order = count[rows] if name == "frequent" else visits[rows]
         case = cases.iloc[rows[order.argmin() if name == "small" else order.argmax()]]
         source, target = (markdown_text(labels[int(case[key])]) for key in (c.SOURCE, c.TARGET))
-        seen = times(int(case[c.TRANSITION_COUNT])) if case[c.TRANSITION_COUNT] else "never"
+        count = int(case[c.TRANSITION_COUNT])
+        seen = f"seen {times(count)}" if count else "never seen"
         place = times(int(case[c.DESTINATION_COUNT]))
-        answers.append(f"{source} → {target}: transition seen {seen}, place visited {place}")
+        answers.append(f"{source} → {target}: transition {seen}, place visited {place}")
     return choose(
         "Which transition is rare although its place is popular?",
         answers,

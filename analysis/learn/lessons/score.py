@@ -80,7 +80,7 @@ def build(world: Workspace) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=(
-            f"A score is the sum of what groups of features add. {user_name(edited.case.user)} went on to "
+            f"Groups of features add up to a score. {user_name(edited.case.user)} went on to "
             f"**{names[0]}** (◎), and the model ranks it first. **{names[1]}** (●) comes second."
         ),
         guess=choose(
@@ -94,7 +94,7 @@ def build(world: Workspace) -> Lesson:
         scene=lambda at: _scene(flow, order, gaps, at[0]),
         idea=(
             "The contributions add up to the score, so each can be read alone. But some change when the model is "
-            "trained again, and none knows why the user went."
+            "trained again, and none says why the user went."
         ),
         check=_check(world, edited, order),
         deeper=Deeper("explain", "Open this case in Explain", {"case": str(edited.case.number)}),

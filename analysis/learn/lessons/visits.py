@@ -96,17 +96,17 @@ def build(world: Workspace) -> Lesson:
             "Which number alone most often puts the right place first?",
             _TERMS,
             best,
-            f"Alone they put the right place first in these shares of returns: {listed}.",
+            f"Share of returns with the right place first: {listed}.",
             _picture(world, habits),
         ),
         handles=tuple(
-            Handle(name, f"Weight of {label.lower()}", _POSITIONS, _START)
+            Handle(name, f"Weight: {label.lower()}", _POSITIONS, _START)
             for name, label in zip(("count", "recency", "window"), _TERMS, strict=True)
         ),
         scene=scene,
         idea=(
-            "Three numbers say much about where users return. The trained weights work together with the rest of the "
-            "model, so they need not win here."
+            "Three numbers predict many returns. The trained weights work together with the rest of the "
+            "model, so they may lose here."
         ),
         check=_check(habits, trained),
         deeper=Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),

@@ -38,7 +38,7 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """What sets cards apart."""
+        """Key of a card."""
         return str(self.case) if self.saved is None else f"{self.case}-{self.saved.name}"
 
 

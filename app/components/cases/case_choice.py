@@ -165,7 +165,7 @@ def list_cases(
 
 
 def _searched(source: Source, mine: list[Stored[SavedCase]], search: str) -> Listed:
-    """Saved cases whose words hold the search come first."""
+    """Saved cases whose words contain the search come first."""
     table = cases_of_any_model(source)
     held = [stored for stored in mine if stored.value.holds(search)]
     there = {stored.value.link.case for stored in held}

@@ -84,7 +84,7 @@ def _named(names: dict[int, str], poi: int) -> str:
 
 
 def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
-    """The best-ranked place whose name is, or else holds, what was typed; None where there is none."""
+    """The best-ranked place whose name is, or else contains, the typed text; None if there is none."""
     wanted = " ".join(text.casefold().split())
     labels = [label.casefold() for label in open_workspace(source).labels]
     exact = [poi for poi, label in enumerate(labels) if label == wanted and poi != taken]

@@ -1,4 +1,4 @@
-"""Explain for imported predictions: the ranks of one list, which holds no contributions and cannot be re-ranked."""
+"""Explain for imported predictions: the ranks of one list, which has no contributions and cannot be re-ranked."""
 
 import math
 

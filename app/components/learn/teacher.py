@@ -16,7 +16,7 @@ from app.sources import Source
 
 
 def show_teacher(source: Source) -> None:
-    """The page of whoever teaches the course."""
+    """The page for teachers."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
         st.space("stretch")

@@ -1,4 +1,4 @@
-"""Step 2 of opening one's own data: what each column holds, where the check-ins are, what will be kept."""
+"""Step 2 of Open your data: what each column contains, where the check-ins are, what will be kept."""
 
 import shlex
 from pathlib import Path
@@ -113,7 +113,7 @@ def _ask(upload: Upload, question: Question) -> None:
 
 
 def _show_columns(upload: Upload, found: Understanding) -> None:
-    """Each column with what it seems to hold and why; a published format has none to choose."""
+    """Each column with its likely content and why; a published format has none to choose."""
     shown = sorted(found.columns, key=lambda column: column.field is None)[:SHOWN_COLUMNS]
     if not shown:
         quiet(f"Read as {found.source_format}, because {markdown_text(found.why)}.")

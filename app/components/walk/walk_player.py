@@ -22,7 +22,7 @@ from app.sources import Source
 from recap import columns as c
 
 FIFTH_PX = 190
-"""Map and list take three and two of five columns, which stand side by side from a window of 1100 pixels on."""
+"""Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
 SECONDS_PER_STEP = 1.6
 
 
@@ -99,7 +99,7 @@ def _map(
         height=MAP_HEIGHT_PX,
         key="map",
         on_select=partial(_choose_on_map, int(prediction.case[c.CASE])),
-        alt=f"Map of the trajectory so far. Best predictions: {names}. The table next to it holds the same places.",
+        alt=f"Map of the trajectory so far. Best predictions: {names}. The table next to it lists the same places.",
     )
 
 

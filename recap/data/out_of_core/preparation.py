@@ -26,7 +26,7 @@ from recap.errors import ConfigError, RecapError
 from recap.memory import trim_heap
 
 LEAST_ENGINE_BYTES: Final = 1 << 30
-"""What the engine may hold at least; more where a quarter of the free memory is more. The rest lies on disk."""
+"""Least memory of the engine; a quarter of the free memory if that is more. The rest is on disk."""
 _BLOCK_ROWS: Final = 1 << 20
 
 Engine = Literal["auto", "memory", "duckdb"]
@@ -99,7 +99,7 @@ def prepare_out_of_core(
         workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
             disk goes again.
         source_format: one of `spool.FORMATS`.
-        memory_bytes: what the engine may hold; None takes a quarter of the free memory.
+        memory_bytes: memory of the engine; None takes a quarter of the free memory.
 
     Raises:
         ConfigError: DuckDB is missing, or the file or the protocol needs all rows at once.
@@ -111,8 +111,7 @@ def prepare_out_of_core(
         spool, account = spool_rows(path, source_format, options, folder)
         if config.keep_given_split and c.SPLIT in pq.read_schema(spool).names:
             raise ConfigError(
-                "a file with a split of its own is prepared in memory only; leave --engine out or set "
-                "keep_given_split=false"
+                "a file with its own split is prepared in memory only; leave --engine out or set keep_given_split=false"
             )
         trim_heap()
         if memory_bytes is None:

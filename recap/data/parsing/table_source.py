@@ -1,4 +1,4 @@
-"""A table of one's own as CSV, JSON or Parquet: its columns by name, and its rows block by block."""
+"""The user's own table as CSV, JSON or Parquet: its columns by name, and its rows block by block."""
 
 import gzip
 import json
@@ -164,7 +164,7 @@ class _Json(TableSource):
         self.names = list({name: None for record in self._records for name in record or {}})
         self.rows_in = len(self._records)
         if not self.names:
-            raise DataError(f"{self.name} holds no JSON records; expected one a line, or a list of them")
+            raise DataError(f"{self.name} has no JSON records; expected one per line, or a list of them")
 
     def _parse(self, options: ReadOptions) -> list[Any]:
         encoding = scan_text(self.path, options.encoding)[1]
@@ -175,7 +175,7 @@ class _Json(TableSource):
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
             raise DataError(f"{self.name} cannot be read as JSON: {error}") from error
         if len(data) > _LARGEST_JSON:
-            raise DataError(f"{self.name} holds more than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
+            raise DataError(f"{self.name} is larger than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
         whole = _parsed(text)
         if isinstance(whole, dict):
             lists = [item for item in whole.values() if isinstance(item, list) and isinstance([*item, 0][0], dict)]

@@ -97,7 +97,9 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
             while chunk:
                 # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
                 if encoding is None and b"\0" in chunk:
-                    raise DataError(f"{path.name} is not text (it holds NUL bytes); if it is, name its --text encoding")
+                    raise DataError(
+                        f"{path.name} is not text (it contains NUL bytes); if it is, name its --text encoding"
+                    )
                 following = file.read(_BLOCK_BYTES)
                 if file.tell() > limit:
                     raise DataError(

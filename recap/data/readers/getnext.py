@@ -67,7 +67,7 @@ def find_parts(folder: Path) -> dict[int, Path]:
     missing = [name for code, name in enumerate(c.SPLIT_NAMES) if code not in parts]
     if missing:
         raise DataError(
-            f"{folder} holds no CSV file with {' and '.join(missing)} in its name; "
+            f"{folder} has no CSV file with {' and '.join(missing)} in its name; "
             "a GETNext folder has three, such as NYC_train.csv, NYC_val.csv, NYC_test.csv"
         )
     return dict(sorted(parts.items()))
@@ -76,7 +76,7 @@ def find_parts(folder: Path) -> dict[int, Path]:
 def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a folder of GETNext CSV files, or one of them (Yang, Liu, Zhao; SIGIR 2022).
 
-    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split of its own.
+    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split.
     The offset is the column `timezone` (minutes); a file without it needs the option.
 
     Raises:

@@ -75,7 +75,7 @@ def _find_files(folder: Path, path: Path) -> tuple[Path, Path]:
             found = sorted(folder.glob(f"*{suffix}"))
         if len(found) != 1:
             many = ", ".join(file.name for file in found[:3]) or "none"
-            raise DataError(f"{folder} must hold one {suffix} file, found {many}; name the folder of one dataset")
+            raise DataError(f"{folder} must contain one {suffix} file, found {many}; name the folder of one dataset")
         files.append(found[0])
     return files[0], files[1]
 
@@ -89,7 +89,7 @@ def _read_config(folder: Path) -> dict[str, Any]:
     except ValueError as error:
         raise DataError(f"{file.name} is not JSON ({error}); fix it or remove it") from error
     if not isinstance(config, dict):
-        raise DataError(f"{file.name} must hold one object; fix it or remove it")
+        raise DataError(f"{file.name} must contain one object; fix it or remove it")
     dyna = config.get("dyna")
     trajectory = dyna.get("trajectory") if isinstance(dyna, dict) else None
     if isinstance(trajectory, dict) and trajectory.get("location", "geo_id") != "geo_id":

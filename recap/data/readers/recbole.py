@@ -88,7 +88,7 @@ def _find_inter(path: Path) -> Path:
     found = sorted(path.glob("*.inter"))
     if len(found) != 1:
         many = ", ".join(file.name for file in found[:3]) or "none"
-        raise DataError(f"{path} must hold one .inter file, found {many}; name the file itself")
+        raise DataError(f"{path} must contain one .inter file, found {many}; name the file itself")
     return found[0]
 
 

@@ -1,4 +1,4 @@
-"""Understanding a table of one's own: what its columns hold, how its times are written, what has to be asked."""
+"""Understand the user's own table: its columns, how its times are written, and open questions."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ __all__ = ["Understanding", "option_text", "settle", "understand_table"]
 
 
 def understand_table(path: Path, source_format: str, options: ReadOptions, why: str = "") -> Understanding:
-    """Propose what each column of a csv, json or parquet file holds; what the options name is taken as it is.
+    """Propose what each column of a csv, json or parquet file contains; columns named by options are fixed.
 
     Raises:
         DataError: no such table, one of more than 300 columns of which not all needed are named, or a column named that

@@ -1,4 +1,4 @@
-"""Which column holds what: coordinates by range and spread, ids by how they repeat, the rest by its name."""
+"""Roles of columns: coordinates by range and spread, ids by how they repeat, the rest by its name."""
 
 from collections.abc import Callable
 from typing import Final

@@ -13,7 +13,7 @@ FIRST_ROWS: Final = 5
 
 
 class ColumnProposal(Config):
-    """A column of the file and what it seems to hold."""
+    """A column of the file and its likely content."""
 
     name: str = Field(description="As `--map` takes it; `point.1` and `point.2` are the two numbers of a point.")
     field: str | None = Field(None, description="Field of `--map`, see `FIELDS`; None where it is not used.")
@@ -60,7 +60,9 @@ class Understanding(Config):
     path: str = Field(description="The file or folder as named.")
     source_format: str = Field(description="One of `SOURCE_FORMATS`.")
     why: str = Field(description="Why, as a phrase that follows because.")
-    columns: list[ColumnProposal] = Field([], description="Columns of a table of one's own; none of published formats.")
+    columns: list[ColumnProposal] = Field(
+        [], description="Columns of the user's own table; empty for published formats."
+    )
     layouts: list[TimeLayout] = Field([], description="Layouts of its times, the one taken first.")
     zone: ZoneProposal | None = Field(None, description="Where neither file nor options name one.")
     questions: list[Question] = Field([], description="What is unsure, to be asked one at a time.")

@@ -160,7 +160,7 @@ def propose(draft: Draft, column: Column) -> ZoneProposal | None:
     if layout.zone is not None or carries:
         return None
     zone = draft.options.zone or propose_zone(draft.latitude, draft.longitude)
-    reason = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins lie in several zones"
+    reason = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins are in several zones"
     is_local: bool | None = not layout.is_utc and not says(column.name, "utc")
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     if is_local and not draft.options.local_times and not says(column.name, "local"):

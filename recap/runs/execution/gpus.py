@@ -108,14 +108,14 @@ def allocate_device(
         busy: states of the runs that have a device.
 
     Raises:
-        RecapError: the run asks for GPUs this machine does not have.
+        RecapError: the run needs GPUs this machine does not have.
     """
     if spec.device == "cpu" or (spec.device == "auto" and not gpus):
         taken = sum(state.device is None or state.device.kind == "cpu" for state in busy)
         return Lease(kind="cpu", name=cpu_name()) if taken < settings.cpu_runs else None
     if len(gpus) < spec.processes:
         raise RecapError(
-            f"the run asks for {spec.processes} GPU{'s' if spec.processes > 1 else ''}, this machine has {len(gpus)}: "
+            f"the run needs {spec.processes} GPU{'s' if spec.processes > 1 else ''}, this machine has {len(gpus)}: "
             "submit it with --device cpu, or to a machine that has them"
         )
     from recap.runs.store.estimates import gpu_bytes

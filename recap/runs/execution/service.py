@@ -47,7 +47,7 @@ def ensure_runner(store: RunStore) -> bool:
 
 
 def start_runner(folder: Path) -> int:
-    """Start a runner in a session of its own, without any pipe to this process; returns its pid."""
+    """Start a runner in a new session, without any pipe to this process; returns its pid."""
     with (folder / RUNNER_LOG).open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 # an argument list of our own words
             [sys.executable, "-P", "-m", "recap.runs.execution.runner", str(folder)],

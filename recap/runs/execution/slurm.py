@@ -176,7 +176,7 @@ def requeue(run: RunFolder, attempt: int) -> bool:
             # Nobody has requeued or cancelled it yet: the time limit is near.
             _call(["scontrol", "requeue", job_id])
     except RecapError as error:
-        print(f"the job could not be requeued from here ({error}); whoever follows it will see its end", flush=True)
+        print(f"the job could not be requeued from here ({error}); its followers will see its end", flush=True)
     return True
 
 

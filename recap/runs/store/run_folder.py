@@ -67,7 +67,7 @@ class RunFolder:
         return RunSpec.from_json(read_json(self.path / SPEC), str(self.path / SPEC))
 
     def read_state(self) -> RunState:
-        """Where the run stands; a state file that cannot be read is rebuilt from what else lies there.
+        """The run's state; an unreadable state file is rebuilt from the other files.
 
         Raises:
             FormatVersionError: written by a newer version.
@@ -102,7 +102,7 @@ class RunFolder:
 
         Args:
             expected: what the caller decided upon; nothing is done if the state is another by now.
-            of_attempt: the start the caller speaks for; nothing is done if the run was started again.
+            of_attempt: the start that the caller means; nothing is done if the run was started again.
 
         Raises:
             RecapError: the run's folder is gone, or the disk refused.

@@ -35,7 +35,7 @@ class RunSettings(Config):
         description="CPU threads of a training; one core is left to the app, because threads that wait for a core "
         "slow a training down manyfold.",
     )
-    nice: int = Field(10, ge=0, le=19, description="How far a training's priority lies below the app's; 0: level.")
+    nice: int = Field(10, ge=0, le=19, description="How far a training's priority is below the app's; 0: equal.")
     gpu_margin_bytes: int = Field(512 << 20, ge=0, description="GPU memory kept free with every lease.")
     default_gpu_bytes: int = Field(3 << 30, ge=0, description="Lease of a run whose memory nobody has measured yet.")
     poll_seconds: float = Field(0.5, gt=0, description="Time between two looks at the queue.")

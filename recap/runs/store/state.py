@@ -1,4 +1,4 @@
-"""Where a run stands: `state.json`, replaced whole at every change."""
+"""State of a run: `state.json`, replaced at every change."""
 
 from datetime import UTC, datetime
 from typing import Final, Literal

@@ -25,7 +25,7 @@ def build_specs(
     store: RunStore | None = None,
     **fields: Any,
 ) -> list[RunSpec]:
-    """Check a request completely and return one spec for each run it asks for.
+    """Check a request completely and return one spec for each requested run.
 
     Args:
         seeds: one run each; the preset's seed if none is given.
@@ -61,7 +61,7 @@ def build_specs(
         chosen: list[int | None] = [*seeds] if seeds else [None]
         specs += [_build(common, assignments, seed) for seed in chosen]
     if len(specs) > MAX_RUNS:
-        raise ConfigError(f"a submission may hold {MAX_RUNS} runs, this grid and these seeds make {len(specs)}")
+        raise ConfigError(f"a submission may have {MAX_RUNS} runs, this grid and these seeds make {len(specs)}")
     return specs
 
 

@@ -1,4 +1,4 @@
-"""What lies in a run's folder as JSON, configurations with the version of their format."""
+"""JSON files of a run's folder, with configurations and the version of their format."""
 
 from pathlib import Path
 from typing import Any, Self

@@ -152,7 +152,7 @@ def test_short_lists_have_no_metric_beyond_them() -> None:
     short = short_lists(records([1, 60]), 10, [True, False])
     whole = side("A", records([1, 2]))
     paired = PairedCases(whole.cases)
-    with pytest.raises(ConfigError, match="shortest list holds 10 places"):
+    with pytest.raises(ConfigError, match="shortest list has 10 places"):
         compare(paired, whole, side("B", short), "hr20")
     with pytest.raises(ConfigError, match="NDCG@20 is not known"):
         compare(paired, whole, side("B", short), "ndcg20")

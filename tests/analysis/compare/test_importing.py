@@ -55,7 +55,7 @@ def test_ranks_are_those_of_the_lists(city: Workspace, tmp_path: Path) -> None:
     outside = records[~records[c.IN_LIST]]
     assert report.findings["not_in_list"].count == len(outside) > 0
     assert (outside[c.RANK] == city.dataset.num_pois).all()  # behind every place: no hit, MRR a lower bound
-    with pytest.raises(ConfigError, match="shortest list holds 10 places"):
+    with pytest.raises(ConfigError, match="shortest list has 10 places"):
         metric_values(records, "hr20")
     shuffled = short.sample(frac=1, random_state=0)
     assert import_predictions(written(shuffled, tmp_path), city)[2] == digest
@@ -166,7 +166,7 @@ def test_kept_by_dataset_and_found_by_name(city: Workspace, tmp_path: Path, monk
     with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of"):
         city.with_model("theirs")
     for name in ("markov", "Markov", " \n "):
-        with pytest.raises(ConfigError, match="a name of its own"):
+        with pytest.raises(ConfigError, match="should differ from all models"):
             shown_name(name)
     kept.path.write_bytes(b"PAR1 nothing")
     assert find_predictions(city.dataset.hash) == []

@@ -62,7 +62,7 @@ def test_a_town_comes_again() -> None:
 
 @pytest.mark.parametrize("share", [-0.1, MAX_SHARE + 0.01, float("nan")])
 def test_shares_beyond_half_are_refused(share: float) -> None:
-    with pytest.raises(ConfigError, match=r"must lie between 0 and 0\.5"):
+    with pytest.raises(ConfigError, match=r"must be between 0 and 0\.5"):
         build_toy_town(share, 0.0)
     with pytest.raises(ConfigError, match="return_share"):
         build_toy_town(0.0, share)

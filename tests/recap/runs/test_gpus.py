@@ -61,9 +61,9 @@ def test_places_runs_on_what_the_machine_has(store: RunStore) -> None:
     assert on_gpu is not None and (on_gpu.gpu_uuids, on_gpu.bytes_each) == (("GPU-a",), 3 * GB)
     full = replace(EMPTY, free_bytes=2 * GB)
     assert allocate_device(spec, [], [full], settings, store) is None
-    with pytest.raises(RecapError, match="asks for 1 GPU, this machine has 0: submit it with --device cpu"):
+    with pytest.raises(RecapError, match="needs 1 GPU, this machine has 0: submit it with --device cpu"):
         allocate_device(spec.model_copy(update={"device": "cuda"}), [], [], settings, store)
-    with pytest.raises(RecapError, match="asks for 2 GPUs, this machine has 1"):
+    with pytest.raises(RecapError, match="needs 2 GPUs, this machine has 1"):
         allocate_device(spec.model_copy(update={"processes": 2}), [], [EMPTY], settings, store)
 
 

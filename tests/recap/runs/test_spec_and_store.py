@@ -67,7 +67,7 @@ def test_the_seed_is_the_presets_unless_given(dataset_folder: Path) -> None:
         ({"grid": ["seed=1,2", "seed=3"]}, "names 'seed' twice"),
         ({"grid": ["batch_size=8,8"]}, "repeats a value"),
         ({"notes": "x" * 2001}, "2000 characters, got 2001"),
-        ({"seeds": list(range(1001))}, "may hold 1000 runs, .* make 1001"),
+        ({"seeds": list(range(1001))}, "may have 1000 runs, .* make 1001"),
     ],
 )
 def test_refuses_before_queueing(dataset_folder: Path, fields: dict, message: str) -> None:
@@ -78,7 +78,7 @@ def test_refuses_before_queueing(dataset_folder: Path, fields: dict, message: st
 
 def test_refuses_a_missing_dataset_or_parent(dataset_folder: Path, store: RunStore, tmp_path: Path) -> None:
     """What a run refers to must exist when it queues."""
-    with pytest.raises(DatasetError, match=r"holds no dataset\.json"):
+    with pytest.raises(DatasetError, match=r"has no dataset\.json"):
         build_specs(tmp_path, preset="paper")
     with pytest.raises(RecapError, match="there is no run 9"):
         build_specs(dataset_folder, preset="paper", parent="9", store=store)

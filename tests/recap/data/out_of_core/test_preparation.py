@@ -111,7 +111,7 @@ def test_it_refuses_what_it_cannot_prepare(tmp_path: Path) -> None:
     """A split that came with the file, another format, an unknown engine."""
     path = tmp_path / "raw.parquet"
     raw_table(ROWS).assign(split="train").to_parquet(path)
-    with pytest.raises(ConfigError, match="a split of its own is prepared in memory only"):
+    with pytest.raises(ConfigError, match="its own split is prepared in memory only"):
         on_disk(path, ONE)
     with pytest.raises(ConfigError, match="--engine duckdb prepares foursquare, csv, json, parquet, got gowalla"):
         choose_engine("duckdb", path, "gowalla")
