@@ -149,8 +149,8 @@ def _check(world: Workspace, cases: pd.DataFrame) -> Question:
         order = count[rows] if name == "frequent" else visits[rows]
         case = cases.iloc[rows[order.argmin() if name == "small" else order.argmax()]]
         source, target = (markdown_text(labels[int(case[key])]) for key in (c.SOURCE, c.TARGET))
-        count = int(case[c.TRANSITION_COUNT])
-        seen = f"seen {times(count)}" if count else "never seen"
+        often = int(case[c.TRANSITION_COUNT])
+        seen = f"seen {times(often)}" if often else "never seen"
         place = times(int(case[c.DESTINATION_COUNT]))
         answers.append(f"{source} → {target}: transition {seen}, place visited {place}")
     return choose(
