@@ -58,7 +58,7 @@ class EpochResult(Config):
 
 
 class TrainingSummary(TypedDict):
-    """`summary.json`: test metrics beside the baselines', and what the training took, where there was one."""
+    """`summary.json`: test metrics of model and baselines, and the training's cost."""
 
     epochs: NotRequired[int]
     best_epoch: NotRequired[int]
@@ -75,7 +75,7 @@ class TrainingSummary(TypedDict):
 
 
 class CheckpointManifest(Config):
-    """What `checkpoint.json` says."""
+    """Content of `checkpoint.json`."""
 
     format_version: int = _FORMAT_OF_RECAP
     model: str = "recap"
@@ -106,7 +106,7 @@ class CheckpointManifest(Config):
     def of(
         cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult
     ) -> "CheckpointManifest":
-        """What is to be said of a training on a dataset."""
+        """The manifest of a training on a dataset."""
         published = isinstance(train, PublishedConfig)
         return cls(
             format_version=FORMAT_VERSION if published else _FORMAT_OF_RECAP,
@@ -214,12 +214,12 @@ class Checkpoint:
 
     @property
     def inactive_parts(self) -> list[str]:
-        """Parts that play no role in this checkpoint's scores; a published model has none to switch off."""
+        """Parts that are inactive at this checkpoint's epoch; none for a published model."""
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
     @property
     def best_overall_weights(self) -> Path:
-        """The file with the best weights of all epochs: a file of its own only where they are not the kept ones."""
+        """The best weights of all epochs; a separate file only if they are not the kept ones."""
         apart = self.folder / BEST_OVERALL_WEIGHTS
         return apart if apart.is_file() else self.folder / WEIGHTS
 
@@ -323,7 +323,7 @@ class Checkpoint:
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
     def read_summary(self) -> TrainingSummary:
-        """Training time, memory, test metrics and the baselines beside them."""
+        """Training time, memory, and test metrics of model and baselines."""
         path = self.folder / SUMMARY
         try:
             summary: TrainingSummary = read_json(path)
@@ -355,7 +355,7 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
 
 
 def library_versions() -> dict[str, str]:
-    """Versions that decide numbers, for manifests and benchmark lines."""
+    """Versions that affect numbers, for manifests and benchmarks."""
     return {
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -365,7 +365,7 @@ def library_versions() -> dict[str, str]:
 
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
-    """A page for people: what was trained on what, how well it does beside counting, and what not to use it for."""
+    """A page for people: what was trained on what, how good it is, and what not to use it for."""
     train, stage = manifest.train, manifest.best.stage
     same_epoch = manifest.best.epoch == manifest.best_overall.epoch
     return (

@@ -1,4 +1,4 @@
-"""Column names of every table that passes between stages, so that a typo is an ImportError and not a KeyError.
+"""Column names of all tables, so that a typo is an ImportError instead of a KeyError.
 
 Raw check-ins (one row per check-in, file order) are what readers return:
 ``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time``, optionally ``poi_name``, and,
@@ -33,7 +33,7 @@ SPLIT: Final = "split"
 SOURCE_ROW: Final = "source_row"
 
 HISTORY_ONLY: Final = "history_only"
-"""Bool: the check-in is part of its user's history and opens no case; a table without such rows lacks the column."""
+"""Bool: the check-in is in its user's history but in no case; tables without such rows lack the column."""
 
 # Split codes, in time order
 TRAIN: Final = 0

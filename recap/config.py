@@ -18,12 +18,12 @@ class Config(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
 
     retired: ClassVar[Mapping[str, Container[Any]]] = {}
-    """Fields of earlier versions, and the values at which they say what is now the only way."""
+    """Fields of earlier versions, with the values that mean today's behaviour."""
 
     @model_validator(mode="before")
     @classmethod
     def _drop_retired(cls, values: Any) -> Any:
-        """Drop retired fields of a stored configuration; refuse one whose value meant something else."""
+        """Drop retired fields of a stored configuration; refuse values with another meaning."""
         if not isinstance(values, dict):
             return values
         for name in cls.retired.keys() & values.keys():
@@ -78,11 +78,6 @@ class Config(BaseModel):
 
 
 def _values(text: str) -> list[str]:
-    """Several values of one field.
-
-    >>> _values("6, 8, 10"), _values("[6]"), _values("")
-    (['6', '8', '10'], ['6'], [])
-    """
     return [value.strip() for value in text.strip().removeprefix("[").removesuffix("]").split(",") if value.strip()]
 
 
@@ -96,7 +91,7 @@ def _part_of(kind: type[Config], name: str) -> type[Config] | None:
 
 
 def describe_validation(error: ValidationError) -> str:
-    """Put a pydantic error into one line: field, what was expected, what came."""
+    """A pydantic error in one line: field, what was expected, what came."""
     problems = []
     found = error.errors()
     for item in found[:MOST_PROBLEMS]:

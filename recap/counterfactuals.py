@@ -50,7 +50,7 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """One counterfactual copy of a case; what is not named stays as it is.
+    """One counterfactual copy of a case; unnamed parts stay as they are.
 
     Attributes:
         history: the check-ins, edited or not.
@@ -68,14 +68,14 @@ class Counterfactual:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """Equal for copies of one history that change the same: they score the same."""
+        """Key that is equal for copies of one history with the same changes."""
         return (id(self.history), tuple(sorted(self.edges.items())), self.cuts, self.masked, self.off)
 
 
 def pack_counterfactuals(
     variants: Sequence[Counterfactual], model: Recap, propagation: EditedPropagation | None
 ) -> tuple[CaseBatch, Interventions]:
-    """Put variants side by side in one batch, see `pack_histories`.
+    """Pack variants into one batch, see `pack_histories`.
 
     Args:
         propagation: of the model's graph; None without a graph branch.

@@ -1,4 +1,4 @@
-"""What a dataset's transitions can say before any model: tail shares, hop coverage and SNR, evidence of test cases."""
+"""Statistics of a dataset's transitions before any model: tail shares, hop coverage and SNR."""
 
 from typing import Final, NotRequired, TypedDict
 
@@ -62,7 +62,7 @@ def unseen_reach(
 
 
 def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | None = None) -> dict[str, float | int]:
-    """What identifies a split: its test cases and what lies around those that training never saw.
+    """Numbers that identify a split: its test cases, and the surroundings of unseen ones.
 
     Accuracies of two papers can be compared only over the same cases. These numbers depend on every choice of a
     protocol (gaps, merging, what is shared out, what is removed and when), and a paper's tables give most of them away.
@@ -118,7 +118,7 @@ def mean(values: np.ndarray) -> float:
 
 
 MAX_EDGE_VISITS: Final = 4_000_000_000
-"""Up to this product of POIs and transitions every walk is taken (a minute at most); the paper's cities are below."""
+"""Up to this product of POIs and transitions all paths are counted (within a minute); cities are below it."""
 
 
 class HopStatistics(TypedDict):
@@ -165,7 +165,7 @@ class ReachShares(TypedDict):
 
 
 class DatasetStatistics(TailShares, ReachShares):
-    """Everything `recap stats` prints; ``hop_sample`` is there only where `hop_statistics` draws a sample."""
+    """The content of `recap stats`; ``hop_sample`` is set only if `hop_statistics` sampled."""
 
     dataset_hash: str
     hops: list[HopStatistics]

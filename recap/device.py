@@ -1,4 +1,4 @@
-"""Which device computes: the processor, or one named GPU; and with how many threads."""
+"""Choose the processor or a GPU, and the number of threads."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -48,7 +48,7 @@ def one_thread() -> Iterator[None]:
 
 
 def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item], at_least: int = 1) -> list[Result]:
-    """Do a part of the items in each of a few threads, one where there is one core; results in the items' order.
+    """Process items in a few threads (one on a single core); results keep the items' order.
 
     For work that is spent in torch, which lets other threads run. A thread has torch's modes of its own, such as
     `torch.inference_mode`; under `one_thread` each computes alone.

@@ -1,4 +1,4 @@
-"""`recap doctor`: what this installation and machine have, what is missing, and the command that fixes it."""
+"""`recap doctor`: what is installed, what is missing, and the command that fixes it."""
 
 import contextlib
 import importlib.metadata
@@ -31,7 +31,7 @@ BUNDLES: Final = bundles_folder()
 
 
 class Check(Config):
-    """One thing looked at."""
+    """One checked item."""
 
     name: str = Field(description="What.")
     status: Literal["ok", "note", "missing"] = Field(
@@ -43,7 +43,6 @@ class Check(Config):
 
 
 def _judge(name: str, fits: bool, found: str, mend: str, otherwise: Literal["note", "missing"] = "missing") -> Check:
-    """What was found, and what helps where it does not fit."""
     return Check(name=name, status="ok" if fits else otherwise, found=found, mend="" if fits else mend)
 
 

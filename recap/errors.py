@@ -1,4 +1,4 @@
-"""Mistakes a user can fix: each message names what was expected, what came, where, and what to do."""
+"""Mistakes a user can fix: each message says what was expected, what came, where, and what to do."""
 
 
 class RecapError(Exception):

@@ -1,4 +1,4 @@
-"""Give freed memory back to the system.
+"""Return freed memory to the system.
 
 Packed candidates have another length in every batch. With such sizes glibc's heap fills with holes, and the resident
 memory of a training grows epoch by epoch although nothing is kept; trimming returns the holes in a few milliseconds.

@@ -1,4 +1,4 @@
-"""A loaded checkpoint that answers questions about single cases, batches and edited cases, in float64.
+"""A loaded checkpoint that ranks single cases, batches and edited cases, in float64.
 
 Shape suffixes: B cases or variants, P POIs.
 """
@@ -37,7 +37,7 @@ _SCORES_PER_PASS = 1 << 25
 
 
 def variants_per_pass(num_pois: int) -> int:
-    """How many variants are scored at a time among so many places.
+    """How many variants are scored at once in a catalogue of this size.
 
     >>> variants_per_pass(5_000), variants_per_pass(1_000_000)
     (256, 33)
@@ -46,7 +46,7 @@ def variants_per_pass(num_pois: int) -> int:
 
 
 class CaseRanker(ABC):
-    """A checkpoint and its dataset, ready to rank any case and any edited copy of one: what is true of every model.
+    """A checkpoint and its dataset, ready to rank any case and any edited copy of it.
 
     Args:
         graph, checkins, cases: the dataset's own and its test cases, where the process has them already.
@@ -208,7 +208,7 @@ class Predictor(CaseRanker):
         return EditedPropagation(self.graph, embedding_PE, self.model.graph_token.num_hops)
 
     def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
-        """Prediction state h_BD alone."""
+        """Prediction state h_BD."""
         with torch.inference_mode():
             return self._encode(batch, changes)
 
@@ -231,7 +231,7 @@ class Predictor(CaseRanker):
 
 
 class PublishedRanker(CaseRanker):
-    """A checkpoint of a published model and its dataset; a copy of a case may differ in its check-ins only.
+    """A published model's checkpoint and its dataset; copies of a case may change check-ins only.
 
     Raises:
         CheckpointError: it holds RECAP.

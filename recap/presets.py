@@ -130,7 +130,7 @@ def training_preset(name: str) -> AnyTraining:
 
 
 def preset_title(name: str) -> str:
-    """What people call what a preset trains; a name that this version does not know stays as it is.
+    """The name of what a preset trains; unknown presets keep their name.
 
     >>> preset_title("paper"), preset_title("lotnext")
     ("RECAP, paper's equations", 'LoTNext')

@@ -1,4 +1,4 @@
-"""Text from outside made fit for a terminal, a log or a page: control characters are shown, not sent."""
+"""Make outside text safe for a terminal, a log or a page: control characters are shown, not sent."""
 
 import re
 from typing import Final
@@ -23,7 +23,7 @@ def visible(text: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """`visible`, with white space and line ends put together to single blanks."""
+    """`visible`, with all white space reduced to single spaces."""
     return visible(" ".join(text.split()))
 
 
@@ -31,7 +31,7 @@ _LONGEST_CODE: Final = 6
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text in at most ``limit`` characters; an ellipsis says where it was cut. A place's code at its end stays.
+    """The text in at most ``limit`` characters, with an ellipsis; a place's code at its end stays.
 
     >>> shortened("Washington Square Park", 12), shortened("City College", 12)
     ('Washington …', 'City College')

@@ -1,4 +1,4 @@
-"""What makes data about people fit to be shown to others: pseudonyms, grid cells, coarse times.
+"""Make data about people safe to share: pseudonyms, grid cells, coarse times.
 
 Primitives alone: who uses them says in its file what was generalised, or that the exact data are in it. docs/privacy.md
 says what each export holds.
@@ -17,14 +17,14 @@ from recap.config import Config
 EXACT_NOTE: Final = (
     "This file holds exact times, places and ids of people; share it only where all of them may be known."
 )
-"""Stands in every file that was asked for with exact data."""
+"""A note in every file with exact data."""
 
 KM_PER_DEGREE: Final = 111.2
 WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 class Generalisation(Config):
-    """How much is taken away. Numbers of a model (scores, ranks, contributions) are never touched."""
+    """How much is blurred. A model's numbers (scores, ranks, contributions) stay exact."""
 
     salt: str = Field(
         default_factory=lambda: secrets.token_hex(16),
@@ -59,7 +59,7 @@ class Generalisation(Config):
         return np.round((np.floor(degrees / self.cell_degrees) + 0.5) * self.cell_degrees, 6)
 
     def digest(self, kind: str, text: str) -> str:
-        """64 hex digits that nobody without the salt can make from the text."""
+        """64 hex digits that nobody can compute from the text without the salt."""
         return hmac.new(self.salt.encode(), f"{kind}:{text}".encode(), hashlib.sha256).hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""Fixed sparse matrices that multiply node features, forwards and backwards by one sparse product each."""
+"""Fixed sparse matrices that multiply node features, with one sparse product each way."""
 
 import warnings
 from typing import Any

@@ -1,4 +1,4 @@
-"""Ranges of different lengths laid out one after another, and sums over the parts of each owner.
+"""Ranges of different lengths packed one after another, and sums over each owner's parts.
 
 Shape suffixes: N ranges, C all their numbers together, H parts of all owners, A columns.
 """
@@ -20,7 +20,7 @@ def expand_ranges(start_N: Tensor, length_N: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def found_in(sorted_K: Tensor, key_C: Tensor) -> tuple[Tensor, Tensor]:
-    """Whether each key is among sorted ones, and where (0 if there are none).
+    """Whether each key is in a sorted array, and where (0 if the array is empty).
 
     >>> found_in(torch.tensor([2, 5]), torch.tensor([5, 3]))[0].tolist()
     [True, False]

@@ -1,4 +1,4 @@
-"""Dropout's masks out of random words: on a CPU much faster than torch's serial Bernoulli draws."""
+"""Dropout masks from random words: much faster on a CPU than torch's serial Bernoulli draws."""
 
 import math
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Pages and cards from the templates in ``recap/templates``; what goes into HTML is escaped."""
+"""Render pages and cards from the templates in ``recap/templates``; HTML is escaped."""
 
 from functools import cache
 from typing import Any

@@ -1,4 +1,4 @@
-"""Scorers that count or weigh counts: what a model must beat to be worth its electricity."""
+"""Baselines that count: what every model must beat."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""The page for people next to every dataset: what it is, what was left out and why."""
+"""A dataset's card: what it is, what was left out and why."""
 
 from datetime import datetime
 from typing import Final

@@ -1,4 +1,4 @@
-"""Issues of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
+"""Problems of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -14,7 +14,7 @@ from recap.geodesy import distance_km
 
 MAX_SPEED_KMH: Final = 1000.0
 MIN_JOURNEY_KM: Final = 5.0
-"""Shorter journeys are never called impossible: coordinates and seconds are rounded."""
+"""Shorter journeys are never impossible, because coordinates and seconds are rounded."""
 MIN_SPREAD_KM: Final = 0.2
 LONG_GAP_HOURS: Final = 48.0
 EXAMPLES: Final = 3
@@ -31,7 +31,7 @@ class Problem(Config):
 
 
 def check_checkins(raw: pd.DataFrame) -> list[Problem]:
-    """Look at a raw table (columns in `recap.columns`) as a whole; only what was found is returned."""
+    """Check a raw table (columns in `recap.columns`) as a whole; returns the problems found."""
     table = _Sorted(raw)
     return [problem for check in _CHECKS for problem in check(table)]
 
@@ -60,13 +60,11 @@ class _Sorted:
 
 
 def _found(table: _Sorted, kind: str, title: str, rows: np.ndarray, advice: str) -> Iterator[Problem]:
-    """The problem of some check-ins, where there are any."""
     if len(rows):
         yield Problem(kind=kind, title=title, count=len(rows), examples=table.examples(rows), advice=advice)
 
 
 def _worst(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """A few rows, the largest size first."""
     return rows[np.argsort(-sizes[rows], kind="stable")][:EXAMPLES]
 
 

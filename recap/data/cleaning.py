@@ -14,7 +14,7 @@ from recap.data.splitting import SplitConfig, cut_trajectories, find_merged, spl
 from recap.errors import DataError
 
 DROP_REASONS: Final = ("rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi")
-"""Why a row of the raw table is not in the dataset, in the order of the report."""
+"""Why a raw row is not in the dataset, in the report's order."""
 
 MERGED: Final = "merged"
 """One more reason, in reports of protocols that merge."""
@@ -47,7 +47,7 @@ class DataConfig(SplitConfig):
 
 
 class CleaningReport(Config):
-    """Where every raw row went: ``raw == checkins + history_only + sum(dropped.values())``.
+    """What became of every raw row: ``raw == checkins + history_only + sum(dropped.values())``.
 
     ``checkins`` and the unseen users and POIs of ``dropped`` count rows that cases are made of, under either rule of
     `DataConfig.history`; under ``every_checkin`` a row counts as ``short_trajectory`` only where it could not stay as
@@ -226,7 +226,6 @@ class Rows:
     is_aside: np.ndarray
 
     def without(self, gone: np.ndarray) -> "Rows":
-        """All but some."""
         return Rows(*(getattr(self, field.name)[~gone] for field in fields(self)))
 
 
@@ -278,11 +277,6 @@ def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
 
 
 def _require_different_times(earliest: int, latest: int, count: int) -> None:
-    """Refuse check-ins of one instant.
-
-    Raises:
-        DataError: they cannot be split by time.
-    """
     if earliest == latest:
         raise DataError(
             f"all {count} check-ins happen at {pd.Timestamp(earliest, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
@@ -291,7 +285,7 @@ def _require_different_times(earliest: int, latest: int, count: int) -> None:
 
 
 def _seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Which codes occur in training rows; those never go, so it does not change while others do."""
+    """Codes that occur in training rows."""
     seen = np.zeros(codes.max(initial=-1) + 1, dtype=bool)
     seen[codes[train]] = True
     return seen

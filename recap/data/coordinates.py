@@ -10,7 +10,7 @@ LONGITUDE_ZONE: Final = "longitude"
 """`--timezone longitude`: the whole-hour zone of 15 degrees around a check-in, for files that span the world."""
 
 MAX_ZONE_HOURS: Final = 4.5
-"""Local clocks differ from the sun's by less, even in western China and Spain in summer."""
+"""Largest difference of local and solar time, even in western China and Spain in summer."""
 
 _POINTS: Final = 500
 _SHARE: Final = 0.9
@@ -18,7 +18,7 @@ _UNINHABITED: Final = ("Etc/", "Antarctica/")
 
 
 def hours_off_the_sun(offset_minutes: np.ndarray, longitude: np.ndarray) -> np.ndarray:
-    """Hours between local clock and sun time, in [0, 12]."""
+    """Hours between local and solar time, in [0, 12]."""
     return np.abs((offset_minutes / 60 - longitude / 15 + 12) % 24 - 12)
 
 
@@ -28,7 +28,7 @@ def look_swapped(latitude: np.ndarray, longitude: np.ndarray) -> bool:
 
 
 def propose_zone(latitude: np.ndarray, longitude: np.ndarray) -> str:
-    """The IANA zone of nine in ten points, looked up offline; `longitude` where they spread over more."""
+    """The IANA zone of nine in ten points, looked up offline; `longitude` if they spread over more."""
     zones = _zones(latitude, longitude)
     zone, count = max(zones.items(), key=lambda item: item[1], default=("", 0))
     try:

@@ -33,7 +33,7 @@ _HASHED_ROWS: Final = 1 << 20
 
 
 class Manifest(Config):
-    """What `dataset.json` says about the tables next to it."""
+    """Content of `dataset.json`."""
 
     format_version: int = FORMAT_VERSION
     name: str
@@ -161,7 +161,7 @@ class Dataset:
 
 
 def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
-    """A manifest as this version writes it: format 1 had one rule of history, which it did not name."""
+    """A manifest in this version's format; format 1 had one history rule without a name."""
     config = values.get("config")
     if values["format_version"] >= FORMAT_VERSION or not isinstance(config, dict):
         return values
@@ -181,7 +181,7 @@ def hash_tables(*tables: pd.DataFrame) -> str:
 
 
 def _hashed(column: pd.Series) -> Iterator[bytes]:
-    """The bytes of a column, some rows at a time: all of a large one would be several times the table."""
+    """The bytes of a column, in blocks, because a large column would need several times its memory."""
     is_time, is_float = pd.api.types.is_datetime64_any_dtype(column), pd.api.types.is_float_dtype(column)
     is_whole = pd.api.types.is_integer_dtype(column) or pd.api.types.is_bool_dtype(column)
     is_text = not (is_time or is_float or is_whole)
@@ -202,7 +202,7 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 
 
 def recorded_hash(folder: Path) -> str:
-    """The hash that a dataset folder says of itself, unverified; empty where there is none."""
+    """The hash recorded in a dataset folder, unverified; empty if there is none."""
     try:
         return str(read_json(folder / MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Tell the format of a file or folder from its first lines, as a convenience: the reader still checks every row."""
+"""Recognise the format of a file or folder from its first lines; the reader still checks every row."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 @dataclass(frozen=True)
 class Detection:
-    """A format and the reason for it, as a phrase that follows "because"."""
+    """A format and its reason, as a phrase after "because"."""
 
     source_format: str
     why: str
@@ -84,5 +84,4 @@ def _of_file(path: Path, encoding: str | None) -> Detection | None:
 
 
 def _share(rows: list[list[str]], fits: Callable[[list[str]], bool]) -> bool:
-    """More than half of the rows fit."""
     return sum(map(fits, rows)) > len(rows) / 2

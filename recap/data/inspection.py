@@ -1,4 +1,4 @@
-"""`recap inspect`: what a file seems to be, its first rows and its problems, before anything is written."""
+"""`recap inspect`: what a file contains, its first rows and its problems; nothing is written."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -21,7 +21,7 @@ FIRST_ROWS: Final = 5
 
 
 class Preview(Config):
-    """What `recap prepare` would make of the rows read, under one protocol."""
+    """What `recap prepare` would keep of the rows, under one protocol."""
 
     checkins: int = Field(description="Check-ins of the dataset; 0 where it would refuse.")
     history_only: int = Field(0, description="Rows that would stay as history and open no case.")
@@ -30,7 +30,7 @@ class Preview(Config):
 
 
 class Inspection(Config):
-    """Everything `recap inspect` says about a file."""
+    """The result of `recap inspect`."""
 
     account: ReadReport = Field(description="Where every row went while reading.")
     timezone: str | None = Field(description="Zone of the coordinates that a published format was read with.")
@@ -90,7 +90,6 @@ def _facts(table: pd.DataFrame) -> dict[str, int | float | str]:
 
 
 def _plain(record: dict[Hashable, Any]) -> dict[str, Any]:
-    """Values that JSON and a page can show."""
     row = {str(name): value.item() if hasattr(value, "item") else value for name, value in record.items()}
     row[c.TIME] = f"{row[c.TIME]:%Y-%m-%d %H:%M:%S}"
     if c.SPLIT in row:
@@ -122,7 +121,7 @@ def _preview(table: pd.DataFrame, config: DataConfig) -> Preview:
 
 
 def preview_rows(inspection: Inspection, config: DataConfig) -> dict[str, int]:
-    """The preview's rows that no case is made of, with what becomes of them and why, for tables."""
+    """Rows that would give no case, with reasons, as a table."""
     preview, reasons = inspection.preview, dropped_reasons(config)
     aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
     return aside | {f"dropped: {reasons[name]}": count for name, count in preview.dropped.items() if count}

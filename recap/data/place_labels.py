@@ -1,4 +1,4 @@
-"""What to call a place, in one line that can be shown, whatever the data says about it."""
+"""A one-line label for every place that is safe to show."""
 
 import hashlib
 from collections import Counter
@@ -10,7 +10,6 @@ from recap import columns as c
 from recap.printable import one_line, shortened
 
 LONGEST: Final = 80
-"""Characters of a label at most."""
 SHORTEST_CODE: Final = 4
 _WHOLE_CODE: Final = 64
 _CODE_START: Final = " · "

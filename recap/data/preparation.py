@@ -1,4 +1,4 @@
-"""Raw check-ins in, a `Dataset` out: clean, number users, POIs and categories, hash."""
+"""Turn raw check-ins into a `Dataset`: clean, number users, POIs and categories, hash."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ from recap.data.dataset import Dataset, Manifest, hash_tables
 from recap.data.parsing.read_report import ReadReport
 
 DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
-"""Columns of a raw row that say what a place is."""
+"""Columns of a raw row that describe a place."""
 
 
 def prepare_dataset(

@@ -1,4 +1,4 @@
-"""What the tables of a dataset folder must be, checked once when they are loaded, in time linear in their rows.
+"""Check the tables of a dataset folder when they are loaded, in linear time.
 
 A folder may come from anyone: its hashes say that nothing changed since it was written, not that it was written by us.
 """
@@ -47,7 +47,6 @@ COLUMNS: Final[dict[str, dict[str, str]]] = {
 }
 """Table -> column -> content; further columns of these kinds may be added."""
 OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG}, "pois": {}, "users": {}}
-"""Columns that a table may lack."""
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""How a sequence of check-ins becomes splits and trajectories: merging, cutting at gaps, 8:1:1 over check-ins or walks.
+"""Turn a sequence of check-ins into splits and trajectories: merge, cut at gaps, split 8:1:1.
 
 All functions take aligned arrays of rows sorted by (user, time, source row). Shape suffix: T check-ins.
 """
@@ -39,7 +39,7 @@ class SplitConfig(Config):
 
 
 def find_merged(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitConfig) -> np.ndarray:
-    """Which check-ins are merged into an earlier one of their user, which stays as it is; the place does not matter.
+    """Which check-ins are merged into an earlier one of their user, at any place.
 
     Returns:
         bool, one per row.

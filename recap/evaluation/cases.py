@@ -1,4 +1,4 @@
-"""What is known of every case before any scorer: the left half of the evaluation records."""
+"""Facts about every case before any scorer: the left half of the evaluation records."""
 
 from typing import Final
 
@@ -12,11 +12,11 @@ from recap.graph import TransitionGraph
 from recap.visits import Visits
 
 _DRAW_SEED: Final = 0
-"""One draw for every training and scorer of a dataset, so that they are compared over the same cases."""
+"""One sample for every training and scorer of a dataset, so that they rank the same cases."""
 
 
 def draw_cases(row_N: np.ndarray, most: int | None) -> np.ndarray:
-    """At most this many of the cases, drawn uniformly without replacement, in case order; always the same ones.
+    """Sample at most this many cases uniformly without replacement; always the same ones, in case order.
 
     >>> draw_cases(np.array([4, 7, 9]), None), draw_cases(np.array([4, 7, 9]), 3)
     (array([4, 7, 9]), array([4, 7, 9]))
@@ -34,7 +34,7 @@ def describe_cases(
     *,
     most: int | None = None,
 ) -> pd.DataFrame:
-    """What is known of each case before any scorer, in case order.
+    """Facts about each case before any scorer, in case order.
 
     Args:
         most: describe a draw of this many cases (`draw_cases`); None describes all.

@@ -1,4 +1,4 @@
-"""One evaluation: a scorer over a split's cases, its metrics by group, and the records behind them."""
+"""Evaluate a scorer over a split's cases: metrics by group, and records."""
 
 import time
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ class EvaluationSummary(TypedDict):
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Records of one scorer and what they add up to.
+    """Records of one scorer and their metrics.
 
     Attributes:
         records: see `score_cases`.

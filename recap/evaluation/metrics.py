@@ -16,7 +16,7 @@ from recap.graph import TAIL_MAX_COUNT
 
 METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
-"""Those that tables and selectors show, where not all fit."""
+"""Metrics in tables and selectors with little space."""
 GROUPS: Final = ("all", "head", "tail", "unseen")
 
 Metrics = dict[str, float | int | None]

@@ -63,7 +63,7 @@ def rank_targets(scores: Scores, target_B: Tensor) -> Ranks:
 
 
 def rank_totals(total_BP: Tensor, target_B: Tensor, tie_break_P: Tensor | None = None) -> Ranks:
-    """`rank_targets` where only the totals are at hand."""
+    """`rank_targets` for totals without tie-breaks."""
     target_score_B1 = total_BP.gather(1, target_B[:, None])
     above_BP, equal_BP = total_BP > target_score_B1, total_BP == target_score_B1
     if tie_break_P is not None:
@@ -74,7 +74,6 @@ def rank_totals(total_BP: Tensor, target_B: Tensor, tie_break_P: Tensor | None =
 
 
 def _count(mask_BP: Tensor) -> Tensor:
-    """How many are true in each row, int64."""
     if mask_BP.device.type != "cpu":
         return mask_BP.sum(1)
     # NumPy counts bytes of a row in a fortieth of the time that torch sums truth values in.

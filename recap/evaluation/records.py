@@ -1,4 +1,4 @@
-"""The evaluation records on disk: one row per case and scorer, the table every long-tail view is a group-by of."""
+"""The evaluation records on disk: one row per case and scorer."""
 
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -38,7 +38,7 @@ def records_metadata(
     drawn_from: int | None = None,
     options: Mapping[str, bool] | None = None,
 ) -> dict[str, str]:
-    """What a file of records says of itself; its name carries the beginnings of the hashes only.
+    """Metadata in a file of records; its name has only the beginnings of the hashes.
 
     Args:
         scorer: as in `records_name`; only a hash is stored.

@@ -1,4 +1,4 @@
-"""Any scorer over any cases: ranks, and the records of what was scored."""
+"""Rank any cases with any scorer, and keep the records."""
 
 from collections.abc import Iterator
 from typing import Final

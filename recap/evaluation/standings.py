@@ -38,7 +38,7 @@ class Standings:
 
     @classmethod
     def of_totals(cls, total_MP: Tensor, poi: int) -> "Standings":
-        """Read off totals at hand."""
+        """Standings from given totals."""
         poi_M = torch.full_like(total_MP[:, 0], poi, dtype=torch.int64)
         return cls(total_MP[:, poi], torch.logsumexp(total_MP, dim=1), rank_totals(total_MP, poi_M).mean_B)
 
@@ -50,7 +50,7 @@ class Standings:
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """What single places get on top of their core score; a pair of scoring and place occurs at most once.
+    """Points of single places on top of their core score; each pair of scoring and place occurs at most once.
 
     Attributes:
         scoring_C, poi_C, value_C: in any order.
@@ -62,7 +62,7 @@ class Contributions:
 
     @classmethod
     def none(cls, dtype: torch.dtype = torch.float64) -> "Contributions":
-        """No place gets any."""
+        """Contributions without any points."""
         return cls(torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=dtype))
 
 

@@ -1,4 +1,4 @@
-"""What a published model may know of a dataset before it learns: sizes, places, and the training split alone.
+"""What a published model may know of a dataset before training: sizes, places, and the training split.
 
 Shape suffixes: P POIs, N training check-ins.
 """
@@ -40,7 +40,7 @@ class City:
 
     @classmethod
     def of(cls, dataset: Dataset, graph: TransitionGraph | None = None) -> "City":
-        """What a dataset's training split says."""
+        """Read a dataset's training split."""
         train = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
         poi_N = torch.tensor(train[c.POI].to_numpy(np.int64))
         seconds_N = torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64))

@@ -1,4 +1,4 @@
-"""What the configurations of all published models share: the training's length, its optimiser and its learning rate."""
+"""Shared configuration of all published models: length of training, optimiser, learning rate."""
 
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -10,7 +10,7 @@ _EARLIER: Final = "rival"  # words: key of earlier files
 
 
 def with_network(values: Any) -> Any:
-    """A stored configuration with its network named ``network``; earlier files name it otherwise."""
+    """A stored configuration with its field ``network``, which earlier files name differently."""
     if not isinstance(values, dict) or _EARLIER not in values:
         return values
     return {("network" if name == _EARLIER else name): value for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""Every published model's configuration with its published values, and their typed union; no torch is loaded."""
+"""The configuration of every published model with its published values; torch is not loaded."""
 
 import math
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args

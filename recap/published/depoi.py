@@ -1,4 +1,4 @@
-"""DePOI: likeness to random places, split into what moves people and what is bias, read by time-aware attention.
+"""DePOI: similarity to random places, split into a causal and a bias part, with time-aware attention.
 
 Disentangled Graph Debiasing for Next POI Recommendation, SIGIR 2025. The public code loads matrices of transitions and
 of distances, but its forward pass uses neither: its two graphs differ by their tables alone, here too.
@@ -155,7 +155,6 @@ class Depoi(SequenceNetwork):
             self.anchor_poi_A.copy_(torch.from_numpy(drawn[: len(self.anchor_poi_A)].copy()))
 
     def views(self) -> Views:
-        """What all POIs are, once a step."""
         causal_T, bias_T = self.transition(self.anchor_poi_A)
         causal_G, bias_G = self.geography(self.anchor_poi_A)
         return causal_T + causal_G, bias_T + bias_G, causal_T, causal_G
@@ -176,7 +175,7 @@ class Depoi(SequenceNetwork):
         return state_ND[:, : self.config.dim] @ self.views()[0].T
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
-        """Cross-entropy, and what keeps causal and bias, and the two graphs, apart."""
+        """Cross-entropy, and losses that separate causal from bias vectors and the two graphs."""
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
         views = causal_PD, bias_PD, transition_PD, geography_PD = self.views()

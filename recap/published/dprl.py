@@ -1,4 +1,4 @@
-"""DPRL: places and their regions as two sequences, each averaged by what the user would like at that hour.
+"""DPRL: places and their regions as two sequences, each averaged by the user's preference at that hour.
 
 Decoupled POI and region sequences with personalised spatio-temporal preferences, IJCAI 2025. No public code of its
 authors is known to us: this follows a re-implementation (yifeiHuang623/NPPModel), and every value may be another one

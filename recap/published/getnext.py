@@ -1,4 +1,4 @@
-"""GETNext: a Transformer over a trajectory whose places come from a graph of everybody's moves, and that graph's map.
+"""GETNext: a Transformer over a trajectory, with places embedded by a graph of all transitions, and that graph's map.
 
 Yang et al., GETNext: Trajectory Flow Map Enhanced Transformer for Next POI Recommendation, SIGIR 2022.
 

@@ -1,4 +1,4 @@
-"""MELT on SASRec: heads teach tails, long sequences short ones and visited places rare ones.
+"""MELT on SASRec: frequent users and places teach rare ones.
 
 Kim et al., MELT: Mutual Enhancement of Long-Tailed User and Item for Sequential Recommendation, SIGIR 2023.
 

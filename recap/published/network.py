@@ -1,4 +1,4 @@
-"""What every published model is: a network that says how it learns from a batch and how it scores a case.
+"""The base of every published model: a network that learns from a batch and scores a case.
 
 Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D features.
 """
@@ -33,7 +33,7 @@ class PublishedNetwork(nn.Module, ABC):
     config: PublishedConfig
 
     def prepare(self, city: City) -> None:
-        """What is computed from the training split before the first step, and kept with the weights."""
+        """Compute what the training split determines before the first step; kept with the weights."""
 
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Called at every epoch's start, and when a training goes on inside it (``fresh`` is False then)."""

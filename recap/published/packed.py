@@ -68,7 +68,7 @@ class Packing:
 
 
 class PackedNetwork(SequenceNetwork):
-    """A causal network that says the states of all its check-ins in one table."""
+    """A causal network that returns the states of all its check-ins in one table."""
 
     @abstractmethod
     def packed_states(self, packing: Packing) -> Tensor:
@@ -91,7 +91,7 @@ def encoder_of(width: int, heads: int, feedforward: int, dropout: float, layers:
 
 
 def encode(encoder: nn.TransformerEncoder, x_ND: Tensor, packing: Packing) -> Tensor:
-    """What the encoder says of each window under a causal mask, (N, D)."""
+    """The encoded windows under a causal mask, (N, D)."""
     for layer in encoder.layers:
         assert isinstance(layer, nn.TransformerEncoderLayer)
         x_ND = layer.norm1(x_ND + layer.dropout1(attend(layer.self_attn, x_ND, packing)))

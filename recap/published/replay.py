@@ -1,4 +1,4 @@
-"""REPLAY: Flashback with hours of the week that lend each other their embeddings, as far as each slot has learned to.
+"""REPLAY: Flashback with hours of the week whose embeddings are smoothed over neighbouring hours.
 
 Deng et al., REPLAY: Modeling Time-Varying Temporal Regularities of Human Mobility for Location Prediction over Sparse
 Trajectories, IEEE TMC 2025. Departures: those of `recap.published.flashback`. The public code reads the hour and

@@ -1,4 +1,4 @@
-"""ROTAN: two Transformers over a trajectory, of the user and of the place, both turned by hour and weekday.
+"""ROTAN: two Transformers over a trajectory, of user and of place, both rotated by hour and weekday.
 
 Feng et al., ROTAN: A Rotation-based Temporal Attention Network for Time-Specific Next POI Recommendation, KDD 2024. Its
 states are turned once more by the hour and weekday of the step to predict: that is ``target_time``, off by default; the
@@ -98,7 +98,7 @@ class Rotan(PackedNetwork):
         self.register_buffer("runs_PG", quadkey_runs(city.coordinates_P2), persistent=False)
 
     def codes(self, poi_M: Tensor) -> Tensor:
-        """What the digits of some places' cells say of them, (M, D)."""
+        """The code of some places' cells, (M, D)."""
         token_MGD = self.run_embedding(self.runs_PG[poi_M]) * self.config.dim**0.5
         code_MD: Tensor = self.code_norm(self.code_encoder(token_MGD).mean(1))
         return code_MD

@@ -1,4 +1,4 @@
-"""STHGCN: a trajectory is what its check-ins say together, and attends to earlier trajectories, own and similar ones.
+"""STHGCN: a trajectory's check-ins become one state, which attends to earlier trajectories, own and similar ones.
 
 Yan et al., Spatio-Temporal Hypergraph Learning for Next POI Recommendation, SIGIR 2023.
 
@@ -204,7 +204,7 @@ class Sthgcn(PublishedNetwork):
 
     @torch.no_grad()
     def _aside(self, packed: Packed) -> Tensor:
-        """What neighbours say, without chance and without a gradient, (J, D)."""
+        """The neighbours' states without dropout and gradient, (J, D)."""
         was_training = self.training
         self.eval()
         state_JD = self.read(packed)

@@ -1,4 +1,4 @@
-"""Windows of a user's consecutive check-ins, oldest first: what sequence models read, in training and at a case.
+"""Windows of a user's consecutive check-ins, oldest first, for sequence models.
 
 A window is filled from the left and padded on the right, so that a causal network never sees the padding.
 
@@ -150,7 +150,8 @@ LENGTHS: Final = (2, 4, 8, 16, 32)
 
 
 def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
-    """What ``states`` says of a causal network's windows, (B, K, D), asked group by group; 0 behind a window's end.
+    """``states`` of a causal network's windows, (B, K, D), computed in groups of similar length; 0 after a window's
+    end.
 
     Most trajectories are far shorter than the longest, and padding would be computed too.
 

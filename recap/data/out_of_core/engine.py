@@ -36,7 +36,7 @@ class OrderedRows:
 
 
 def is_installed() -> bool:
-    """Whether the engine is there."""
+    """Whether DuckDB is installed."""
     try:
         import duckdb  # noqa: F401
     except ImportError:
@@ -45,7 +45,7 @@ def is_installed() -> bool:
 
 
 def connect(folder: Path, memory_bytes: int) -> Any:
-    """An engine that keeps to so much memory and puts the rest into a folder.
+    """Start DuckDB with a memory limit and a folder for the rest.
 
     Raises:
         ConfigError: DuckDB is not installed.
@@ -103,7 +103,7 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
 
 
 def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
-    """The readers' rows with these source rows, in the order asked for; one block of the file in memory at a time.
+    """The readers' rows with these source rows, in this order; one block of the file in memory at a time.
 
     Args:
         columns: those to read, as far as the file has them.

@@ -44,14 +44,14 @@ _SHARE: Final = 0.6
 
 @dataclass(frozen=True)
 class Choice:
-    """How to prepare, and a sentence where people should know why."""
+    """How to prepare, and a sentence on why if people should know."""
 
     is_out_of_core: bool
     note: str = ""
 
 
 def choose_engine(engine: str, path: Path, source_format: str) -> Choice:
-    """In memory where that will do; on disk for large files, or where it is asked for.
+    """Choose memory if the file fits, else disk, unless an engine is named.
 
     Raises:
         ConfigError: the engine is unknown or cannot prepare this format.
@@ -93,7 +93,7 @@ def prepare_out_of_core(
     preset: str = "custom",
     memory_bytes: int | None = None,
 ) -> Dataset:
-    """Build a dataset from a file without ever holding its rows.
+    """Build a dataset from a file without holding its rows in memory.
 
     Args:
         workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that

@@ -1,4 +1,4 @@
-"""The readers' rows on disk: what they hand over block by block, numbered, with times as seconds."""
+"""The readers' rows on disk: numbered blocks with times as seconds."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -32,11 +32,7 @@ class Spool:
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, block: pa.Table) -> None:
-        """Write a block.
-
-        Raises:
-            RecapError: the disk refused.
-        """
+        """Write a block."""
         rows = np.arange(self.num_rows, self.num_rows + block.num_rows, dtype=np.int64)
         seconds = block[c.TIME].cast(pa.int64())
         table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, pa.array(rows))
@@ -46,11 +42,7 @@ class Spool:
         self.num_rows += block.num_rows
 
     def close(self) -> None:
-        """Finish the file.
-
-        Raises:
-            RecapError: the disk refused.
-        """
+        """Finish the file."""
         writer, self._writer = self._writer, None
         if writer is not None:
             with self._refusing():
@@ -73,7 +65,7 @@ _READERS: Final[Mapping[str, Callable[[Path, ReadOptions, Sink], RawRead]]] = {
     **{form: partial(_read, form) for form in ("csv", "json", "parquet")},
 }
 FORMATS: Final = tuple(_READERS)
-"""What can be read into a spool."""
+"""Formats that can be spooled."""
 
 
 def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:

@@ -1,4 +1,4 @@
-"""What the name of a column says in a dozen languages; the words are in `column_names.toml`."""
+"""The meaning of a column's name in a dozen languages; the words are in `column_names.toml`."""
 
 import re
 import tomllib
@@ -15,11 +15,11 @@ _FIELDS: Final = tuple(_KNOWN)[: tuple(_KNOWN).index("noise")]
 _LETTERS: Final = str.maketrans("łıøßđ", "liosd")
 
 EXACT: Final = 3.0
-"""Points of a name that is a field's word; half a point less where one of its words is, one where one begins so."""
+"""Points of a name that is a field's word; .5 less if one of its words is, 1 less if one starts with it."""
 
 
 def words_of(column: str) -> list[str]:
-    """The words of a name in small letters without accents.
+    """The words of a name in lower case without accents.
 
     >>> words_of("Venue.GeoBreite"), words_of("customerID")
     (['venue', 'geo', 'breite'], ['customer', 'id'])

@@ -1,4 +1,4 @@
-"""What a reader hands over: the raw table, and an account in which no row of the file is missing."""
+"""The result of a reader: the raw table, and an account of every row of the file."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ EXAMPLES: Final = 3
 """Examples kept of each reason."""
 
 HARMLESS: Final = {"blank_line", "outside_bbox"}
-"""Reasons that are reported and never refuse a file: no check-in there, or left out by request."""
+"""Reasons that are reported but never refuse a file."""
 
 REASONS: Final = {
     "blank_line": "blank line",
@@ -41,7 +41,7 @@ class Reported(Config):
 
 
 class ReadReport(Config):
-    """Where every row of the file went: ``rows_in == rows_kept + sum of the reported``."""
+    """What became of every row of the file: ``rows_in == rows_kept + sum of the reported``."""
 
     source_format: str = Field(description="Format it was read as.")
     files: list[str] = Field(description="Names of the files read.")
@@ -65,7 +65,7 @@ class ReadReport(Config):
 
 @dataclass(frozen=True, eq=False)
 class RawRead:
-    """A raw check-in table (columns in `recap.columns`, file order) and the account of its making.
+    """A raw check-in table (columns in `recap.columns`, file order) and its account.
 
     Attributes:
         proposed_zone: the zone of the coordinates, where it was taken.
@@ -78,7 +78,8 @@ class RawRead:
 
 @dataclass
 class RowReport:
-    """Collects, while a file is read, what was left out; refuses the file at its first bad row unless it may skip.
+    """Collects rows left out while a file is read; refuses the file at its first bad row unless bad rows may be
+    skipped.
 
     Attributes:
         skip_bad_rows: report bad rows instead of raising.
@@ -101,14 +102,14 @@ class RowReport:
         raise DataError(f"{message}; fix the file, or skip and report such rows with --skip-bad-rows")
 
     def note(self, sentence: str) -> None:
-        """Remember a remark, once."""
+        """Remember a remark once."""
         if sentence not in self.notes:
             self.notes.append(sentence)
 
     def account(
         self, source_format: str, files: list[str], rows_in: int, rows_kept: int, columns: dict[str, str] | None = None
     ) -> ReadReport:
-        """Close the books.
+        """The final account.
 
         Raises:
             DataError: no row is left.

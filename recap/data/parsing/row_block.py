@@ -1,4 +1,4 @@
-"""Rows of one block turned into typed columns; a row that cannot be used gets one reason, with its place and value."""
+"""Turn the rows of a block into typed columns; an unusable row gets one reason, with its place and value."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ def shorten(value: pa.Scalar, limit: int = 40) -> str:
 
 
 def plain(value: pa.Scalar) -> str:
-    """A value as text, also where Python has no such date."""
+    """A value as text, also for dates that Python cannot represent."""
     try:
         return "nothing" if value.as_py() is None else str(value.as_py())
     except (OverflowError, ValueError):
@@ -179,7 +179,7 @@ def decoded(values: pa.Array) -> pa.Array:
 
 
 def _float_text(values: pa.Array) -> pa.Array:
-    """Each number for itself, so that one 1.5 or NaN in a block does not turn the others' ``7`` into ``7.0``."""
+    """Convert each number separately, so that a 1.5 or NaN in a block does not turn ``7`` into ``7.0``."""
     values = pc.if_else(pc.is_nan(values), None, values)
     is_whole = pc.and_(pc.equal(pc.round(values), values), pc.less(pc.abs(values), 1e18))
     whole = pc.cast(pc.if_else(is_whole, values, None), pa.int64(), safe=False)

@@ -1,4 +1,4 @@
-"""From parsed rows to the raw check-in table: one place where every reader's columns get their meaning."""
+"""Build the raw check-in table from parsed rows, for all readers."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -33,10 +33,9 @@ SPLIT_WORDS: Final = {
     "2": c.TEST,
 }
 MOST_CHARACTERS: Final = 4096
-"""Longer ids and names are no such things, and nothing could show them: a lost quotation mark, or a column of prose."""
+"""Longer ids and names are refused: they come from a lost quotation mark or a column of prose."""
 
 Sink = Callable[[pa.Table], None]
-"""Takes the blocks of a table."""
 
 
 class CheckinTableBuilder:

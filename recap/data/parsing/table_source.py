@@ -31,7 +31,7 @@ _BATCH_ROWS: Final = 1 << 18
 _LARGEST_JSON: Final = 1 << 26
 _DEEPEST: Final = 6
 _VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
-"""What no column is called: a number, a date, a clock, a point."""
+"""Values that are no column name: a number, a date, a clock, a point."""
 _NUMBERED: Final = re.compile(r"column\d+(\.[12])?")
 _POINT: Final = (
     r"^(?:SRID=\d+;)?[A-Za-z\s]*[(\[{]?\s*(?P<a>[+-]?\d{1,3}[.,]\d+)\s*[°,;\s]\s*(?P<b>[+-]?\d{1,3}[.,]\d+)[^\d]*$"
@@ -156,7 +156,9 @@ def _flattened(table: pa.Table) -> pa.Table:
 
 
 class _Json(TableSource):
-    """JSON records, one a line, or in one list, which may lie in a record; of inner lists the first two items count."""
+    """JSON records, one per line or in one list, which may be inside a record; of inner lists the first two items
+    count.
+    """
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         super().__init__(path)

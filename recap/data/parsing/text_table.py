@@ -1,4 +1,4 @@
-"""Delimited text files, block by block: strict about columns, exact about line numbers, complete in its counts."""
+"""Delimited text files, read in blocks: strict about columns, exact about line numbers."""
 
 import codecs
 import csv as stdlib_csv
@@ -27,10 +27,10 @@ _BLOCK_BYTES: Final = 1 << 21
 
 _BOMB_BYTES: Final = 1 << 28
 _BOMB_RATIO: Final = 100
-"""A compressed file that becomes larger than both is no check-in file: those shrink to a tenth."""
+"""A compressed file that grows beyond both limits is refused; check-in files shrink to a tenth."""
 
 MOST_WRONG_LINES: Final = 1_000_000
-"""Lines with another number of columns after which a file is refused whatever the options: it is no such table."""
+"""After this many lines with another number of columns, a file is always refused."""
 
 _DELIMITERS: Final = ("\t", ";", "|", ",", " ")
 _HEAD_BYTES: Final = 1 << 20
@@ -47,7 +47,7 @@ _MARKS: Final = (
 
 
 def require_file(path: Path) -> None:
-    """Refuse what is no ordinary file before it is opened: a pipe can be read once only, or blocks for ever.
+    """Refuse anything but an ordinary file before opening it: a pipe can be read only once, or blocks for ever.
 
     Raises:
         DataError: missing, a folder, a pipe or a device.
@@ -77,7 +77,7 @@ def open_bytes(path: Path) -> IO[bytes]:
 
 
 def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") -> tuple[int, str]:
-    """Count lines (ends are LF, CRLF or CR) and tell the encoding: a byte-order mark, else UTF-8, else ``fallback``.
+    """Count lines (ends are LF, CRLF or CR) and find the encoding: a byte-order mark, else UTF-8, else ``fallback``.
 
     Raises:
         DataError: broken compression, bytes that no text has, or text in neither encoding.
@@ -149,7 +149,7 @@ def _count_decoded(path: Path, encoding: str) -> int:
 
 
 def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[str]:
-    """The first lines of a text file, as far as its first megabyte; undecodable bytes become replacement marks.
+    """The first lines of a text file, up to a megabyte; undecodable bytes become replacement marks.
 
     Raises:
         DataError: see `open_bytes`; or broken compression, or an encoding that cannot be used.
@@ -348,7 +348,7 @@ class TextTable:
         )
 
     def _lines(self, start: int, count: int) -> np.ndarray:
-        """Line numbers of good rows start .. start + count: lines that are no row stand between them."""
+        """Line numbers of good rows start .. start + count; bad lines may be between them."""
         bad = np.array(self._wrong_lines, dtype=np.int64)
         good_before = bad - 1 - self.header - self._wrong_before - np.arange(len(bad))
         rows = np.arange(start, start + count, dtype=np.int64)

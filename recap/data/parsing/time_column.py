@@ -1,4 +1,4 @@
-"""The column of times of one source: its layout, decided by the first rows, and whether they are wall-clock times."""
+"""A source's column of times: its format, chosen from the first rows, and whether times are local."""
 
 import re
 from typing import Final
@@ -59,7 +59,7 @@ class TimeColumn:
         return read_times(rows, column, self.layout)
 
     def offsets(self, rows: RowBlock, column: str) -> np.ndarray | None:
-        """Minutes of the offsets that the times carry; None where they carry none."""
+        """Offsets in minutes that the times contain; None if they contain none."""
         values = decoded(rows.columns[column])
         return iso_offsets(values) if pa.types.is_string(values.type) else None
 
@@ -84,7 +84,7 @@ class TimeColumn:
         )
 
     def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
-        """Times without an offset are local; so are those that all carry zero, which writers add to what has none."""
+        """Whether times are local because the column's name says so and they have no offset, or all zero."""
         typed_utc = layout.is_utc and layout.zone is None and not pa.types.is_string(decoded(rows.columns[column]).type)
         carries_zero = layout in (ISO_ZONED, CTIME) or (typed_utc and pa.types.is_timestamp(rows.columns[column].type))
         has_others = layout is ISO_ZONED and self.offsets(rows, column) is not None

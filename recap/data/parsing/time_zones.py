@@ -1,4 +1,4 @@
-"""UTC times and local offsets of check-ins, from whatever the file and the options say about clocks."""
+"""UTC times and local offsets of check-ins, from the file and the options."""
 
 from datetime import tzinfo
 
@@ -18,7 +18,7 @@ HELP_ZONE = (
 
 
 class TimeZoneResolver:
-    """How the times of one file become UTC times and offsets.
+    """Turns the times of one file into UTC times and offsets.
 
     Args:
         options: `timezone`, `bbox` (a named box has a zone) and `local_times` count here.
@@ -75,7 +75,7 @@ class TimeZoneResolver:
         return utc.astype("datetime64[s]"), whole.astype(np.int16)
 
     def remarks(self, row_report: RowReport) -> None:
-        """Note what changes of the clock made ambiguous."""
+        """Note times that changes of the clock made ambiguous."""
         whose = self.zone or "their zone"
         if self.repeated:
             row_report.note(f"{self.repeated} times fall into an hour that {whose} repeats; the first is taken.")

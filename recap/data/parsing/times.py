@@ -1,4 +1,4 @@
-"""Times in the layouts that check-in files use, parsed a column at a time; what cannot be read becomes null."""
+"""Parse times in the formats of check-in files, one column at a time; unreadable ones become null."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def in_english(text: pa.Array) -> pa.Array:
 
 
 def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
-    """A layout in strptime's letters; UTC where it has an offset."""
+    """A format in strptime's letters; UTC if it has an offset."""
     return TimeLayout(example, "%z" in time_format or "%Z" in time_format, _strptime(time_format))
 
 
@@ -169,7 +169,7 @@ def _typed(values: pa.Array) -> pa.Array:
 
 
 def count_plausible(times: pa.Array) -> int:
-    """How many are times from 1990 to 2099."""
+    """How many times are between 1990 and 2099."""
     seconds = times.to_numpy(zero_copy_only=False)
     return int(((seconds >= _RECENT) & (seconds < LATEST)).sum())  # NaT is neither
 

@@ -1,4 +1,4 @@
-"""Times as people write them: the strptime layouts that a text may have, by its form."""
+"""Formats of times that people write, as strptime formats."""
 
 import re
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from recap.data.parsing.times import MONTHS, count_plausible, in_english, strpti
 
 _SAMPLE: Final = 300
 _FORMS: Final = 8
-"""Values whose forms are looked at: some have an hour or a weekday more."""
+"""Values whose forms are compared; some have an hour or a weekday more."""
 _CLOCK: Final = re.compile(
     r"(?<!\d)\d{1,2}(?:(?P<a> ?[:h时時] ?|(?<= \d\d)\.(?=[\d.]+$))\d\d"
     r"(?:(?P<b>[:m分.] ?)\d\d(?P<f>[.,]\d+)?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"

@@ -1,4 +1,4 @@
-"""A column that says each check-in's offset from UTC: in minutes, or as the name of a zone."""
+"""A column of offsets from UTC: minutes, hours or names of zones."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What kinds of venues the city has and what fills its people's days, both from days.toml."""
+"""The city's kinds of venues and its people's days, both from days.toml."""
 
 import tomllib
 from pathlib import Path

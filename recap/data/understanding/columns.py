@@ -1,4 +1,4 @@
-"""What the values of a column look like in a sample of rows: ids by how they repeat, coordinates by their range."""
+"""Properties of a column's values in a sample: how ids repeat, the range of coordinates."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,7 +20,7 @@ _MOST: Final = 0.95
 """Share of the values that must fit."""
 _SPOT_KM: Final = 0.2
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
-"""Numbers outside are rather ids than times."""
+"""Numbers outside this range are more likely ids than times."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""A proposal in the making: a sample of a table, the columns taken so far and why, and what has to be asked."""
+"""A proposal in progress: a sample of a table, the chosen columns with reasons, and open questions."""
 
 from collections.abc import Mapping
 from contextlib import closing
@@ -26,7 +26,7 @@ _FEW_ROWS: Final = 50
 _ENOUGH: Final = 2.0
 """Points that a column needs for a field."""
 _CLOSE: Final = 0.5
-"""Points by which two about equally good columns differ."""
+"""Columns within this many points are about equally good."""
 
 
 class Draft:
@@ -84,7 +84,7 @@ class Draft:
 
     @property
     def its_columns(self) -> str:
-        """For the end of a message."""
+        """A table's columns, for the end of a message."""
         names = self.source.names
         which = "columns" if len(names) <= MOST_COLUMNS else f"first {MOST_COLUMNS} of {len(names):,} columns"
         return f"; its {which}: {shortened(', '.join(names), 200)}"
@@ -110,23 +110,23 @@ class Draft:
         ]
 
     def take(self, field: str, column: Column, reason: str) -> None:
-        """Settle a field."""
+        """Assign a column to a field."""
         by_name = "name" if field_of(column.name)[0] == field else ""
         self.taken[field] = column.name
         self.reasons[column.name] = ", ".join(filter(None, [by_name, reason]))
 
     def ask_which(self, field: str, what: str, answers: Mapping[str, Mapping[str, str]]) -> None:
-        """Ask which of some columns is meant, or for the name of one where none is likely."""
+        """Ask which of some columns is meant, or for a name if none is likely."""
         self.ask(field, f"which column is {what}?" if answers else f"no column is surely {what}", answers)
 
     def ask(self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
-        """Ask; each answer, by its label, maps fields to columns or options to values."""
+        """Add a question; each answer maps fields to columns, or options to values."""
         column = "lat=COLUMN,lon=COLUMN" if about == "lat" else f"{about}=COLUMN"
         hint = "" if answers else f"; name it with --map {column}{self.its_columns}"
         self._asked.append((about, text + hint, answers))
 
     def choose(self, field: str, scored: list[tuple[float, Column, str]]) -> None:
-        """Take the best of some columns, with points and reasons; ask where two are about equally good and differ.
+        """Take the best of some columns; ask if two are about equally good and differ.
 
         Of columns about equally good, one that fixes another is taken before it: a place's number before its name.
         """

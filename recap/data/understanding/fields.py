@@ -57,7 +57,7 @@ def _is_wkt(draft: Draft, first: Column) -> bool:
 
 
 def _unlike(latitude: Column, longitude: Column) -> tuple[int, bool, int]:
-    """How badly two columns go together: words that they do not share, a user's home, many different values."""
+    """How badly two columns fit together: different words, a user's home, many different values."""
     a, b = set(words_of(latitude.name)), set(words_of(longitude.name))
     return len(a ^ b), bool(a & {"user", "home", "customer"}), len(latitude.distinct) + len(longitude.distinct)
 
@@ -72,7 +72,7 @@ def _pairs_by_content(angles: list[Column]) -> list[tuple[Column, Column]]:
 
 
 def choose_place(draft: Draft) -> None:
-    """The place's id keeps its coordinates; of several the finest."""
+    """The id whose coordinates do not change; of several the finest."""
     scored = []
     for column, points in _possible(draft, "poi", ("", "name", "user")):
         reason = ""
@@ -85,7 +85,7 @@ def choose_place(draft: Draft) -> None:
 
 
 def choose_user(draft: Draft) -> None:
-    """The user's id repeats, moves and comes back to places, over more than a day."""
+    """The id that repeats, moves and returns to places, over more than a day."""
     scored = []
     for column, points in _possible(draft, "user", ("",)):
         reason = ""
@@ -100,7 +100,7 @@ def choose_user(draft: Draft) -> None:
 
 
 def _possible(draft: Draft, field: str, others: tuple[str, ...]) -> list[tuple[Column, float]]:
-    """Columns that may be an id, with the points of their names; names that say something else are left out."""
+    """Columns that may be an id, with points for their names."""
     named = [(column, *_meaning(column)) for column in draft.free() if not column.is_degrees]
     return [
         (column, points * (found == field) + _IS_ID * says(column.name, "id"))
@@ -116,7 +116,7 @@ def _meaning(column: Column) -> tuple[str, float]:
 
 
 def _is_short(draft: Draft, column: Column) -> bool:
-    """Whether most values are those of a trip: their rows lie within a day, of several."""
+    """Whether most values are trips: their rows are within one day, out of several."""
     for time in draft.times[:1]:
         seconds, day = pd.Series(time.seconds), pd.Timedelta(days=1)
         groups = seconds.groupby(column.codes)
@@ -162,7 +162,6 @@ def _is_of_place(draft: Draft, column: Column) -> bool:
 
 
 def _is_kind(draft: Draft, column: Column) -> bool:
-    """Few words that say nothing about where: not a borough."""
     is_number = np.isfinite(column.numbers).mean() > 0.5
     if is_number or field_of(column.name)[1] or not 3 <= len(column.distinct) <= draft.rows / 20:
         return False

@@ -1,4 +1,4 @@
-"""What was understood of a file, for an app or a terminal to show: columns, layouts of times, zone, questions."""
+"""What was understood of a file, to show in the app or on a terminal."""
 
 import shlex
 from pathlib import Path
@@ -47,7 +47,7 @@ class Choice(Config):
 
 
 class Question(Config):
-    """One thing that must be said, since two readings are about equally good, or none is good."""
+    """A question where two readings are about equally good, or none is good."""
 
     about: str = Field(description="A field of `--map`, `time_format` or `timezone`.")
     text: str = Field(description="One sentence.")
@@ -55,7 +55,7 @@ class Question(Config):
 
 
 class Understanding(Config):
-    """What a file seems to be. Give `options` with the answers to `recap.data.reading.read_checkins`."""
+    """The likely content of a file. Give `options` with the answers to `recap.data.reading.read_checkins`."""
 
     path: str = Field(description="The file or folder as named.")
     source_format: str = Field(description="One of `SOURCE_FORMATS`.")

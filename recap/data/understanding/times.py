@@ -1,4 +1,4 @@
-"""When: the column of times, its layout as all rows decide it, and the zone that the file does not name."""
+"""The column of times, its format as all rows decide it, and the time zone."""
 
 from contextlib import closing
 from typing import Any, Final
@@ -23,7 +23,7 @@ _Candidate = tuple[float, dict[str, str], Column]
 _CLOSE: Final = 0.5
 _LONGEST_STAY: Final = 2 * 86_400
 _NIGHT: Final = (2, 3, 4, 5)
-"""Hours in which people check in least, by local clocks."""
+"""Local hours with the fewest check-ins."""
 _QUIETER: Final = 0.6
 _ENOUGH_TIMES: Final = 200
 
@@ -69,7 +69,7 @@ def _candidates(draft: Draft) -> list[_Candidate]:
 
 
 def _compared(first: _Candidate, other: _Candidate) -> str | None:
-    """Why the first of two is the time; None where either may be."""
+    """Why the first of two columns is the time; None if either may be."""
     later = (other[2].seconds - first[2].seconds).astype("timedelta64[s]")
     later = later[~np.isnat(later)].astype(np.int64)
     steps = np.unique(later)
@@ -130,7 +130,7 @@ def _first_letter(layout: str) -> str:
 
 
 def _has_more_years(times: pa.Array) -> bool:
-    """Whether times lie in more years than days of the month: 13/04/12 was read year first, and should not be."""
+    """Whether times have more distinct years than days of the month: then 13/04/12 was wrongly read year first."""
     return bool(pc.count_distinct(pc.year(times)).as_py() > pc.count_distinct(pc.day(times)).as_py())
 
 
@@ -150,7 +150,7 @@ def _count_unread(draft: Draft, layouts: list[str]) -> dict[str, int]:
 
 
 def propose(draft: Draft, column: Column) -> ZoneProposal | None:
-    """Ask for the zone, and whether times are local, where neither the file nor an option names one.
+    """Ask for the zone, and whether times are local, if neither the file nor an option says so.
 
     Where only the second is open, it is taken from the hours, and the column's reason says so.
     """

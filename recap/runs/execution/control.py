@@ -1,4 +1,4 @@
-"""What can be done to a run: stop, resume, remove. Commands and views call these and nothing else."""
+"""Submit, stop, resume and remove runs; commands and views use only these."""
 
 from recap.errors import RecapError
 from recap.runs.execution.service import ensure_runner
@@ -9,7 +9,7 @@ from recap.runs.store.state import RESUMABLE, RunState, now
 
 
 def submit(store: RunStore, specs: list[RunSpec]) -> list[RunFolder]:
-    """Queue runs and see to it that a runner works.
+    """Queue runs and start a runner if none works.
 
     Raises:
         ReadOnlyError: the store only shows runs.
@@ -20,7 +20,7 @@ def submit(store: RunStore, specs: list[RunSpec]) -> list[RunFolder]:
 
 
 def stop(store: RunStore, run: RunFolder) -> RunState:
-    """Take a run off the queue, or ask it to save its state and end.
+    """Take a run off the queue, or tell it to save its state and end.
 
     Raises:
         ReadOnlyError: the store only shows runs.

@@ -1,4 +1,4 @@
-"""Which GPUs a run gets: by UUID, with memory to spare, several small runs on one."""
+"""Choose GPUs for a run: by UUID and free memory, several small runs on one."""
 
 import platform
 from collections.abc import Callable, Iterable
@@ -16,7 +16,7 @@ from recap.runs.store.state import Lease, RunState
 
 @dataclass(frozen=True)
 class Gpu:
-    """One GPU as the driver reports it.
+    """A GPU as the driver reports it.
 
     Attributes:
         free_bytes, total_bytes: of its memory.
@@ -36,7 +36,7 @@ GpuList = Callable[[], list[Gpu]]
 
 
 def read_gpus() -> list[Gpu]:
-    """The machine's GPUs, without those that do not answer; none without NVIDIA's driver."""
+    """The machine's GPUs that answer; none without NVIDIA's driver."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
@@ -56,7 +56,7 @@ def read_gpus() -> list[Gpu]:
 def choose_gpus(
     gpus: list[Gpu], leases: Iterable[tuple[int | None, Lease]], count: int, need_bytes: int, margin_bytes: int
 ) -> list[Gpu] | None:
-    """``count`` different GPUs with ``need_bytes`` to spare on each, the fullest that fit; None when there are not.
+    """``count`` GPUs with ``need_bytes`` free each, the fullest that fit; None if there are too few.
 
     A lease counts as long as its run lives: what its process has not taken yet is not free for others.
 
@@ -132,5 +132,5 @@ def allocate_device(
 
 
 def cpu_name() -> str:
-    """The processor, as shown with a run."""
+    """The processor's name."""
     return f"CPU ({platform.machine()})"

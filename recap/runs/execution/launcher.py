@@ -1,4 +1,4 @@
-"""Runs of several processes, through torch's own distributed launcher.
+"""Runs with several processes, through torch's distributed launcher.
 
 python -m recap.runs.execution.launcher agent LAUNCHER-OPTIONS... -m recap.runs.execution.launcher rank FOLDER ATTEMPT
 """

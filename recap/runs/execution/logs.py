@@ -1,4 +1,4 @@
-"""A run's log as text, whole, its end, or as it grows."""
+"""A run's log as text: all of it, its end, or as it grows."""
 
 import codecs
 import time
@@ -14,7 +14,7 @@ from recap.runs.store.state import ACTIVE
 
 _TAIL_BYTES: Final = 1 << 20
 _RUNNER_SECONDS: Final = 3.0
-"""Time between two looks whether a runner still works."""
+"""Time between two checks whether a runner works."""
 
 
 def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
@@ -64,5 +64,4 @@ def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterato
 
 
 def _decoder() -> codecs.IncrementalDecoder:
-    """Keeps a letter that a read cuts until the rest of it comes."""
     return codecs.getincrementaldecoder("utf-8")(errors="replace")

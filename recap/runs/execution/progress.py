@@ -1,4 +1,4 @@
-"""What a training run says about itself while it works, cheap enough to be watched all the time."""
+"""Progress of a training run, cheap enough to write all the time."""
 
 import time
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 EVERY_SECONDS: Final = 1.0
 STOP_RANKS: Final = ".stop"
-"""A file by which a run's first process passes a signal on to the processes that share its training."""
+"""File by which a run's first process passes a signal to the others."""
 
 
 class ProgressWriter:
@@ -32,7 +32,7 @@ class ProgressWriter:
         self._written = float("-inf")
 
     def watch(self, report: "StepReport") -> None:
-        """Called after every step; almost always does nothing."""
+        """Called after every step; writes at most once a second."""
         moment = time.monotonic()
         if moment - self._written < EVERY_SECONDS:
             return
@@ -45,7 +45,7 @@ class ProgressWriter:
 
 
 class StopQuestion:
-    """Whether the run's state asks the training to stop, or a signal did; looks at the file twice a second.
+    """Whether the run's state or a signal stops the training; reads the file twice a second.
 
     Args:
         signals: filled by signal handlers.

@@ -29,7 +29,7 @@ _HEARTBEAT_SECONDS: Final = 2.0
 
 
 class Runner:
-    """Takes runs off the queue, starts them, watches them, and enters what became of them.
+    """Takes runs off the queue, starts them, watches them, and records how they end.
 
     Everything it knows is in the run folders, so that a new runner can take over at any moment.
     """
@@ -143,7 +143,7 @@ class Runner:
             print(f"{now()} heartbeat: {error}", flush=True)
 
     def end(self, number: int, _: FrameType | None) -> None:
-        """Leave at the next look; the trainings go on, and the next runner takes over."""
+        """Leave at the next look; trainings continue, and the next runner takes over."""
         self._ended = True
 
 

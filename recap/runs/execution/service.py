@@ -1,4 +1,4 @@
-"""Starting a runner on a runs folder where work waits and none works: no server to install."""
+"""Start a runner for a runs folder when a run waits and no runner works."""
 
 import os
 import subprocess

@@ -17,12 +17,12 @@ from recap.storage.user_folder import HOME_VARIABLE
 
 JOB_SCRIPT: Final = "job.sh"
 _SCRIPT: Final = '#!/bin/sh\nexec "$@"\n'
-"""The whole batch script: it becomes the command that follows it, so no text is ever put together for a shell."""
+"""The whole batch script runs the command after it, so no text is ever built for a shell."""
 _TIMEOUT_SECONDS: Final = 60
 _WAITING: Final = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "SPECIAL_EXIT", "CONFIGURING", "SUSPENDED"})
 _RUNNING: Final = frozenset({"RUNNING", "COMPLETING", "STAGE_OUT", "SIGNALING", "STOPPED", "RESIZING"})
 _GONE_GRACE_SECONDS: Final = 5.0
-"""Over a shared file system a node's last words may come later than Slurm's."""
+"""On a shared file system a node's last messages may arrive later than Slurm's."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class SlurmQueue:
         self._gone_since: dict[str, float] = {}
 
     def submit(self, run: RunFolder, spec: RunSpec, state: RunState) -> None:
-        """Hand a queued run to sbatch and note the job's id and submit time.
+        """Submit a queued run with sbatch and record the job's id and submit time.
 
         Raises:
             RecapError: Slurm is not there or refuses; its words are in the message.
@@ -79,7 +79,7 @@ class SlurmQueue:
         return [*command, *settings.extra, str(run.path / JOB_SCRIPT), *worker_command(run, attempt)]
 
     def follow(self, run: RunFolder, state: RunState) -> None:
-        """Enter what Slurm says of a run's job, and pass a stop on to it."""
+        """Record Slurm's state of a run's job, and pass a stop on to it."""
         moment = time.monotonic()
         if state.state != "stopping" and moment - self._asked.get(run.id, float("-inf")) < self.settings.poll_seconds:
             return
@@ -134,7 +134,7 @@ def find_job(job: SlurmJob) -> JobView | None:
 
 
 def read_job(job_id: str) -> JobView | None:
-    """What squeue, and for a job that has left the queue scontrol, say of a job number.
+    """Read a job's state with squeue or, after it left the queue, scontrol.
 
     Raises:
         RecapError: Slurm does not answer.

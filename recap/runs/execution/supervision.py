@@ -1,4 +1,4 @@
-"""Starting a run's process, and entering what became of it."""
+"""Start a run's process, and record how it ends."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from recap.storage.user_folder import HOME_VARIABLE
 
 
 class Supervisor:
-    """Looks after the processes of running runs, its own children and those of a runner before it."""
+    """Watches the processes of running runs, its own children and those of an earlier runner."""
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
@@ -62,7 +62,7 @@ class Supervisor:
         return run.read_state()
 
     def reconcile(self, run: RunFolder, state: RunState) -> None:
-        """Enter the end of a run whose process is gone; press on with a stop that takes too long."""
+        """Record the end of a run whose process is gone; escalate a stop that takes too long."""
         process = state.process
         if process is not None and not process.is_here:
             return
@@ -82,7 +82,7 @@ class Supervisor:
         self._known.pop(run.id, None)
 
     def drop_missing(self, present: set[str]) -> None:
-        """Forget runs that are over, and end processes whose run folder was deleted."""
+        """Forget finished runs, and end processes whose run folder was deleted."""
         for run_id in set(self._known) - present:
             identity = self._known[run_id]
             child = self._children.get(run_id)
@@ -127,7 +127,7 @@ class Supervisor:
 
 
 def lower_priority(nice: int) -> list[str]:
-    """What stands before a command, so that whoever sits at this machine, and the app's pages, come first.
+    """The prefix of a command that gives it a lower priority than other programs.
 
     The program `nice` replaces itself by the command (same process), before any of its threads exist; empty without it.
     """
