@@ -38,7 +38,7 @@ def run_app(
         bool,
         typer.Option(
             "--online-map",
-            help="Streets under the maps. Tiles tell their provider (carto.com) which area is looked at.",
+            help="Show streets under the maps; the provider (carto.com) sees which area you look at.",
         ),
     ] = False,
 ) -> None:

@@ -12,10 +12,10 @@ from app.cli.options import DataOption
 def basemap(
     extract: Annotated[Path, typer.Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
     data: DataOption,
-    attribution: Annotated[str, typer.Option(help="Whose data it is; written on every map and picture.")] = "",
+    attribution: Annotated[str, typer.Option(help="Who owns the data; shown on every map and picture.")] = "",
     as_json: JsonFlag = False,
 ) -> None:
-    """Put your own OpenStreetMap extract under a dataset's maps."""
+    """Use your own OpenStreetMap extract as the background of a dataset's maps."""
     from analysis.basemap.document import OPENSTREETMAP, box_of, write_basemap
     from analysis.basemap.extracts import read_extract
     from analysis.basemap.features import draw_features

@@ -38,11 +38,11 @@ def find(
     data: DataOption,
     checkpoint: MaybeCheckpoint = None,
     baseline: BaselineOption = None,
-    show: Annotated[str, typer.Option(help="Any of tail, unseen, missed, history, hops, with commas.")] = "",
+    show: Annotated[str, typer.Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",
     k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
     as_json: JsonFlag = False,
 ) -> None:
-    """List test cases by what they show, as the filters of Walk do."""
+    """List test cases with the filters of Walk."""
     from analysis.records.case_filters import CAUSES, filter_cases
 
     opened = open_model(data, checkpoint, baseline)
@@ -134,7 +134,7 @@ def take_in(
     file: Annotated[Path, typer.Argument(help="What `recap cases export` wrote, or one saved case's file.")],
     as_json: JsonFlag = False,
 ) -> None:
-    """Add saved cases to yours; yours are never replaced."""
+    """Import saved cases; yours are never replaced."""
     from analysis.cases.exchange import import_text
     from analysis.cases.library import Library
 
@@ -159,7 +159,7 @@ def share(
     exact: ExactFlag = False,
     hide_places: HidePlacesFlag = False,
 ) -> None:
-    """Write saved cases or a collection as one page or a deck of PNGs, coarse unless --exact."""
+    """Write saved cases or a collection as one page to share, blurred unless --exact."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.explanation import explain_case
     from analysis.workspace import Workspace

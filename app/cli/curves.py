@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag = False) -> None:
-    """Show what prior and gate learned, and the accuracy lost without each part."""
+    """Show the learned curves, and the accuracy lost without each part."""
     from analysis.explain.curves import describe_learned, learned_numbers
     from analysis.workspace import Workspace
 

@@ -23,7 +23,7 @@ def evaluate(
     cases: Annotated[
         int | None, typer.Option(min=1, help="Rank a sample of this many cases, always the same one; all by default.")
     ] = None,
-    records: Annotated[Path | None, typer.Option(help="Where the records go; the user's cache by default.")] = None,
+    records: Annotated[Path | None, typer.Option(help="File for the records; the user's cache by default.")] = None,
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:

@@ -35,7 +35,7 @@ class ReaderOptions:
         str | None,
         typer.Option("--timezone", metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`."),
     ] = None
-    local_times: Annotated[bool, typer.Option("--local-times", help="Times are wall-clock times, not UTC.")] = False
+    local_times: Annotated[bool, typer.Option("--local-times", help="Times without a zone are local, not UTC.")] = False
     time_format: Annotated[
         str | None,
         typer.Option("--time-format", metavar="LAYOUT", help="strptime format of the times, e.g. '%d.%m.%Y %H:%M'."),

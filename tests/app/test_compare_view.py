@@ -156,7 +156,7 @@ def test_imported_predictions_stand_on_a_side(
     long_tail = open_view("long_tail", model=told["key"], metric="HR@1")
     check_calm(long_tail)
     assert_refused(
-        recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "holds 6 places"
+        recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "has 6 places"
     )
     text = recap_here("compare", "theirs", "markov", "--data", city_folder, "--metric", "mrr", "--cell", "only_b")
     assert text.returncode == 0 and "MRR is a lower bound" in " ".join(text.stdout.split())
