@@ -120,6 +120,11 @@ def own_datasets() -> dict[Path, str]:
 
 
 def delete_dataset(folder: Path) -> None:
+    """Delete one of `own_datasets`.
+
+    Raises:
+        ConfigError: it is not one of them.
+    """
     if folder not in own_datasets():
         raise ConfigError(f"{folder.name} is not a dataset of yours")
     doomed = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")

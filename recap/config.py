@@ -78,6 +78,11 @@ class Config(BaseModel):
 
 
 def _values(text: str) -> list[str]:
+    """Several values of one field.
+
+    >>> _values("6, 8, 10"), _values("[6]"), _values("")
+    (['6', '8', '10'], ['6'], [])
+    """
     return [value.strip() for value in text.strip().removeprefix("[").removesuffix("]").split(",") if value.strip()]
 
 

@@ -91,7 +91,11 @@ class Library:
 
     @classmethod
     def of_user(cls, *, read_only: bool = False) -> "Library":
-        """The user's own library."""
+        """The user's own library.
+
+        Raises:
+            ConfigError: RECAP_HOME names a file.
+        """
         return cls(user_folder() / "cases", read_only=read_only)
 
     def read(self) -> Shelf:

@@ -185,6 +185,11 @@ def _training(source: Source) -> dict[str, Any] | None:
 
 
 def parse_selection(source: Source, text: str) -> Selection:
+    """Read a selection from the text of a link.
+
+    Raises:
+        ConfigError: another form, or a comparison with a model that is not open here.
+    """
     if not text.startswith("hits:"):
         return CaseSelection.parse(text)
     selection = HitSelection.parse(text)

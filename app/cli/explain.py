@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from analysis.explain.explanation import CaseExplanation
     from recap.predictor import Predictor
 
-CaseOption = Annotated[str | None, typer.Option("--case", metavar="N[,N...]", help="Numbers of cases, such as 5 or 5,17.")]
+CaseOption = Annotated[
+    str | None, typer.Option("--case", metavar="N[,N...]", help="Numbers of cases, such as 5 or 5,17.")
+]
 TopOption = Annotated[int, typer.Option(min=1, help="How many of the best places to list.")]
 EditOption = Annotated[
     list[str] | None,

@@ -277,6 +277,11 @@ def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
 
 
 def _require_different_times(earliest: int, latest: int, count: int) -> None:
+    """Refuse check-ins that all share one time.
+
+    Raises:
+        DataError: they cannot be split by time.
+    """
     if earliest == latest:
         raise DataError(
             f"all {count} check-ins happen at {pd.Timestamp(earliest, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "

@@ -1,1 +1,1 @@
-"""Named features of the next place: what the user's past and other users' check-ins say about each candidate."""
+"""Named features of the next place, from the user's past and other users' check-ins."""

@@ -1,4 +1,4 @@
-"""Every feature by name: its group, its unit, and how its value comes from that unit. Knows no torch."""
+"""All features by name, with group, unit and scale; does not load torch."""
 
 from dataclasses import dataclass
 from math import expm1, log1p
@@ -112,7 +112,7 @@ NAMES: Final = tuple(feature.name for feature in FEATURES)
 
 
 def describe_features() -> list[dict[str, str]]:
-    """What a checkpoint says of its curves' features, in order: name, group, unit, scale."""
+    """Name, group, unit and scale of the features, as a checkpoint stores them."""
     return [{"name": f.name, "group": f.group, "unit": f.unit, "scale": f.scale} for f in FEATURES]
 
 

@@ -1,4 +1,4 @@
-"""What all other users did: training transitions with one user's own taken out.
+"""Training transitions of all other users: everyone's, less one user's own.
 
 During training a case's own transition, and the same user's later repeats of it, are part of the global counts m_sd;
 a model fitted on such counts trusts transitions more than a test case deserves. Here a user is never part of the
@@ -36,7 +36,7 @@ class EdgeEdits:
 
 @dataclass(frozen=True, eq=False)
 class OtherUsers:
-    """Training transitions of everyone, and of each user to take away again.
+    """Training transitions of everyone, and of each user to subtract.
 
     Attributes:
         start_P1: int64 (P + 1,), where each source's transitions begin among E.
@@ -105,7 +105,7 @@ class OtherUsers:
     def _edited(
         self, case_N: Tensor, poi_N: Tensor, at_C: Tensor, destination_C: Tensor, count_C: Tensor, edits: EdgeEdits
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Replace the counts of edited edges, and put new edges at the end."""
+        """Replace the counts of edited edges, and append new edges."""
         key_N, order_N = torch.sort(case_N * self.num_pois + poi_N)
         known_K, place_K = found_in(key_N, edits.case_K * self.num_pois + edits.source_K)
         at_K = order_N[place_K[known_K]]

@@ -1,4 +1,4 @@
-"""The user's past at each case: rows, the rows before them, and clocks to compare them by.
+"""The user's past at each case: rows, previous rows, and local times.
 
 Shape suffixes: B cases, H past check-ins of all cases.
 """
@@ -64,7 +64,7 @@ def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Te
 
 
 def same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
-    """1 at the same time of the local day, falling like a Gaussian of this width around the clock; 0 past 3 widths."""
+    """1 at the same local time, falling like a Gaussian of this width around the clock; 0 beyond 3 widths."""
     local_T = checkins.local_seconds_T
     angle = 2.0 * pi * (local_hour_fraction(local_T[one]).double() - local_hour_fraction(local_T[other]).double())
     close = torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
@@ -72,5 +72,4 @@ def same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours:
 
 
 def is_weekend(checkins: CheckinTensors, row: Tensor) -> Tensor:
-    """Whether a row's local day is a Saturday or a Sunday."""
     return local_weekday(checkins.local_seconds_T[row]) >= 5

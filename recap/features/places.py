@@ -1,4 +1,4 @@
-"""What is known of places before a case: position, category, and how often everybody checked in there in training.
+"""Facts about places before a case: position, category, and training check-ins.
 
 A place's training check-ins hold the user's own later ones, which would tell a training case where its user goes: the
 user's own are always left out.
@@ -19,7 +19,7 @@ from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.ragged import expand_ranges, found_in
 
 _SOURCES: Final = 16
-"""Sources whose distances are computed at a time: fresh memory costs more than the arithmetic."""
+"""Sources whose distances are computed at once: allocating memory costs more than the arithmetic."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""Which users have been to the same places, and where else they go.
+"""Users who visited the same places, and where else they go.
 
 Shape suffixes: B cases, P POIs, U users, H past check-ins, S pairs of a case and a place where similar users were.
 """
@@ -20,7 +20,7 @@ _GAIN: Final = 20.0
 
 @dataclass(frozen=True, eq=False)
 class SimilarUsers:
-    """Who was where in training.
+    """Which user visited which place in training.
 
     Attributes:
         visited_UP: 1 where a user checked in.
@@ -65,7 +65,7 @@ class SimilarUsers:
 
 
 def _most_similar(similarity: sparse.csr_array, user_B: np.ndarray) -> sparse.csr_array:
-    """Keep the largest entries of each row, all of those that are as large as the last, without the user's own."""
+    """Keep the largest entries of each row, including ties with the last, without the user's own."""
     row_N = np.repeat(np.arange(similarity.shape[0]), np.diff(similarity.indptr))
     value_N = np.where(similarity.indices == user_B[row_N], 0.0, similarity.data)
     for row in np.flatnonzero(np.diff(similarity.indptr) > _MOST_SIMILAR):

@@ -1,4 +1,4 @@
-"""Two-hop paths that other users' training transitions make possible.
+"""Two-hop paths over other users' training transitions.
 
 Shape suffixes: B cases, N first transitions of all cases, W paths of all cases.
 """

@@ -1,4 +1,4 @@
-"""The features of a batch of cases: packed where few places have them, computed on request where every place has.
+"""The features of a batch of cases: packed if few places have them, else computed on request.
 
 What is said about the user comes from the batch's check-ins up to and including the source t, so an edited history
 gives edited features; what is said about others leaves the user out, in training and later. No loop over cases.
@@ -108,7 +108,7 @@ class FeatureValues:
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """Computes `FeatureValues` for any batch of cases of one dataset's users and places."""
+    """Computes `FeatureValues` for any batch of cases of one dataset."""
 
     others: OtherUsers
     places: Places
@@ -181,7 +181,7 @@ class Features:
 
 
 def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:
-    """One feature: the sum of the values of each pair."""
+    """Sum of the values of each pair."""
     key_C, slot_N = torch.unique(key_N, return_inverse=True)
     total_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_N.device).index_add_(0, slot_N, value_N)
     return Pairs(key_C, total_C[None])

@@ -15,7 +15,7 @@ from recap.history import SECONDS_PER_DAY, local_hour_fraction, local_weekday
 from recap.scores import CaseBatch
 
 _SHORTEST_DAYS: Final = 0.02
-"""About half an hour: waits are compared no finer."""
+"""About half an hour, the resolution of waits."""
 _LARGEST_RATIO: Final = 5.0
 _NEXT_HOUR_WIDTH: Final = 2.0
 
@@ -23,7 +23,7 @@ _NEXT_HOUR_WIDTH: Final = 2.0
 def visit_features(
     batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor, poi_C: Tensor
 ) -> dict[str, Tensor]:
-    """Features by name, (C,) float64 each, of the places that a user's past holds.
+    """Features by name, (C,) float64 each, of the places in a user's past.
 
     Args:
         slot_H: each past check-in's place among C.
@@ -48,7 +48,7 @@ def visit_features(
 
 
 def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
-    """What each past check-in adds to a weighted count of its place."""
+    """Decayed weight of each past check-in in its place's count."""
     checkins, row_B, q_H, before_H = batch.checkins, batch.row_B, past.row_H, past.previous_H
     row_H = row_B[past.case_H]
     local_T = checkins.local_seconds_T
@@ -86,7 +86,7 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
 
 
 def _counted(batch: CaseBatch, past: PastRows) -> dict[str, Tensor]:
-    """What each past check-in adds to a plain count of its place."""
+    """Weight of each past check-in in its place's plain count."""
     checkins, q_H = batch.checkins, past.row_H
     row_H = batch.row_B[past.case_H]
     pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[past.previous_H]) > 60.0 * BURST_MINUTES

@@ -1,4 +1,4 @@
-"""Every size, switch and starting value of the model, as typed configuration."""
+"""Sizes, switches and initial values of the model, as typed configuration."""
 
 from typing import ClassVar, Final, Literal, Self, TypedDict, cast
 
@@ -13,7 +13,7 @@ MAX_PRIOR: Final = 10.0
 
 
 class AnyValue:
-    """Holds every value: a field that never mattered once training was over."""
+    """Contains every value: for a field that does not matter after training."""
 
     def __contains__(self, value: object) -> bool:
         return True
@@ -142,7 +142,7 @@ class Stage(Config):
         return cast(StageValues, self.model_dump())
 
     def inactive_parts(self, model: ModelConfig) -> list[str]:
-        """Names of score parts and inputs that play no role at this stage, for honest displays."""
+        """Score parts and inputs that are inactive at this stage."""
         active = {
             "graph_token": model.has_token and self.graph_weight > 0,
             "prior": model.has_prior and self.prior,

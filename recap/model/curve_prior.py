@@ -163,7 +163,7 @@ class CurvePrior(nn.Module):
         return points_FI * values.kept_FB[:, torch.div(key_I, values.features.num_pois, rounding_mode="floor")]
 
     def at_drawn(self, values: CurveValues, poi_U: Tensor) -> Tensor:
-        """R_t(d) of places drawn for the batch, (B, U), right at pairs that are nobody's candidates.
+        """R_t(d) of places sampled for the batch, (B, U), exact at pairs that are not candidates.
 
         Past visits, transitions and two-hop paths count as 0: candidates are scored on their own, see `at_pairs`.
         """
@@ -201,7 +201,7 @@ class CurvePrior(nn.Module):
         return Pairs(values.features.visits.key_C, self._points(_VISITS, values)[rows].sum(0)[None]).at(key_C)[0]
 
     def path_points(self, values: CurveValues) -> Tensor:
-        """What each two-hop path is shown to add, (W,): f(x) p / x for a path of product p and their sum x."""
+        """Points of each two-hop path, (W,): f(x) p / x for a path of product p and their sum x."""
         features = values.features
         key_W = features.paths.case_W * features.num_pois + features.paths.destination_W
         total_W, points_W = (
@@ -211,7 +211,6 @@ class CurvePrior(nn.Module):
         return points_W * features.paths.product_W / total_W
 
     def _points(self, at: int, values: CurveValues) -> Tensor:
-        """What the features of ``values.features.sparse[at]`` add, (F, C)."""
         points_FC = self.curves(values.on[at], _SPANS[at])
         if values.kept_FB is None:
             return points_FC

@@ -35,7 +35,7 @@ def adjacency_row(graph: TransitionGraph, source: int, edges: EdgeCounts) -> tup
 
 @dataclass(frozen=True, eq=False)
 class _Walks:
-    """How likely walks of some steps end where: the places that any reaches, in order, and their probabilities."""
+    """End places of paths of some hops, in order, with their probabilities."""
 
     poi_N: np.ndarray
     probability_N: np.ndarray
@@ -45,7 +45,7 @@ class _Walks:
 
 
 class EditedPropagation:
-    """Answers "what would G^(N)_s be" for edited counts m_sd, exactly: only what is reached from s is computed.
+    """Computes G^(N)_s for edited counts m_sd, exactly; only places reached from s are computed.
 
     The row e_s A^N E is built from the left, step by step, over the places that walks from s reach.
 
@@ -75,7 +75,7 @@ class EditedPropagation:
         return row_E
 
     def _step(self, walks: _Walks, edges: EdgeCounts) -> _Walks:
-        """One step on from wherever the walks are."""
+        """Extend all paths by one hop."""
         changed = {start for start, _ in edges} & set(walks.poi_N.tolist())
         is_same_N = ~np.isin(walks.poi_N, sorted(changed))
         rows = self.graph.adjacency[walks.poi_N[is_same_N]]

@@ -1,4 +1,4 @@
-"""What a counterfactual changes inside the model, case by case; the evaluation and the training never use it.
+"""Changes inside the model for counterfactuals, case by case; evaluation and training never use them.
 
 Shape suffixes: B cases, S encoder slots (user, check-ins oldest first, graph token if there is one), E features of a
 POI embedding, T terms of the score, K cut paths.

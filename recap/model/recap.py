@@ -1,4 +1,4 @@
-"""RECAP put together: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14).
+"""RECAP: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14).
 
 R_t is the paper's prior or, where the configuration says so, a sum of learned curves.
 
@@ -55,7 +55,7 @@ class RevisitParts:
 
     @property
     def packed(self) -> dict[str, Tensor]:
-        """What each candidate gets, by part of the score."""
+        """Points of each candidate, by part of the score."""
         found = {} if self.terms is None else {"prior": self.terms.prior_C}
         return found if self.correction_C is None else found | {"correction": self.correction_C}
 
@@ -144,7 +144,7 @@ class Recap(nn.Module):
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """The score's contributions in order: core; count, recency, window and clip, or one a feature; correction."""
+        """Terms of the score in order: core; count, recency, window and clip, or one per feature; correction."""
         found = [Term(CORE, CORE)] if self.config.has_core else []
         if self.curves is not None:
             found += [Term(feature.name, feature.group) for feature in FEATURES]
@@ -153,7 +153,7 @@ class Recap(nn.Module):
         return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
 
     def _factor(self, changes: Interventions | None, *names: str) -> Tensor | None:
-        """Factors (B, names) on terms, or None where nothing is changed."""
+        """Factors (B, names) on terms, or None without changes."""
         if changes is None or changes.term_factor_BT is None:
             return None
         order = [term.name for term in self.terms]
@@ -167,7 +167,7 @@ class Recap(nn.Module):
         return self.curves.features_of(batch, changes.edge_edits, changes.cut_K3, self._factor(changes, *NAMES))
 
     def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
-        """The same features with the curves that some changes keep."""
+        """The features, with curves switched off by the changes."""
         factor_BF = self._factor(changes, *NAMES)
         return replace(values, kept_FB=None if factor_BF is None else factor_BF.T)
 

@@ -1,4 +1,4 @@
-"""RECAP's scores of a few places of each case, for training where a catalogue is too large for every score.
+"""Scores of a few places per case, for training on catalogues too large for all scores.
 
 The target and each case's candidates are scored; places drawn for the batch stand for the others. Rows of the embedding
 tables that no case touches get no gradient.
@@ -22,7 +22,7 @@ from recap.scores import CaseBatch
 
 @dataclass(frozen=True, eq=False)
 class SampledScores:
-    """Scores that a sampled softmax is made from.
+    """Scores for a sampled softmax.
 
     Attributes:
         case_I: the case of each scored pair with a place, sorted, each pair once: targets and candidates.

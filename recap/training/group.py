@@ -195,6 +195,6 @@ def join_group(device: torch.device) -> Group:
 
 
 def leave_group(group: Group) -> None:
-    """Part from the others; nothing to do alone."""
+    """Leave the other processes; does nothing in a group of one."""
     if group.is_shared and distributed.is_initialized():
         distributed.destroy_process_group()

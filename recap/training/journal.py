@@ -1,4 +1,4 @@
-"""What a training leaves to read: metrics.jsonl and env.json; cut back exactly on resume."""
+"""The files a training writes: metrics.jsonl and env.json; cut back exactly on resume."""
 
 import json
 import os

@@ -228,7 +228,7 @@ class TrainingLoop(ABC):
         return True
 
     def begin_at(self, epoch: int) -> None:
-        """Stand at the beginning of an epoch with fresh weights, so that its steps can be measured."""
+        """Go to the start of an epoch with fresh weights, to measure its steps."""
         self._begin()
         self._begin_epoch(epoch)
 
@@ -250,7 +250,7 @@ class TrainingLoop(ABC):
         return metrics_by_group(ranked), metrics_of(ranked[self.selects])
 
     def let_go(self) -> None:
-        """Free the weights and moments of training, which is over: the kept ones are tested in twice the precision."""
+        """Free the weights and moments of a finished training, because the test needs twice the memory."""
         self.optimiser.zero_grad(set_to_none=True)
         clear_state(self.optimiser)
         self.model.to("meta")
@@ -342,7 +342,7 @@ class TrainingLoop(ABC):
 
 
 def _seconds_to_next_state(every: float, took: float) -> float:
-    """How long training goes on before the next resume state: long against what one takes, unless each step is saved.
+    """Time until the next resume state: long compared with writing one, unless each step is saved.
 
     >>> _seconds_to_next_state(60, 0.5), _seconds_to_next_state(60, 10), _seconds_to_next_state(0, 10)
     (60, 200, 0)

@@ -120,7 +120,7 @@ def training_losses(
 
 
 def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
-    """`training_losses` with a sampled softmax: the places drawn stand for all that were not scored.
+    """`training_losses` with a sampled softmax: sampled places represent all unscored ones.
 
     Places drawn that a case has scored already do not count for it again. Where every place is drawn with weight 1
     this is `training_losses` (shown by a test).
@@ -148,7 +148,7 @@ def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, 
 
 
 def _outside_the_core(warm_B: Tensor, warm_weight: float, dtype: torch.dtype) -> Tensor | None:
-    """What multiplies the gradient of all parts but the core, (B,); None where it is 1 for all."""
+    """Factor on the gradient of all parts but the core, (B,); None if it is 1 for all."""
     num_warm = int(warm_B.sum()) if warm_weight > 0 else 0
     return 1.0 + warm_weight * len(warm_B) / num_warm * warm_B.to(dtype) if num_warm else None
 

@@ -95,7 +95,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
 
 
 def tables_of(model: Recap) -> list[Tensor]:
-    """Weights with a row for each user or POI, of which a batch touches few."""
+    """Weights with one row per user or POI, of which a batch uses few."""
     if not model.config.has_encoder:
         return []
     tables = [model.poi_embedding.weight, model.backbone.user_embedding.weight]
@@ -111,7 +111,7 @@ class JointOptimiser(torch.optim.Optimizer):
         self._share_groups()
 
     def _share_groups(self) -> None:
-        """The same dicts here and there, so that a learning rate that is set here holds there."""
+        """Share the parameter groups, so that a learning rate set on one side counts on both."""
         self.param_groups = [group for optimiser in self._both for group in optimiser.param_groups]
 
     def step(self, closure: None = None) -> None:  # type: ignore[override]

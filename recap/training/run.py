@@ -41,7 +41,7 @@ from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig
 
 CONFIG: Final = "config.json"
-"""Of a training in progress: its data and its configuration."""
+"""Data and configuration of a training in progress."""
 _LOCK = ".lock"
 _log = logging.getLogger(__name__)
 
@@ -193,7 +193,7 @@ def _check_identity(path: Path, identity: TrainingIdentity, config: AnyTraining,
 
 
 def _completed(stored: dict[str, Any], config: AnyTraining) -> dict[str, Any]:
-    """A stored configuration with the options that came after it, at the values that leave a training as it was."""
+    """A stored configuration with newer options at values that do not change the training."""
     try:
         return type(config).parse(stored).model_dump(mode="json")
     except ConfigError:  # of another kind of model, or with options that are gone: no resume

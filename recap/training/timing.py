@@ -1,4 +1,4 @@
-"""How long a training's steps take, for benchmarks."""
+"""Measure the time of a training's steps, for benchmarks."""
 
 import time
 from typing import Final
@@ -9,11 +9,10 @@ from recap.training.loop import TrainingLoop
 
 _LEAST_STEPS: Final = 2
 _STEPS_AT_ONCE: Final = 10
-"""Steps between two waits for a card, which works on while the next ones are asked for."""
+"""Steps between two waits for a GPU, which works while the next ones are queued."""
 
 
 def synchronise(device: torch.device) -> None:
-    """Wait for the card."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 

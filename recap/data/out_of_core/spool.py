@@ -32,7 +32,11 @@ class Spool:
         self._writer: pq.ParquetWriter | None = None
 
     def add(self, block: pa.Table) -> None:
-        """Write a block."""
+        """Write a block.
+
+        Raises:
+            RecapError: the disk refused.
+        """
         rows = np.arange(self.num_rows, self.num_rows + block.num_rows, dtype=np.int64)
         seconds = block[c.TIME].cast(pa.int64())
         table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, pa.array(rows))
@@ -42,7 +46,11 @@ class Spool:
         self.num_rows += block.num_rows
 
     def close(self) -> None:
-        """Finish the file."""
+        """Finish the file.
+
+        Raises:
+            RecapError: the disk refused.
+        """
         writer, self._writer = self._writer, None
         if writer is not None:
             with self._refusing():
