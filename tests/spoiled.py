@@ -19,7 +19,7 @@ LISTED = (
 """The files of a checkpoint that its list of hashes names."""
 
 
-def write_sums_anew(folder: Path) -> None:
+def write_sums_again(folder: Path) -> None:
     """Make the hashes fit again, as someone would who edits by hand."""
     write_sums(folder, list(LISTED))
 
@@ -35,4 +35,4 @@ def change_weights(folder: Path, change: Callable[[dict[str, Tensor]], None]) ->
     tensors, metadata = load_tensors(folder / "model.safetensors")
     change(tensors)
     save_tensors(tensors, folder / "model.safetensors", metadata)
-    write_sums_anew(folder)
+    write_sums_again(folder)

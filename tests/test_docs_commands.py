@@ -25,7 +25,7 @@ from tests.shell import RECAP
 ROOT = Path(__file__).parents[1]
 PAGES = ("README.md", "CONTRIBUTING.md", *sorted(str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md")))
 RAW: Final = "dataset_TSMC2014_NYC.txt"
-NUM_WALKERS: Final = 14
+NUM_USERS: Final = 14
 
 NOT_RUN: Final = {
     "make app": "sets up from the network; its `recap app` is run for the README's own line and in tests/e2e",
@@ -59,7 +59,7 @@ COMMANDS: Final = {page: commands_of(page) for page in PAGES if commands_of(page
 def write_raw_rows(path: Path) -> None:
     """Check-ins of the first users of the demo city as a TSMC2014 file: local time is UTC plus minutes."""
     city = Dataset.load(ROOT / "checkpoints" / "demo-city" / "dataset")
-    rows = city.checkins[city.checkins[c.USER] < NUM_WALKERS]
+    rows = city.checkins[city.checkins[c.USER] < NUM_USERS]
     places = city.pois.iloc[rows[c.POI]]
     table = pd.DataFrame(
         {
@@ -206,9 +206,9 @@ def test_make_prints_its_targets() -> None:
     outside = {
         name: value for name, value in os.environ.items() if not name.startswith("MAKE")
     }  # `make test` runs this
-    told = subprocess.run(
+    result = subprocess.run(
         ["make"], env=outside, cwd=ROOT, capture_output=True, text=True, timeout=20, check=True
     ).stdout
-    listed = dict(re.findall(r"^(make [a-z-]+) +(\S.*\.)$", told, re.MULTILINE))
+    listed = dict(re.findall(r"^(make [a-z-]+) +(\S.*\.)$", result, re.MULTILINE))
     named = {command for commands in COMMANDS.values() for command in commands if command.startswith("make ")}
-    assert named <= listed.keys() and len(listed) == told.count("\n")
+    assert named <= listed.keys() and len(listed) == result.count("\n")

@@ -12,7 +12,7 @@ LARGEST = 200_000
 
 
 def shown(notebook: Any) -> list[str]:
-    """What every cell shows: HTML where there is any (the plain text beside it was left out), else text."""
+    """What every cell shows: HTML where there is any (the plain text with it was left out), else text."""
     data = [output["data"] for cell in notebook.cells for output in cell.get("outputs", ()) if "data" in output]
     return [item.get("text/html") or item["text/plain"] for item in data]
 

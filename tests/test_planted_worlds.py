@@ -108,7 +108,7 @@ def noise_world(seed: int) -> Dataset:
 
 
 def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: Any) -> dict[str, dict[str, float]]:
-    """Test metrics over all cases of a RECAP trained for seconds, and of the counting baselines beside it.
+    """Test metrics over all cases of a RECAP trained for seconds, and of the counting baselines next to it.
 
     The Transformer sees the current place alone: in these worlds what it could learn from more is not the question.
     """
@@ -142,7 +142,7 @@ def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: 
 
 
 @SEEDS
-def test_two_hop_evidence_is_found_and_needs_the_graph(seed: int, tmp_path: Path) -> None:
+def test_a_two_hop_signal_is_found_and_needs_the_graph(seed: int, tmp_path: Path) -> None:
     """Forty unseen pairs with a two-step walk and no revisit: RECAP ranks nearly all first, Markov none."""
     dataset = two_hop_world(seed)
     cases = describe_cases(dataset, TransitionGraph.from_dataset(dataset), c.TEST)
@@ -159,7 +159,7 @@ def test_two_hop_evidence_is_found_and_needs_the_graph(seed: int, tmp_path: Path
 
 
 @SEEDS
-def test_revisit_evidence_is_found_and_needs_the_history(seed: int, tmp_path: Path) -> None:
+def test_a_revisit_signal_is_found_and_needs_the_history(seed: int, tmp_path: Path) -> None:
     """The four places of the last days: RECAP has most targets among its first five, Markov and chance have few."""
     dataset = revisit_world(seed)
     assert len(dataset.cases(c.TEST)) == 440

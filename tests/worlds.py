@@ -84,7 +84,7 @@ def batch_of(dataset: Dataset, rows: torch.Tensor | None = None) -> CaseBatch:
 
 
 def shake(model: torch.nn.Module, seed: int = 0, spread: float = 0.4) -> None:
-    """Give every weight, bias and scalar a value of its own, so that none can be left out unnoticed."""
+    """Give every weight, bias and scalar a value of its own, so that leaving one out shows."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():

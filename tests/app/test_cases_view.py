@@ -109,7 +109,7 @@ def test_a_late_click_lists_nothing_of_an_earlier_choice(source: Source) -> None
 
 
 def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> None:
-    """One file a card, told apart by theme; another server, which remembers nothing, reads them and draws none."""
+    """One file a card and theme; another server, which remembers nothing, reads them and draws none."""
     st.cache_data.clear()  # what another test has drawn is not drawn again
     st.cache_resource.clear()
     check_calm(open_view("cases", search="user 0"))
@@ -139,7 +139,7 @@ def test_a_case_is_saved_found_and_changed(source: Source) -> None:
     assert app.title[0].value.startswith("1 of") and "start here" in texts(app)
 
 
-def test_a_second_window_is_told(source: Source) -> None:
+def test_a_second_window_is_warned(source: Source) -> None:
     """What another window wrote stays, and the page says so."""
     app = save(open_view("cases", search="user 0"), "first")
     (stored,) = Library.of_user().read().cases.values()

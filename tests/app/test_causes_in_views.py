@@ -10,10 +10,9 @@ import streamlit as st
 from analysis.records.case_filters import CAUSES, filter_cases
 from analysis.records.causes import ablations_key, case_ablations, found_by
 from analysis.workspace import Workspace
-from recap.baselines import FEATURE_CURVES
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
 
 @pytest.fixture
@@ -45,7 +44,7 @@ def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> 
 
 @pytest.mark.parametrize("old", ["Recovered by two hops", "Found by two hops", "Found, within two hops"])
 def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old: str) -> None:
-    """Links made before the filters were renamed, or beside a baseline, still choose them."""
+    """Links made before the filters were renamed, or of a baseline, still choose them."""
     app = open_view("walk", show=old, k="20")
     check_calm(app)
     assert app.session_state["show"] == ["hops"]
@@ -105,20 +104,3 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     assert "No case in the top 20 is lost without two-hop paths." in texts(app)
     app.button(key="open-past_visits").click().run()
     assert app.query_params["case"] == str(number)
-
-
-def test_overview_compares_with_feature_curves_where_they_were_measured(predictor: Predictor) -> None:
-    """The ranker is not fitted for the first view; with kept records it stands in picture, table and a line."""
-
-    def models() -> list[str]:
-        app = press(open_view("overview"), "all-models")
-        check_calm(app)
-        models = app.dataframe[0].value["model"].tolist()
-        assert ("feature curves alone" in texts(app)) == ("Feature curves" in models)
-        return models
-
-    assert "Feature curves" not in models()
-    opened = Workspace.of(predictor.dataset)
-    opened.with_model(FEATURE_CURVES).records_with_lists()
-    st.cache_resource.clear()
-    assert "Feature curves" in models() and models()[0] == "RECAP"

@@ -42,34 +42,31 @@ def test_the_view_shows_the_commands_numbers(
     """The headline, the sentences, the table of groups, and the cases that flipped."""
     label = {"hr1": "HR@1", "mrr": "MRR"}[metric]
     token = Checkpoint.load(city_checkpoint).hash[:12]
-    told = recap_json_here(
+    answer = recap_json_here(
         "compare", "markov", city_checkpoint, "--data", city_folder, "--metric", metric, "--cell", "only_b"
     )
     app = open_view("compare", a="markov", b=token, metric=label)
     check_calm(app)
     shown = texts(app).replace("\\", "").replace("\u2060", "")  # what keeps names from being read as Markdown
-    assert told["headline"] in shown
-    assert all(sentence in shown for sentence in told["sentences"])
+    assert answer["headline"] in shown
+    assert all(sentence in shown for sentence in answer["sentences"])
     rows = table_of(app, "Points")
-    assert rows["Cases"].tolist() == [f"{row['n']:,}" for row in told["groups"]]
-    assert rows[f"{label}, Markov"].tolist() == [f"{100 * row['a']:.1f}" if row["n"] else "–" for row in told["groups"]]
-    assert rows["p"].tolist() == [p_value(float("nan") if row["p"] is None else row["p"]) for row in told["groups"]]
-    count = next(row["only_b"] for row in told["groups"] if row["group"] == "all")
-    assert len(told["cell"]["cases"]) == count
+    assert rows["Cases"].tolist() == [f"{row['n']:,}" for row in answer["groups"]]
+    assert rows[f"{label}, Markov"].tolist() == [
+        f"{100 * row['a']:.1f}" if row["n"] else "–" for row in answer["groups"]
+    ]
+    assert rows["p"].tolist() == [p_value(float("nan") if row["p"] is None else row["p"]) for row in answer["groups"]]
+    count = next(row["only_b"] for row in answer["groups"] if row["group"] == "all")
+    assert len(answer["cell"]["cases"]) == count
     if count:
         assert len(table_of(app, "Rank, A → B")) == count
 
 
-def test_it_opens_on_the_model_against_visit_count(city: Workspace, city_checkpoint: Path) -> None:
-    """Whatever else is there."""
-    app = open_view("compare")
-    check_calm(app)
-    assert app.query_params["a"] == "visit_count"
-    assert app.query_params["b"] == Checkpoint.load(city_checkpoint).hash[:12]
+def test_links_reproduce_the_choice(city: Workspace, city_checkpoint: Path) -> None:
+    """A, B, metric, list and the opened case; what is not here gets a sentence and the default.
 
-
-def test_links_reproduce_the_choice(city: Workspace) -> None:
-    """A, B, metric, list and the opened case; what is not here gets a sentence and the default."""
+    That is the model against visit count.
+    """
     params = {"a": "popularity", "b": "feature_curves", "metric": "HR@1", "open": "3"}
     app = open_view("compare", cell="only_a", **params)
     check_calm(app)
@@ -77,6 +74,8 @@ def test_links_reproduce_the_choice(city: Workspace) -> None:
     assert (app.query_params["a"], app.query_params["open"], app.query_params["cell"]) == ("popularity", "3", "only_a")
     strange = open_view("compare", a="0123456789ab", open="99999")
     check_calm(strange)
+    sides = {side: strange.query_params[side] for side in "ab"}
+    assert sides == {"a": "visit_count", "b": Checkpoint.load(city_checkpoint).hash[:12]}
     assert [warning.value[:21] for warning in strange.warning] == ["The link's side A is ", "The link's case is no"]
 
 
@@ -114,13 +113,13 @@ def comparisons_of(app: Any) -> list[int]:
 def test_a_cell_opens_in_walk(city: Workspace, city_checkpoint: Path, city_folder: Path) -> None:
     """Walk holds exactly the cell's cases, and says which; a comparison that is not here is said so."""
     token = Checkpoint.load(city_checkpoint).hash[:12]
-    told = recap_json_here(
+    answer = recap_json_here(
         "compare", "markov", city_checkpoint, "--data", city_folder, "--cell", "both", "--metric", "hr5"
     )
-    first = min(row["case"] for row in told["cell"]["cases"])
+    first = min(row["case"] for row in answer["cell"]["cases"])
     app = open_view("walk", cases=f"hits:markov:{token}:5:both", case=str(first))
     check_calm(app)
-    assert f"{len(told['cell']['cases']):,} of {len(city.cases):,} cases" in texts(app)
+    assert f"{len(answer['cell']['cases']):,} of {len(city.cases):,} cases" in texts(app)
     assert any(button.label == "Both find it" for button in app.button)
     elsewhere = open_view("walk", cases="hits:markov:0123456789ab:5:both")
     assert "cannot be read" in elsewhere.warning[0].value
@@ -140,12 +139,12 @@ def test_imported_predictions_stand_on_a_side(
     ]
     path = tmp_path / "theirs.csv"
     pd.DataFrame(rows, columns=[c.CASE, c.POI_ID, c.SCORE]).to_csv(path, index=False)
-    told = recap_json_here("import-predictions", path, "--data", city_folder, "--name", "theirs")
-    assert told["shortest_list"] == 6 and told["cases"] == len(city.cases)
-    app = open_view("compare", a=told["key"], b="visit_count", metric="HR@1")
+    answer = recap_json_here("import-predictions", path, "--data", city_folder, "--name", "theirs")
+    assert answer["shortest_list"] == 6 and answer["cases"] == len(city.cases)
+    app = open_view("compare", a=answer["key"], b="visit_count", metric="HR@1")
     check_calm(app)
     assert "theirs" in app.title[0].value
-    refused = open_view("compare", a=told["key"], b="visit_count")
+    refused = open_view("compare", a=answer["key"], b="visit_count")
     assert "shortest list has 6 places" in refused.error[0].value
     overview = press(open_view("overview", metric="HR@1"), "all-models")
     check_calm(overview)
@@ -153,23 +152,23 @@ def test_imported_predictions_stand_on_a_side(
     assert models.loc["theirs", "all"] == pytest.approx(models.loc["Markov", "all"], abs=0.05)  # ties are cut elsewhere
     models = table_of(press(open_view("overview"), "all-models"), "tail_new")
     assert "theirs" not in models["model"].tolist()  # HR@20 is not known
-    long_tail = open_view("long_tail", model=told["key"], metric="HR@1")
+    long_tail = open_view("long_tail", model=answer["key"], metric="HR@1")
     check_calm(long_tail)
     assert_refused(
         recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "has 6 places"
     )
     text = recap_here("compare", "theirs", "markov", "--data", city_folder, "--metric", "mrr", "--cell", "only_b")
     assert text.returncode == 0 and "MRR is a lower bound" in " ".join(text.stdout.split())
-    imported_predictions_open_in_walk_and_explain(city, told["key"])
+    imported_predictions_open_in_walk_and_explain(city, answer["key"])
     again = import_predictions(path, city)
-    assert keep_predictions(again[0], city.dataset.hash, "theirs", again[2]).key == told["key"]
+    assert keep_predictions(again[0], city.dataset.hash, "theirs", again[2]).key == answer["key"]
 
 
 def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> None:
-    """A side's button leads there; the list is theirs, and no rank beyond it, no part and no share is told."""
-    beside = open_view("compare", a=key, b="visit_count", metric="HR@1", open="2")
-    check_calm(beside)
-    app = beside.button(key="flipped-walk").click().run()
+    """A side's button leads there; the list is theirs, and no rank beyond it, no part and no share is shown."""
+    compared = open_view("compare", a=key, b="visit_count", metric="HR@1", open="2")
+    check_calm(compared)
+    app = compared.button(key="flipped-walk").click().run()
     assert app.query_params["predictions"] == key and app.query_params["case"] == "2"
     records = {item.key: item for item in find_predictions(city.dataset.hash)}[key].read(len(city.cases))
     inside, outside = (int(np.flatnonzero(records[c.IN_LIST] == there)[0]) for there in (True, False))

@@ -22,7 +22,7 @@ def no_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_only_its_own_names_by_default() -> None:
-    """The list of the module and that of the project's file are one; names that end alike are others."""
+    """The list of the module and that of the project's file are one; names with the same ending are others."""
     assert streamlit_flags()["server_allowedHosts"] == allowed_hosts("127.0.0.1", []) == list(OWN_NAMES)
     config.set_option("server.allowedHosts", list(OWN_NAMES))
     assert all(map(is_host_allowed, ("localhost:8501", "127.0.0.1", "[::1]:8501")))

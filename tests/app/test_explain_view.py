@@ -84,26 +84,26 @@ def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) 
     app = open_view("explain")
     check_calm(app)
     case = int(app.session_state["case"])
-    told = expected(predictor, case)
-    assert told.transition_count == 0 and told.target_rank == 1 and told.in_history and told.paths
-    assert f"1st of {told.num_places:,}, and that is where the user went" in app.title[0].value
+    answer = expected(predictor, case)
+    assert answer.transition_count == 0 and answer.target_rank == 1 and answer.in_history and answer.paths
+    assert f"1st of {answer.num_places:,}, and that is where the user went" in app.title[0].value
     shown = chart_texts(app)
-    for entry in (told.a, told.b):
+    for entry in (answer.a, answer.b):
         assert points(entry.score) in shown
         assert {signed_points(value) for value in entry.groups.values()} <= set(shown)
-    features = every_feature(told)
-    assert len(features) == sum(bool(told.a.terms[term] or told.b.terms[term]) for term in told.a.terms)
+    features = every_feature(answer)
+    assert len(features) == sum(bool(answer.a.terms[term] or answer.b.terms[term]) for term in answer.a.terms)
     paths = table_with(app, "Through")
-    assert paths["Through"].tolist() == [*(path.name for path in told.paths), "All paths"]
+    assert paths["Through"].tolist() == [*(path.name for path in answer.paths), "All paths"]
     assert paths["Points"].tolist() == [
-        *(signed(path.points or 0.0, 2) for path in told.paths),
-        signed(told.a.groups[PATHS], 2),
+        *(signed(path.points or 0.0, 2) for path in answer.paths),
+        signed(answer.a.groups[PATHS], 2),
     ]
-    (without,) = (entry.rank for entry in told.without if entry.name == PATHS)
+    (without,) = (entry.rank for entry in answer.without if entry.name == PATHS)
     assert paths["Rank without it"].iloc[-1].endswith(ordinal(without)) and f"rank {ordinal(without)}" in texts(app)
     assert not app.get("deck_gl_json_chart"), "no map before its tab is opened"
     open_tab(app, "Past visits")
-    visits = [visit for place in told.visits for visit in place.visits[::-1] if visit.rank_without is not None]
+    visits = [visit for place in answer.visits for visit in place.visits[::-1] if visit.rank_without is not None]
     assert table_with(app, "When")["Points"].tolist() == [signed_points(visit.points or 0.0) for visit in visits]
     open_tab(app, "Curves")
     open_tab(app, "Map")
@@ -114,13 +114,13 @@ def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) 
 def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Core, prior with its three terms, correction and gate; the token's ablation stands for the paths."""
     point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "paper")
-    told = expected(Predictor.load(BUNDLE / "paper", BUNDLE / "dataset"), 312)
+    answer = expected(Predictor.load(BUNDLE / "paper", BUNDLE / "dataset"), 312)
     app = open_view("explain", case="312")
     check_calm(app)
-    features = every_feature(told)
+    features = every_feature(answer)
     assert {"Visits before", "Last visit", "In the recent window", "Correction"} <= set(features["Feature"])
     assert "The gate scales the correction" in texts(app)
-    (token,) = (entry.rank for entry in told.without if entry.name == "graph_token")
+    (token,) = (entry.rank for entry in answer.without if entry.name == "graph_token")
     paths = table_with(app, "Through")
     assert paths["Through"].iloc[-1] == "Graph token" and paths["Rank without it"].iloc[-1] == ordinal(token)
     assert "Graph token" in pills(app, "edit_parts").options
@@ -239,12 +239,12 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
     for seed in (1, 2):
         key = seed_key(predictor.dataset.hash, predictor.checkpoint.hash, seed)
         write_records(table, key.cached(), key.metadata)
-    told = explain_case(predictor, 3, counterfactuals=False, checks=True, seeds={1: table, 2: table})
-    assert told.checks
+    answer = explain_case(predictor, 3, counterfactuals=False, checks=True, seeds={1: table, 2: table})
+    assert answer.checks
     app = open_tab(open_view("explain", case="3"), "Is it stable?")
     shown = table_with(app, "Permutation test")
-    assert shown.to_numpy().tolist() == [list(check.cells.values()) for check in told.checks]
-    assert describe_checks(told.checks) in texts(app)
+    assert shown.to_numpy().tolist() == [list(check.cells.values()) for check in answer.checks]
+    assert describe_checks(answer.checks) in texts(app)
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_with_the_truth_the_pages_differ(monkeypatch: pytest.MonkeyPatch, worlds
 def test_the_way_from_walk_to_explain_keeps_it_hidden(
     monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]]
 ) -> None:
-    """E on Walk, then Explain: the toggle is still off, and nothing is told."""
+    """E on Walk, then Explain: the toggle is still off, and nothing is said."""
     titles = set()
     for data, checkpoint in worlds:
         point_app_at(monkeypatch, data, checkpoint)
@@ -138,9 +138,9 @@ def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
         case = CASE
         model = opened.with_model(checkpoint)
         hidden: CasePrediction = predict_case(model, case).without_truth()
-        told = explain_case(predictor, case, hide_truth=True, search=True, checks=True)
-        assert told.truth is None and told.roles == ("model", "other")
-        values = told.model_dump(exclude={"dataset_hash", "checkpoint_hash"})
+        answer = explain_case(predictor, case, hide_truth=True, search=True, checks=True)
+        assert answer.truth is None and answer.roles == ("model", "other")
+        values = answer.model_dump(exclude={"dataset_hash", "checkpoint_hash"})
         written.append((hidden.candidates.to_csv(), hidden.paths.to_csv(), hidden.case.to_dict(), values))
     assert written[0] == written[1] == written[2]
 

@@ -129,7 +129,7 @@ def test_a_wrong_link_shows_the_source_as_text(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_the_card_loads_nothing() -> None:
-    """The page beside a dataset is Markdown too."""
+    """The page of a dataset is Markdown too."""
     card = dataset_card(hostile_dataset(None, habit_rows()))
     assert "![" not in card and "<b>" not in card and "://" not in card
 

@@ -122,8 +122,8 @@ def test_comparing_hashes() -> None:
     """Beginnings fit; less than six digits fit nothing; what is not named is unknown, not equal."""
     whole = "abcdef0123456789"
     assert compare_hashes(link_hashes(whole, whole), whole, whole) == ((), "")
-    told = compare_hashes({"dataset": "abcdef"}, whole, whole)
-    assert told == ((), "this link does not say which checkpoint it was made with")
+    result = compare_hashes({"dataset": "abcdef"}, whole, whole)
+    assert result == ((), "this link does not say which checkpoint it was made with")
     assert compare_hashes({"dataset": "abcde"}, whole, None).differing == ("dataset",)
     assert compare_hashes({"checkpoint": whole}, whole, None).sentence.endswith("but no checkpoint is open")
     assert compare_hashes({"dataset": "<b>x</b>"}, whole, None).sentence.startswith(

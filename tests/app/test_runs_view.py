@@ -104,7 +104,7 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     assert "another run 1" in other.warning[0].value and "not among your runs" in gone.warning[0].value
 
 
-def test_a_disk_that_refuses_a_stop_is_told(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_refuses_a_stop_is_named(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In words where the button is, without a traceback; the run goes on."""
     run = store.get(add_run(store, data, "running"))
     point_app_at(monkeypatch, data, None, read_only=False)
@@ -181,7 +181,7 @@ def test_headlines() -> None:
         assert run_headline(done, summary, None) == headline
 
 
-def test_the_result_beside_the_counters() -> None:
+def test_the_result_next_to_the_counters() -> None:
     """The best first; a group without cases has a dash."""
     groups = {"all": {"hr20": 0.5}, "head": {"hr20": 0.9}, "tail": {"hr20": None}}
     summary: Any = {"test": groups, "baselines": {"visit_count": {"all": {"hr20": 0.75}}}}

@@ -182,8 +182,8 @@ def main() -> int:
             counts[case.arguments[0]] += 1
             for finding in look_for_findings(case, folder, number):
                 headlines += 1
-                told = {"seed": options.seed, "case": number, "what": case.what, "command": case.arguments[0]}
-                print(json.dumps(told | {"finding": finding}), flush=True)
+                answer = {"seed": options.seed, "case": number, "what": case.what, "command": case.arguments[0]}
+                print(json.dumps(answer | {"finding": finding}), flush=True)
             shutil.rmtree(folder)
     finally:
         os.chdir("/")

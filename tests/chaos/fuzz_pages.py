@@ -34,7 +34,7 @@ class Page:
 
 def findings_on(page: Page) -> Iterator[str]:
     """Open the page and say what must not have happened."""
-    with pytest.MonkeyPatch.context() as patch, _told() as told:
+    with pytest.MonkeyPatch.context() as patch, _output() as answer:
         point_app_at(patch, page.data, page.checkpoint)
         app = open_view(page.view, **page.params)
     st.cache_data.clear()
@@ -44,8 +44,8 @@ def findings_on(page: Page) -> Iterator[str]:
     if not (app.title or app.info or app.warning or app.error or app.markdown):
         yield f"{page.view} is empty"
     yield from (f"{page.view}: {problem}" for problem in problems_in(app))
-    if CONTROLS.search(told.getvalue()):
-        yield f"control character in the log of {page.view}: {told.getvalue()[:200]!r}"
+    if CONTROLS.search(answer.getvalue()):
+        yield f"control character in the log of {page.view}: {answer.getvalue()[:200]!r}"
 
 
 def problems_in(app: AppTest) -> Iterator[str]:
@@ -73,7 +73,7 @@ def _values(app: AppTest) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[io.StringIO]:
+def _output() -> Iterator[io.StringIO]:
     """What the page prints and logs."""
     text = io.StringIO()
     handler = logging.StreamHandler(text)

@@ -128,13 +128,13 @@ def main() -> int:
     choose = random.Random(options.seed)  # noqa: S311 # moments, no secrets
     with tempfile.TemporaryDirectory() as name:
         os.environ["RECAP_HOME"] = name + "/home"
-        told = {}
+        answer = {}
         for kind, command in commands(Path(name)).items():
             home = Path(name) / kind
             home.mkdir()
-            told[kind] = kill_until(command, home, options.kills, choose)
-    print(json.dumps(told | {"seed": options.seed}))
-    return int(any(counts["wrong"] for counts in told.values()))
+            answer[kind] = kill_until(command, home, options.kills, choose)
+    print(json.dumps(answer | {"seed": options.seed}))
+    return int(any(counts["wrong"] for counts in answer.values()))
 
 
 if __name__ == "__main__":

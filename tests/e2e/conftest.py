@@ -100,7 +100,7 @@ def window(browser: Browser) -> BrowserContext:
 
 
 class App(NamedTuple):
-    """A running `recap app` on the bundled city; a user's folder beside it holds a hostile city and no runs."""
+    """A running `recap app` on the bundled city; a user's folder next to it holds a hostile city and no runs."""
 
     url: str
     home: Path

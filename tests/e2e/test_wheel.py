@@ -22,7 +22,7 @@ expect = playwright_api.expect
 
 
 class Installed(NamedTuple):
-    """A virtual environment with the wheel, beside an empty home and an empty folder to start in."""
+    """A virtual environment with the wheel, next to an empty home and an empty folder to start in."""
 
     environment: Path
     home: Path
@@ -83,7 +83,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installe
 
 def test_it_runs_from_there(installed: Installed) -> None:
     """Every package, template, experiment and bundle is the wheel's."""
-    told = installed.run(
+    answer = installed.run(
         installed.environment / "bin" / "python",
         "-c",
         "import json, recap, analysis, app, analysis.sharing.page\n"
@@ -93,7 +93,7 @@ def test_it_runs_from_there(installed: Installed) -> None:
         "packages = [*recap.__path__, *analysis.__path__, *app.__path__]\n"
         "print(json.dumps([[*packages, *map(str, (SPECS, ASSETS, bundles_folder()))], list_specs()]))",
     )
-    places, specs = json.loads(told)
+    places, specs = json.loads(answer)
     assert len(places) == 6
     for place in places:
         assert Path(place).is_relative_to(installed.environment) and Path(place).is_dir(), place

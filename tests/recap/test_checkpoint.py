@@ -103,6 +103,7 @@ def test_a_checkpoint_of_an_earlier_version_opens(city_checkpoint: Path, tmp_pat
     """Its manifest says what was fitted after training; its weights hold the result."""
     copy = shutil.copytree(city_checkpoint, tmp_path / "checkpoint")
     manifest = json.loads((copy / "checkpoint.json").read_text())
-    (copy / "checkpoint.json").write_text(json.dumps(manifest | {"rebalanced": {"core_factor": 0.3}}))
+    manifest["rebalanced"] = {"core_factor": 0.3}  # words: a field of earlier versions
+    (copy / "checkpoint.json").write_text(json.dumps(manifest))
     write_sums(copy, list(LISTED))
     assert Checkpoint.load(copy).manifest == Checkpoint.load(city_checkpoint).manifest

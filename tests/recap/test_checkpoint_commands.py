@@ -33,12 +33,12 @@ def test_without_a_preset_the_recommended_one_is_trained(tmp_path: Path, city_fo
     assert line["epochs"] == train_preset(DEFAULT_PRESET).epochs
     assert Checkpoint.load(tmp_path / "out").recap_training == train_preset(DEFAULT_PRESET)
     for command in (["train"], ["runs", "submit"]):
-        (told,) = re.findall(r"\[default: \((\w+)\)\]", recap_here(*command, "--help").stdout)
-        assert told == DEFAULT_PRESET
+        (answer,) = re.findall(r"\[default: \((\w+)\)\]", recap_here(*command, "--help").stdout)
+        assert answer == DEFAULT_PRESET
 
 
 def test_train_for_people_ends_with_the_same_line(tmp_path: Path, city_folder: Path) -> None:
-    """A table of test metrics beside the baselines that fits into 80 columns, then the object as the last line."""
+    """A table of test metrics next to the baselines that fits into 80 columns, then the object as the last line."""
     result = recap_here("train", city_folder, *WORDS, "--out", tmp_path / "out")
     assert result.returncode == 0
     *table, last = result.stdout.splitlines()
@@ -56,7 +56,7 @@ def test_evaluate_prints_one_object(scorer: str, city_checkpoint: Path, city_fol
     records = tmp_path / "records.parquet"
     summary = recap_json_here("evaluate", *chosen, "--data", city_folder, "--records", records)
     groups = {"all", "head", "tail", "unseen"}
-    # The split is beyond the contract: without it the numbers of two splits could not be told apart.
+    # The split is beyond the contract: without it the numbers of two splits would look the same.
     assert summary.keys() == EVALUATE_KEYS | groups | {"split"}
     assert all(summary[group].keys() == GROUP_KEYS for group in groups)
     assert summary["head"]["n"] + summary["tail"]["n"] == summary["all"]["n"] == 24

@@ -32,7 +32,7 @@ from recap.training.run import train
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused, files_limited_to
-from tests.spoiled import LISTED, change_one_byte, change_weights, write_sums_anew
+from tests.spoiled import LISTED, change_one_byte, change_weights, write_sums_again
 from tests.tiny import WORDS, tiny
 from tests.worlds import habit_rows, small_city, small_training
 
@@ -47,7 +47,7 @@ def checkpoint(city_checkpoint: Path, tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("name", [*LISTED, "SHA256SUMS"])
 def test_refuses_a_changed_byte_in_any_file(name: str, checkpoint: Path, city_folder: Path) -> None:
-    """One flipped bit in the middle of a file is one line on stderr, for evaluate and explain alike."""
+    """One flipped bit in the middle of a file is one line on stderr, for both evaluate and explain."""
     change_one_byte(checkpoint / name)
     for arguments in (["evaluate", checkpoint], ["explain", checkpoint, "--case", 0]):
         assert_refused(recap_here(*arguments, "--data", city_folder, "--json"), "checkpoint")
@@ -89,7 +89,7 @@ def test_refuses_weights_that_do_not_fit(checkpoint: Path, city_folder: Path) ->
         spoiled = dict(tensors)
         change(spoiled)
         save_tensors(spoiled, checkpoint / "model.safetensors")
-        write_sums_anew(checkpoint)
+        write_sums_again(checkpoint)
         with pytest.raises(MissingTensorError, match=message):
             Checkpoint.load(checkpoint).build_model(dataset, graph)
     change_weights(checkpoint, lambda weights: None)
@@ -97,7 +97,7 @@ def test_refuses_weights_that_do_not_fit(checkpoint: Path, city_folder: Path) ->
 
 
 def test_refuses_another_dataset(checkpoint: Path, tmp_path: Path) -> None:
-    """Other numbers, other POIs, other users, other check-ins: each told apart."""
+    """Other numbers, other POIs, other users, other check-ins: each is named."""
     rows = habit_rows()
     loaded = Checkpoint.load(checkpoint)
     others = {
@@ -131,7 +131,7 @@ def test_refuses_a_newer_format(checkpoint: Path, city_folder: Path) -> None:
 def test_refuses_a_manifest_that_is_none(text: str, checkpoint: Path) -> None:
     """Empty, other JSON, no JSON, too little: never a traceback, even where the hashes fit."""
     (checkpoint / "checkpoint.json").write_text(text, encoding="latin-1")
-    write_sums_anew(checkpoint)
+    write_sums_again(checkpoint)
     with pytest.raises(RecapError):
         Checkpoint.load(checkpoint)
 
@@ -145,7 +145,7 @@ def test_refuses_what_is_no_checkpoint(tmp_path: Path, city_folder: Path) -> Non
 
 
 def test_refuses_a_training_that_has_not_finished(tmp_path: Path, city_folder: Path) -> None:
-    """A stopped training is told apart from a broken checkpoint, and may not be started over by mistake."""
+    """A stopped training is no broken checkpoint, and may not be started over by mistake."""
     out = tmp_path / "out"
     assert train(small_city(), small_training(), out, device=CPU, stop=lambda: True) is None
     assert_refused(recap_here("evaluate", out, "--data", city_folder), "has not finished", "--resume")

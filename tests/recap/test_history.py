@@ -131,7 +131,7 @@ def test_target_in_history_is_membership_of_the_target(walks: Histories) -> None
 
 
 def test_segments_keep_edited_copies_of_one_user_apart() -> None:
-    """Two histories of the same user, told apart by segment, share no visit."""
+    """Two histories of the same user, in two segments, share no visit."""
     checkins = tensors([[0, 1], [0, 1]], user=np.zeros(4, dtype=np.int64), segment=np.array([0, 0, 1, 1]))
     assert checkins.visit_number_T.tolist() == [1, 1, 1, 1]
     assert packed(checkins, [3]) == [{0: (2, 1, 1, True)}]

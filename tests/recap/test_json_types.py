@@ -1,4 +1,4 @@
-"""What a configuration is as JSON has a type beside it: the same names, in the same order."""
+"""What a configuration is as JSON has a type of its own: the same names, in the same order."""
 
 import pytest
 
@@ -19,6 +19,6 @@ def test_the_type_names_every_field(config: type[Config], typed: type) -> None:
 
 
 def test_a_runs_summary_begins_with_the_checkpoints() -> None:
-    """What a training writes down is told of a run too, and after it what the run measured."""
+    """What a training writes down is said of a run too, and after it what the run measured."""
     own = ["checkpoint_hash", "peak_bytes", "device_type"]
     assert list(RunSummary.__annotations__) == [*TrainingSummary.__annotations__, *own]

@@ -25,7 +25,7 @@ def records(predictor: Predictor) -> pd.DataFrame:
 
 
 def test_cases_are_the_records_rows(predictor: Predictor, records: pd.DataFrame) -> None:
-    """Case N is row N of the records: same user, source, target, counts and evidence."""
+    """Case N is row N of the records: same user, source, target, counts and flags."""
     shared = list(predictor.cases.columns)
     pd.testing.assert_frame_equal(predictor.cases, records[shared])
     for number in (0, 7, len(records) - 1):

@@ -13,7 +13,7 @@ from recap.checkpoint import Checkpoint
 from recap.config import Config
 from recap.errors import CheckpointError, ConfigError, RecapError
 from recap.training_config import TrainConfig
-from tests.spoiled import write_sums_anew
+from tests.spoiled import write_sums_again
 from tests.tiny import tiny
 
 MOST_FIELDS = 55
@@ -37,9 +37,9 @@ def put(values: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
 
 
 NEUTRAL: dict[str, Any] = {
-    "fit_evidence": True,
+    "fit_evidence": True,  # words: a field of earlier versions
     "order": "random",
-    "model.evidence": None,
+    "model.evidence": None,  # words: a field of earlier versions
     "model.state": "last_checkin",
     "model.within_trajectory": False,
     "model.detach_context": False,
@@ -49,14 +49,14 @@ NEUTRAL: dict[str, Any] = {
     "model.prior.recency_weight": 0.5,
     "model.prior.window_weight": 2.0,
     "model.prior.max_prior": 10.0,
-    "optimiser.evidence_learning_rate": 0.01,
-    "optimiser.weighing_learning_rate": 0.01,
-    "optimiser.weighing_penalty": 0.01,
-    "optimiser.weighing_decay": 0.01,
+    "optimiser.evidence_learning_rate": 0.01,  # words: a field of earlier versions
+    "optimiser.weighing_learning_rate": 0.01,  # words: a field of earlier versions
+    "optimiser.weighing_penalty": 0.01,  # words: a field of earlier versions
+    "optimiser.weighing_decay": 0.01,  # words: a field of earlier versions
 }
 REFUSED: dict[str, Any] = {
     "order": "by_user",
-    "model.evidence": {"sessions": True},
+    "model.evidence": {"sessions": True},  # words: a field of earlier versions
     "model.state": "graph",
     "model.within_trajectory": True,
     "model.detach_context": True,
@@ -109,8 +109,8 @@ def test_a_retired_field_cannot_be_set() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "opens"),
     [
-        ("model.evidence", {"sessions": True, "weighing": {"network": 32}}, False),
-        ("model.evidence", None, True),
+        ("model.evidence", {"sessions": True, "weighing": {}}, False),  # words: a field of earlier versions
+        ("model.evidence", None, True),  # words: a field of earlier versions
         ("model.state", "user", False),
         ("model.graph_dropout", 0.1, True),
     ],
@@ -124,7 +124,7 @@ def test_a_checkpoint_of_an_earlier_version(
     shutil.copytree(city_checkpoint, folder)
     manifest = json.loads((folder / "checkpoint.json").read_text("utf-8"))
     (folder / "checkpoint.json").write_text(json.dumps(put(manifest, f"train.{path}", value)), encoding="utf-8")
-    write_sums_anew(folder)
+    write_sums_again(folder)
     if opens:
         assert Checkpoint.load(folder).manifest == Checkpoint.load(city_checkpoint).manifest
         return

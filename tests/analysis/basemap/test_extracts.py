@@ -141,7 +141,7 @@ def test_without_osmium_the_command_to_install_it_is_named(tmp_path: Path, monke
 
 
 def test_command(tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`recap basemap` writes where the app looks, or where it is told; another city's file is refused."""
+    """`recap basemap` writes where the app looks, or where it is asked to; another city's file is refused."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))  # other tests see the city without it
     from analysis.basemap.document import box_of, read_basemap
     from analysis.basemap.stored import find_basemap

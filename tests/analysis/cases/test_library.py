@@ -195,7 +195,7 @@ def test_search_looks_at_everything_written() -> None:
     assert not case.holds("room nobody")
 
 
-def test_tags_are_told_apart_and_bounded() -> None:
+def test_tags_differ_and_are_bounded() -> None:
     """A tag stands once, whatever its capitals; too many are refused in one line."""
     assert saved(1, tags=("A", "b", "a")).tags == ("A", "b")
     with pytest.raises(ConfigError, match="tags"):

@@ -41,8 +41,8 @@ def test_the_same_difference_as_experiments_report(metric: str) -> None:
     first, second = (records(rng.integers(1, 60, 60).tolist(), users=users, seen=seen) for _ in range(2))
     a, b = side("A", first), side("B", second)
     found = compare(PairedCases(first), a, b, metric)
-    told = compare_records(second, first, metrics=(metric,), groups=("all", "head", "tail", "unseen"))
-    for name, row in zip(("all", "head", "tail", "never"), told.to_dict(orient="records"), strict=True):
+    answer = compare_records(second, first, metrics=(metric,), groups=("all", "head", "tail", "unseen"))
+    for name, row in zip(("all", "head", "tail", "never"), answer.to_dict(orient="records"), strict=True):
         mine = found.row(name)
         assert [mine["b"], mine["a"], mine["low"], mine["high"]] == pytest.approx(
             [row["value"], row["baseline"], row["low"], row["high"]], abs=1e-12
@@ -51,7 +51,7 @@ def test_the_same_difference_as_experiments_report(metric: str) -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 40), st.integers(1, 40), st.integers(0, 3)), min_size=1, max_size=25))
 def test_exchanging_the_sides_turns_signs(cases: list[tuple[int, int, int]]) -> None:
-    """B beside A is A beside B with signs turned and cells exchanged; the four cells are all cases."""
+    """B next to A is A next to B with signs turned and cells exchanged; the four cells are all cases."""
     first, second, seen = (list(column) for column in zip(*cases, strict=True))
     a, b = side("A", records(first, seen=seen)), side("B", records(second, seen=seen))
     paired = PairedCases(a.cases)

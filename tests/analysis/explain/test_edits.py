@@ -111,7 +111,7 @@ def test_refuses_edits_that_do_not_fit() -> None:
         build_edited_case(predictor, 3, (SetEdge(source=0, destination=1, count=-1),))
 
 
-def test_a_link_from_another_checkpoint_is_told() -> None:
+def test_a_link_from_another_checkpoint_is_named() -> None:
     """The hash in a link must be the open checkpoint's."""
     predictor = small_predictor()
     link = CaseLink.to(predictor, 3, edits="hour:5")

@@ -29,7 +29,7 @@ MODELS: dict[str, dict[str, Any]] = {
     "recap": CURVES | {"core_scope": "unvisited", "use_correction": False},
     "corrected curves": CURVES | {"core_scope": "unvisited"},
     "curves alone": CURVES | {"core_scope": "nowhere", "use_graph": False, "use_correction": False},
-    "core everywhere beside curves": CURVES | {"num_hops": 3},
+    "core everywhere with curves": CURVES | {"num_hops": 3},
 }
 CASES = (0, 3, 9)
 
@@ -68,14 +68,14 @@ def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
     for number in CASES:
         scores = predictor.score(predictor.batch([int(predictor.cases["row"][number])])).total[0]
         for edits in ("", "remove:1;hour:5;source:2"):
-            told = explain_case(predictor, number, edits=parse_edits(edits), counterfactuals=False, top=17)
-            assert len(told.candidates) == predictor.dataset.num_pois
-            for entry in told.candidates:
+            explained = explain_case(predictor, number, edits=parse_edits(edits), counterfactuals=False, top=17)
+            assert len(explained.candidates) == predictor.dataset.num_pois
+            for entry in explained.candidates:
                 assert sum(entry.terms.values()) == pytest.approx(entry.score, abs=1e-9)
                 assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-9)
                 assert edits or entry.score == pytest.approx(float(scores[entry.poi]), abs=1e-12)
-            assert sum(entry.probability for entry in told.candidates) == pytest.approx(1)
-            assert [name for names in told.groups.values() for name in names] != []
+            assert sum(entry.probability for entry in explained.candidates) == pytest.approx(1)
+            assert [name for names in explained.groups.values() for name in names] != []
 
 
 def test_a_counting_baseline_is_a_sum_too() -> None:
@@ -94,14 +94,14 @@ def test_every_without_is_scored_again(changes: dict[str, Any]) -> None:
     """The rank without a group, or the token, is that of a model whose weights of it are zero."""
     predictor = small_predictor(**changes)
     for number in CASES:
-        told = explain_case(predictor, number)
+        explained = explain_case(predictor, number)
         row = int(predictor.cases["row"][number])
-        assert [entry.name for entry in told.without][: len(told.groups)] == list(told.groups)
-        for entry in told.without:
+        assert [entry.name for entry in explained.without][: len(explained.groups)] == list(explained.groups)
+        for entry in explained.without:
             total_P = without_by_hand(predictor, entry.name, row)
             edited = build_edited_case(predictor, number, (SwitchOff(name=entry.name),))
             assert torch.allclose(edited.total_P, total_P, rtol=0, atol=1e-9), entry.name
-            assert entry.rank == rank_of(total_P, told.target), entry.name
+            assert entry.rank == rank_of(total_P, explained.target), entry.name
 
 
 def test_groups_come_in_one_order_and_the_token_is_one_more() -> None:
@@ -118,34 +118,34 @@ def test_groups_come_in_one_order_and_the_token_is_one_more() -> None:
 def paths_case(predictor: Predictor) -> tuple[int, CaseExplanation]:
     """A case whose truth several paths lead to."""
     for number in range(len(predictor.cases)):
-        told = explain_case(predictor, number)
-        if len(told.paths) > 1:
-            return number, told
+        explained = explain_case(predictor, number)
+        if len(explained.paths) > 1:
+            return number, explained
     raise AssertionError("no case has two paths")
 
 
-def test_a_path_adds_f_of_x_times_its_share_and_its_removal_is_scored_again() -> None:
+def test_a_path_adds_f_of_x_times_its_share_and_the_rest_is_scored_without_it() -> None:
     """points = f(x) p / x; without it the model scores f(x - p), as a curve read by hand says."""
     predictor = small_predictor(**MODELS["recap"])
-    number, told = paths_case(predictor)
+    number, explained = paths_case(predictor)
     curve = next(curve for curve in learned_curves(predictor) if curve.name == "two_hop_paths")
     case = build_edited_case(predictor, number)
     packed: TwoHopPaths = predictor.curve_values(*predictor.pack([case.variant])).features.paths
-    here = packed.destination_W == told.target
+    here = packed.destination_W == explained.target
     products = dict(zip(packed.middle_W[here].tolist(), packed.product_W[here].tolist(), strict=True))
-    assert {path.middle: path.product for path in told.paths} == pytest.approx(products)
+    assert {path.middle: path.product for path in explained.paths} == pytest.approx(products)
     whole = sum(products.values())
-    assert values_at(case, [told.target])["two_hop_paths"] == [pytest.approx(whole)]
-    assert told.a.groups[PATHS] == pytest.approx(curve.at(whole))
+    assert values_at(case, [explained.target])["two_hop_paths"] == [pytest.approx(whole)]
+    assert explained.a.groups[PATHS] == pytest.approx(curve.at(whole))
     model = predictor.model
-    for path in told.paths:
+    for path in explained.paths:
         assert path.points == pytest.approx(curve.at(whole) * path.product / whole)
-        after = build_edited_case(predictor, number, (CutPath(middle=path.middle, destination=told.target),))
-        (point_T,) = after.contributions([told.target])
+        after = build_edited_case(predictor, number, (CutPath(middle=path.middle, destination=explained.target),))
+        (point_T,) = after.contributions([explained.target])
         assert float(point_T[after.groups[PATHS]].sum()) == pytest.approx(curve.at(whole - path.product))
-        assert path.rank_without == rank_of(after.total_P, told.target)
-        assert [left.middle for left in two_hop_paths(after, told.target)] == [
-            other.middle for other in told.paths if other is not path
+        assert path.rank_without == rank_of(after.total_P, explained.target)
+        assert [left.middle for left in two_hop_paths(after, explained.target)] == [
+            other.middle for other in explained.paths if other is not path
         ]
     assert isinstance(model, Recap)
 
@@ -153,21 +153,21 @@ def test_a_path_adds_f_of_x_times_its_share_and_its_removal_is_scored_again() ->
 def test_the_papers_paths_have_no_points_but_a_cut() -> None:
     """All users' transitions count; the cut takes one product out of the token's row of A^2."""
     predictor = small_predictor()
-    number, told = paths_case(predictor)
-    table = predictor.graph.two_hop_paths(told.source, told.target)
-    assert [path.product for path in told.paths] == pytest.approx(table["product"].tolist())
-    assert all(path.points is None for path in told.paths)
+    number, explained = paths_case(predictor)
+    table = predictor.graph.two_hop_paths(explained.source, explained.target)
+    assert [path.product for path in explained.paths] == pytest.approx(table["product"].tolist())
+    assert all(path.points is None for path in explained.paths)
     case = build_edited_case(predictor, number)
     embedding = predictor.model.poi_embedding.weight.detach()
     propagated = predictor.scorer.propagated_PE
     assert propagated is not None
-    for path in told.paths:
+    for path in explained.paths:
         changed = propagated.clone()
-        changed[told.source] -= path.product * embedding[told.target]
+        changed[explained.source] -= path.product * embedding[explained.target]
         with torch.inference_mode():
             total_P = predictor.model(predictor.batch([case.row]), predictor.stage, changed).total[0]
-        assert torch.allclose(predictor.score_counterfactuals([cut(case, path.middle, told.target)])[0], total_P)
-        assert path.rank_without == rank_of(total_P, told.target)
+        assert torch.allclose(predictor.score_counterfactuals([cut(case, path.middle, explained.target)])[0], total_P)
+        assert path.rank_without == rank_of(total_P, explained.target)
 
 
 @pytest.mark.parametrize("name", ["paper", "recap"])
@@ -175,16 +175,16 @@ def test_removing_a_visit_and_undoing_it(name: str) -> None:
     """Rank and lost points of each visit are those of the case edited so; without the edit all is as before."""
     predictor = small_predictor(**MODELS[name])
     number = int(predictor.cases.index[predictor.cases["in_history"]][0])
-    told = explain_case(predictor, number)
-    assert told.visits[0].poi == told.target and told.visits[0].visits
-    for visit in told.visits[0].visits:
-        after = explain_case(predictor, number, against=told.runner_up, edits=(RemoveVisit(visit=visit.visit),))
+    explained = explain_case(predictor, number)
+    assert explained.visits[0].poi == explained.target and explained.visits[0].visits
+    for visit in explained.visits[0].visits:
+        after = explain_case(predictor, number, against=explained.runner_up, edits=(RemoveVisit(visit=visit.visit),))
         assert visit.rank_without == after.target_rank
-        assert visit.points == pytest.approx(told.a.score - after.a.score, abs=1e-9)
-        assert after.what_if is not None and after.what_if.target.rank_before == told.target_rank
-        assert after.what_if.lead_before == pytest.approx(told.lead, abs=1e-9)
+        assert visit.points == pytest.approx(explained.a.score - after.a.score, abs=1e-9)
+        assert after.what_if is not None and after.what_if.target.rank_before == explained.target_rank
+        assert after.what_if.lead_before == pytest.approx(explained.lead, abs=1e-9)
         assert after.what_if.lead == pytest.approx(after.lead, abs=1e-9)
-    assert explain_case(predictor, number) == told
+    assert explain_case(predictor, number) == explained
 
 
 def test_the_gate_scales_the_prior_and_the_clip_is_a_term() -> None:
@@ -214,15 +214,15 @@ def test_the_smallest_edit_turns_the_two_round(changes: dict[str, Any]) -> None:
     predictor = small_predictor(**changes)
     found = 0
     for number in range(12):
-        told = explain_case(predictor, number, search=True, counterfactuals=False)
-        assert told.tried
-        if told.flip is None:
+        explained = explain_case(predictor, number, search=True, counterfactuals=False)
+        assert explained.tried
+        if explained.flip is None:
             continue
         found += 1
-        after = apply_edit(build_edited_case(predictor, number), told.flip.edit)
-        lead = float(after.total_P[told.target] - after.total_P[told.runner_up])
-        assert lead == pytest.approx(told.flip.lead, abs=1e-9) and (lead < 0) != (told.lead < 0)
-        assert parse_edits(told.flip.text) == (told.flip.edit,) or isinstance(told.flip.edit, SwitchOff)
+        after = apply_edit(build_edited_case(predictor, number), explained.flip.edit)
+        lead = float(after.total_P[explained.target] - after.total_P[explained.runner_up])
+        assert lead == pytest.approx(explained.flip.lead, abs=1e-9) and (lead < 0) != (explained.lead < 0)
+        assert parse_edits(explained.flip.text) == (explained.flip.edit,) or isinstance(explained.flip.edit, SwitchOff)
     assert found
     assert smallest_flip(build_edited_case(predictor, 0), 0, 1)[1] > 0
 
@@ -246,31 +246,31 @@ def test_the_headline_and_at_most_four_sentences(name: str) -> None:
     """Ranks are those of the explanation; every "without" is one that was run."""
     predictor = small_predictor(**MODELS[name])
     for number in range(0, len(predictor.cases), 3):
-        told = explain_case(predictor, number)
-        assert told.headline.text.startswith(f"RECAP ranks {told.target_name} ")
-        assert f" of {told.num_places:,}" in told.headline.text and "user went" in told.headline.text
-        assert len(told.sentences) <= 4
-        said = " ".join(sentence.text for sentence in told.sentences)
-        visits = len(told.visits[0].visits)
+        explained = explain_case(predictor, number)
+        assert explained.headline.text.startswith(f"RECAP ranks {explained.target_name} ")
+        assert f" of {explained.num_places:,}" in explained.headline.text and "user went" in explained.headline.text
+        assert len(explained.sentences) <= 4
+        said = " ".join(sentence.text for sentence in explained.sentences)
+        visits = len(explained.visits[0].visits)
         assert ("had never been there" in said) == (visits == 0)
-        for sentence in told.sentences:  # a tie is one rank; names may hold numbers
+        for sentence in explained.sentences:  # a tie is one rank; names may hold numbers
             plain = " ".join(piece.text for piece in sentence.pieces if piece.kind == "plain")
             assert len(re.findall(r"\d[\d,]*(?:\w\w–\d[\d,]*)?", plain)) <= 3
-        assert ("Nobody " in said) == (told.transition_count == 0)
-        assert CaseExplanation.parse(told.model_dump(mode="json")) == told
+        assert ("Nobody " in said) == (explained.transition_count == 0)
+        assert CaseExplanation.parse(explained.model_dump(mode="json")) == explained
 
 
 def test_curves_are_the_models_at_every_value() -> None:
     """Knots in the feature's unit; points read off equal the contributions; the paper's prior has its three terms."""
     predictor = small_predictor(**MODELS["recap"])
     curves = {curve.name: curve for curve in learned_curves(predictor)}
-    told = explain_case(predictor, 3, counterfactuals=False)
-    values = values_at(build_edited_case(predictor, 3), [told.target, told.runner_up])
+    explained = explain_case(predictor, 3, counterfactuals=False)
+    values = values_at(build_edited_case(predictor, 3), [explained.target, explained.runner_up])
     for name, curve in curves.items():
         assert curve.knots == sorted(curve.knots) and curve.points[0] == 0.0
         assert len(curve.density) == max(0, len(curve.knots) - 1)
         assert [curve.feature.in_unit(knot) for knot in curve.knots] == curve.amounts
-        for value, entry in zip(values[name], (told.a, told.b), strict=True):
+        for value, entry in zip(values[name], (explained.a, explained.b), strict=True):
             assert entry.terms[name] == pytest.approx(0.0 if value is None else curve.at(value), abs=1e-6)
     assert np.sum([curve.density for curve in curves.values() if curve.name == "visits"]) > 0
     assert [curve.name for curve in learned_curves(small_predictor())] == ["count", "recency", "window"]

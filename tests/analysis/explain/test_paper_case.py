@@ -93,8 +93,8 @@ def test_all_renderings_hold_the_same_numbers() -> None:
     opened = Workspace(predictor.dataset, predictor.graph)
     page = render_html(share_cases([explanation], opened, exact=True))
     notebook = str(explanation._repr_html_())
-    for told in ("Train Station", explanation.local_time):
-        assert told in page and told in notebook
+    for explained in ("Train Station", explanation.local_time):
+        assert explained in page and explained in notebook
     for outside in ("http:", "https:", "src=", "url(", "<script", "@import"):
         assert outside not in page and outside not in notebook
     hostile = explanation.model_copy(update={"source_name": '<img src=x onerror="alert(1)">'})

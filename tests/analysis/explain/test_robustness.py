@@ -29,13 +29,13 @@ def test_checks_are_those_of_the_explanation(changes: dict[str, object]) -> None
     """Points and ranks are the explanation's; other seeds come from their tables, for the case as it was alone."""
     predictor = small_predictor(**changes)
     table = describe_ablations(predictor, predictor.cases)
-    told = explain_case(predictor, 3, checks=True, seeds={1: table, 2: table})
-    assert told.checks
-    ranks = {entry.name: entry.rank for entry in told.without}
+    explained = explain_case(predictor, 3, checks=True, seeds={1: table, 2: table})
+    assert explained.checks
+    ranks = {entry.name: entry.rank for entry in explained.without}
     recorded = table.iloc[3]
-    for check in told.checks:
-        assert check.points == pytest.approx(told.a.groups.get(check.row))
-        assert [(entry.rank, entry.without) for entry in check.seeds] == [(told.target_rank, ranks[check.row])] * 3
+    for check in explained.checks:
+        assert check.points == pytest.approx(explained.a.groups.get(check.row))
+        assert [(entry.rank, entry.without) for entry in check.seeds] == [(explained.target_rank, ranks[check.row])] * 3
         assert recorded[f"without_{slug(check.row)}"] == ranks[check.row]
         assert check.seeds_agreeing == 3 and len(check.cells) == 7
     edited = build_edited_case(predictor, 3, parse_edits("hour:5"))

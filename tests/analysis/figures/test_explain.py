@@ -40,13 +40,13 @@ def words_of(chart: dict[str, Any]) -> list[str]:
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
 def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
     """They end at the score, on one scale for both places, inside of their panels; the numbers are the library's."""
-    told = explained(**changes)
-    rows = rows_of(told, [])
-    for at, entry in enumerate((told.a, told.b)):
+    answer = explained(**changes)
+    rows = rows_of(answer, [])
+    for at, entry in enumerate((answer.a, answer.b)):
         bars = [row.bars[at] for row in rows]
         assert [bar.ends[1] for bar in bars[:-2]] == pytest.approx([bar.start for bar in bars[1:-1]])
         assert bars[-2].ends[1] == pytest.approx(entry.score) and bars[-1].ends == (0.0, entry.score)
-    chart = contributions_chart(told, LIGHT)
+    chart = contributions_chart(answer, LIGHT)
     marks = chart["layer"][1]["data"]["values"]
     assert len(marks) == 3 * len(rows)
     widths = [mark["x2"] - mark["x"] for mark in marks[: 2 * len(rows)]]
@@ -57,29 +57,29 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
         for mark in marks[panel * len(rows) : (panel + 1) * len(rows)]:
             assert all(left - 1e-9 <= mark[end] <= right + 1e-9 for end in ("x", "x2"))
     texts = words_of(chart)
-    for group, value in told.a.groups.items():
+    for group, value in answer.a.groups.items():
         assert signed_points(value) in texts, group
-    assert points(told.a.score) in texts and signed_points(told.lead) in texts
-    assert told.a.name in describe_contributions(told)
+    assert points(answer.a.score) in texts and signed_points(answer.lead) in texts
+    assert answer.a.name in describe_contributions(answer)
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
 def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
     """Under a group its terms, which begin at its bar and end at its end; a click brings the group."""
-    told = explained(**changes)
-    group = next(group for group in told.groups if len(terms_of(told, group)) > 1)
-    closed, rows = rows_of(told, []), rows_of(told, [group])
+    answer = explained(**changes)
+    group = next(group for group in answer.groups if len(terms_of(answer, group)) > 1)
+    closed, rows = rows_of(answer, []), rows_of(answer, [group])
     terms = [row for row in rows if row.is_term]
-    assert len(rows) == len(closed) + len(terms) and len(terms) == len(terms_of(told, group))
+    assert len(rows) == len(closed) + len(terms) and len(terms) == len(terms_of(answer, group))
     (head,) = (row for row in rows if row.group == group and not row.is_term)
-    for at, entry in enumerate((told.a, told.b)):
+    for at, entry in enumerate((answer.a, answer.b)):
         assert terms[0].bars[at].start == head.bars[at].start
         assert terms[-1].bars[at].ends[1] == pytest.approx(head.bars[at].ends[1])
-        assert [row.bars[at].value for row in terms] == [entry.terms[name] for name in terms_of(told, group)]
-    chart = contributions_chart(told, LIGHT, opened=[group])
+        assert [row.bars[at].value for row in terms] == [entry.terms[name] for name in terms_of(answer, group)]
+    chart = contributions_chart(answer, LIGHT, opened=[group])
     clicked = chart["layer"][-1]
     assert clicked["params"][0]["name"] == PICKED and group in [area["group"] for area in clicked["data"]["values"]]
-    assert chart["height"] > contributions_chart(told, LIGHT)["height"]
+    assert chart["height"] > contributions_chart(answer, LIGHT)["height"]
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
@@ -119,17 +119,17 @@ def test_plotly_accepts_every_figure() -> None:
     """Plain dictionaries skip plotly's checks; here it makes them."""
     for changes in ({}, RECAP):
         for number in (0, 3, 9):
-            told = explained(number, **changes)
+            answer = explained(number, **changes)
             for plot in (plot_paths, plot_visits):
-                figure = plot(told, LIGHT)
+                figure = plot(answer, LIGHT)
                 assert go.Figure(figure.to_dict()).layout.font.family == FONT
 
 
 def test_paths_and_visits_say_what_they_count() -> None:
     """A line for each path with its counts; a dot for each visit."""
-    told = next(told for told in map(explained, range(20)) if told.paths and told.visits[0].visits)
-    notes = [note.text for note in plot_paths(told, LIGHT).layout.annotations]
-    first = told.paths[0]
+    answer = next(answer for answer in map(explained, range(20)) if answer.paths and answer.visits[0].visits)
+    notes = [note.text for note in plot_paths(answer, LIGHT).layout.annotations]
+    first = answer.paths[0]
     assert f"{first.count_in:,} of {first.total_in:,}" in notes
-    dots = [trace for trace in plot_visits(told, LIGHT).data if trace.mode == "markers"]
-    assert [len(trace.x) for trace in dots] == [len(place.visits) for place in told.visits]
+    dots = [trace for trace in plot_visits(answer, LIGHT).data if trace.mode == "markers"]
+    assert [len(trace.x) for trace in dots] == [len(place.visits) for place in answer.visits]

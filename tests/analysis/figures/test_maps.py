@@ -5,7 +5,6 @@ import json
 from dataclasses import replace
 from functools import partial
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,22 +17,19 @@ from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_walk_image
-from analysis.figures.palette import DARK, LIGHT, Palette, contrast
+from analysis.figures.palette import DARK, LIGHT, Palette
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
-from analysis.geography import Camera, aggregate_points, fit_camera, from_screen, screen_offsets, unwrap_longitudes
-from analysis.long_tail.accuracy_tables import accuracy_by_count
+from analysis.geography import aggregate_points, fit_camera, screen_offsets, unwrap_longitudes
 from analysis.trajectories.cameras import fit_prediction
 from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.checkpoint import Checkpoint
 from recap.data.synthetic import build_basemap
 from recap.geodesy import distance_km
 from tests.analysis.planted import small_predictor
-from tests.shell import recap, recap_json
 from tests.worlds import small_city
 
 
@@ -95,14 +91,6 @@ def test_fifty_thousand_places_stay_light() -> None:
     assert sum(len(feature["geometry"]["coordinates"]) for feature in features) <= MAX_DOTS
 
 
-def test_words_are_readable() -> None:
-    """Text colours reach 4.5:1 on their page and on their chip."""
-    for palette in (LIGHT, DARK):
-        for hue in (palette.model, palette.truth, palette.revisits, palette.paths):
-            assert contrast(hue.text, palette.page) >= 4.5 and contrast(hue.text, hue.chip) >= 4.5
-        assert contrast(palette.quiet, palette.page) >= 4.5
-
-
 def test_names_cover_nothing() -> None:
     """Names at one mark take different sides; one without a free place near its mark is left out."""
     here = np.zeros(6)
@@ -125,14 +113,6 @@ def test_a_name_is_cut_off_in_no_window() -> None:
     name = "Quennell Underwriters of Saltmere"  # 30 characters take 226 pixels, 18 take 140
     (short,) = place([name], zero, zero, zero + 9, narrowest=(75.0, 100.0))
     assert (short.text, short.anchor) == ("Quennell Underwri…", "middle")
-
-
-def test_pixels_and_degrees_undo_each_other() -> None:
-    """From degrees to the screen and back, also at another latitude than the camera's."""
-    camera = Camera(40.7, -74.0, 13.2)
-    latitude, longitude = np.array([40.7, 40.75, 40.61]), np.array([-74.0, -73.9, -74.1])
-    back = from_screen(camera, *screen_offsets(camera, latitude, longitude))
-    np.testing.assert_allclose(back, (latitude, longitude), atol=1e-9)
 
 
 def meet(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
@@ -257,22 +237,3 @@ def test_picture_of_an_explanation() -> None:
         colours = colours_of(draw_explain_image(explanation, Ground(opened), palette=palette))
         for fill in (palette.paths.fill, palette.truth.fill, palette.model.fill):
             assert ImageColor.getrgb(fill) in colours
-
-
-def test_command_line_twin(city_folder: Path, city_checkpoint: Path) -> None:
-    """`recap long-tail --json` prints the numbers that the app draws; `recap cases find` those that Walk filters."""
-    opened, checkpoint = Workspace.open(city_folder), Checkpoint.load(city_checkpoint)
-    records = opened.with_model(checkpoint.folder).records_with_lists()
-    said = recap_json("long-tail", city_checkpoint, "--data", city_folder, "--metric", "mrr")
-    expected = accuracy_by_count(records, "transition_count", "mrr")
-    assert [row["n"] for row in said["by_transition_count"]] == expected["n"].tolist()
-    values = [row["value"] for row in said["by_transition_count"] if row["n"]]
-    assert values == expected["value"].dropna().tolist()
-    tail = recap_json("cases", "find", city_checkpoint, "--data", city_folder, "--show", "tail")
-    assert tail["cases"] == records["case"][records["transition_count"] <= 1].tolist()
-    printed = recap("cases", "find", city_checkpoint, "--data", city_folder, "--show", "tail").stdout.splitlines()
-    assert [int(line.split(":")[0]) for line in printed[1:]] == tail["cases"][:50]
-    bins = recap("long-tail", city_checkpoint, "--data", city_folder).stdout
-    assert "nan" not in bins and "-1" not in bins
-    overview = recap_json("overview", city_checkpoint, "--data", city_folder)
-    assert overview["groups"][0]["model"] == "RECAP" and overview["groups"][0]["n"] == len(records)

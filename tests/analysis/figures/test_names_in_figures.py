@@ -68,8 +68,8 @@ def place_map() -> go.Figure:
 
 def explained(plot: Callable[..., Any]) -> go.Figure:
     """The first figure of a case in which each place has the hostile name."""
-    told = explain_case(small_predictor(), 3, counterfactuals=False)
-    shown = plot(CaseExplanation.model_validate(renamed(told.model_dump())), LIGHT)
+    answer = explain_case(small_predictor(), 3, counterfactuals=False)
+    shown = plot(CaseExplanation.model_validate(renamed(answer.model_dump())), LIGHT)
     return shown[0] if isinstance(shown, tuple) else shown
 
 

@@ -53,13 +53,6 @@ def test_positions_tell_no_house_from_another(layout: int) -> None:
     assert latitude["Square"][-1] < latitude["Stop"][0] < latitude["Stop"][-1] < latitude["House"][0]
 
 
-def test_a_town_comes_again() -> None:
-    """The same shares and seed make the same check-ins; another seed makes others."""
-    first, again, other = (build_toy_town(0.25, 0.25, seed).dataset.hash for seed in (3, 3, 4))
-    assert first == again != other
-    assert build_toy_town(0.25, 0.25, 3, layout=1).dataset.hash not in (first, other)
-
-
 @pytest.mark.parametrize("share", [-0.1, MAX_SHARE + 0.01, float("nan")])
 def test_shares_beyond_half_are_refused(share: float) -> None:
     with pytest.raises(ConfigError, match=r"must be between 0 and 0\.5"):

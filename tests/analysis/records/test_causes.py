@@ -123,11 +123,11 @@ def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     monkeypatch.setattr("analysis.records.table_cache.ROWS_PER_PIECE", 10)
     base = predictor("paper")
-    rows, told = len(base.cases), list[int]()
+    rows, answer = len(base.cases), list[int]()
 
     def stop(done: int, total: int) -> None:
-        told.append(done)
-        if len(told) == 2:
+        answer.append(done)
+        if len(answer) == 2:
             raise KeyboardInterrupt
 
     def table(open_predictor: Callable[[], Predictor], **more: Any) -> pd.DataFrame:

@@ -36,7 +36,7 @@ def test_made_once() -> None:
     assert made == [2]
 
 
-def test_made_anew_where_it_does_not_fit() -> None:
+def test_made_again_where_it_does_not_fit() -> None:
     """Another length, other metadata, or a file that is no table: made again and replaced."""
     made: list[int] = []
     kept(made)
@@ -70,7 +70,7 @@ def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
     assert kept(made, bundle=bundle)["n"].tolist() == [7, 8], "read from the bundle though the cache has another"
 
 
-def test_a_table_of_another_format_is_made_anew(tmp_path: Path) -> None:
+def test_a_table_of_another_format_is_made_again(tmp_path: Path) -> None:
     """A file that names no format is the first one; another one is as if not there, shipped or kept."""
     bundle, made = tmp_path / "bundle", list[int]()
     first, second = (TableKey("0" * 64, "model", "test", "ablations", number) for number in ("1", "2"))

@@ -1,6 +1,6 @@
 """What no shared file may hold, and where it is looked for: text, links, base64, SVG, PNG metadata, ZIP members.
 
-A scanner of its own, apart from the code that shares: it reads bytes and knows only the dataset's secrets.
+A scanner that knows nothing of the code that shares: it reads bytes and knows only the dataset's secrets.
 """
 
 import base64

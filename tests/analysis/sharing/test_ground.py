@@ -36,7 +36,7 @@ def test_water_alone_on_a_grid() -> None:
     assert {(round(x, 6), round(y, 6)) for x, y in ring} == {(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)}
 
 
-def test_nothing_where_only_cells_are_told() -> None:
+def test_nothing_where_only_cells_are_shown() -> None:
     """Hidden places have no shore; exact files and invented cities have everything."""
     assert shareable_layers(city(), RULE, invented=False, hides_places=True) is None
     whole = city()

@@ -106,7 +106,7 @@ def test_each_kind_is_found_in_each_format(kind: str, wrapped: str) -> None:
 
 
 @pytest.mark.parametrize("wrapped", FORMATS)
-def test_what_may_be_told_is_no_leak(wrapped: str) -> None:
+def test_what_may_be_shown_is_no_leak(wrapped: str) -> None:
     """Places that many people know, weekdays, parts of the day, scores, and a cell's point."""
     for shown in (
         "Ferry Terminal",

@@ -11,13 +11,13 @@ PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_toke
 def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> None:
     """--full says what each group is worth and counts misses by kind; overview and `cases find` then know them too."""
     words = (city_checkpoint, "--data", city_folder)
-    told = recap_json_here("long-tail", *words, "--full")
-    assert {row["ablation"] for row in told["worth"]} == PAPER
-    assert all(row["mrr_low"] <= row["mrr"] <= row["mrr_high"] for row in told["worth"])
+    answer = recap_json_here("long-tail", *words, "--full")
+    assert {row["ablation"] for row in answer["worth"]} == PAPER
+    assert all(row["mrr_low"] <= row["mrr"] <= row["mrr_high"] for row in answer["worth"])
     found = recap_json_here("cases", "find", *words, "--show", "history")
     assert found["n"] == len(found["cases"])
     missed = recap_json_here("cases", "find", *words, "--show", "missed")
-    assert sum(row["n"] for row in told["misses"]) == missed["n"]
+    assert sum(row["n"] for row in answer["misses"]) == missed["n"]
     cards = recap_json_here("overview", *words)["cards"]
     assert all(card["rank"] <= 20 < card["rank_without"] for card in cards if card["kind"] != "missed")
     assert "worth" in recap_here("long-tail", *words, "--full").stdout
@@ -27,7 +27,7 @@ def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> Non
 def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:
     """--checks adds the robustness checks, in JSON and in words."""
     asked = ("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--checks")
-    told = recap_json_here(*asked)
-    assert {"past visits", "core"} & {check["row"] for check in told["checks"]}
+    answer = recap_json_here(*asked)
+    assert {"past visits", "core"} & {check["row"] for check in answer["checks"]}
     assert "Is it stable?" in recap_here(*asked).stdout
     assert_refused(recap_here(*asked, "--seeds", 1), "--seeds")

@@ -17,10 +17,10 @@ BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 def test_the_demo_city_against_visit_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The checkpoint's own numbers, with the four seeds that came along as the spread."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    told = recap_json_here("compare", "visit_count", BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
-    assert [told[side]["seeds"] for side in "ab"] == [1, 5]
-    assert told["headline"].startswith("RECAP beats visit count on rare transitions (+")
-    every = next(row for row in told["groups"] if row["group"] == "all")
+    answer = recap_json_here("compare", "visit_count", BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
+    assert [answer[side]["seeds"] for side in "ab"] == [1, 5]
+    assert answer["headline"].startswith("RECAP beats visit count on rare transitions (+")
+    every = next(row for row in answer["groups"] if row["group"] == "all")
     value = Workspace.open(BUNDLE / "dataset", BUNDLE / "checkpoint").records()[c.RANK].le(20).mean()
     assert every["b"] == pytest.approx(value, abs=1e-3) and every["verdict"] == "b"
 

@@ -21,8 +21,8 @@ BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 def test_json_holds_the_explanation(city_checkpoint: Path, city_folder: Path) -> None:
     """What Python says; several cases as a list."""
     plain = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", 3)
-    told = explain_case(Predictor.load(city_checkpoint, city_folder), 3)
-    assert CaseExplanation.parse(plain) == told
+    explained = explain_case(Predictor.load(city_checkpoint, city_folder), 3)
+    assert CaseExplanation.parse(plain) == explained
     several = recap_json_here("explain", city_checkpoint, "--data", city_folder, "--case", "5,1")
     assert [each["case"] for each in several] == [5, 1]
 
@@ -31,15 +31,15 @@ def test_json_holds_the_explanation(city_checkpoint: Path, city_folder: Path) ->
 def test_the_bundled_models_are_explained(name: str) -> None:
     """Groups that sum to the score, paths and past visits; of the default at least five groups, paths with points."""
     asked = ("explain", BUNDLE / name, "--data", BUNDLE / "dataset", "--case", 2417)
-    told = CaseExplanation.parse(recap_json_here(*asked))
-    assert sum(told.a.groups.values()) == pytest.approx(told.a.score, abs=1e-9) and told.paths
+    explained = CaseExplanation.parse(recap_json_here(*asked))
+    assert sum(explained.a.groups.values()) == pytest.approx(explained.a.score, abs=1e-9) and explained.paths
     if name == "paper":
-        assert list(told.groups) == ["past visits", "correction", "core"]
-        assert [entry.name for entry in told.without][-1] == "graph_token"
+        assert list(explained.groups) == ["past visits", "correction", "core"]
+        assert [entry.name for entry in explained.without][-1] == "graph_token"
     else:
-        assert len(told.groups) >= 5 and all(path.points is not None for path in told.paths)
+        assert len(explained.groups) >= 5 and all(path.points is not None for path in explained.paths)
     text = recap_here(*asked).stdout
-    assert told.headline.text.split(",")[0] in " ".join(text.split())
+    assert explained.headline.text.split(",")[0] in " ".join(text.split())
     for part in ("What adds up to the score", "Two-hop paths", "Past visits to", "Graph token", "rank without"):
         assert part in text
 
@@ -47,10 +47,10 @@ def test_the_bundled_models_are_explained(name: str) -> None:
 def test_curves_and_what_parts_are_worth(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """Every curve with its knots, of the paper's prior too; each part among all, known and new places."""
     checkpoint = write_untrained_checkpoint(Dataset.load(city_folder), tmp_path / "curves", config=recap_config())
-    told = recap_json_here("curves", checkpoint, "--data", city_folder)
-    assert [curve["name"] for curve in told["curves"]] == list(NAMES)
-    assert all(len(curve["knots"]) == len(curve["points"]) == len(curve["amounts"]) for curve in told["curves"])
-    parts = {(row["among"], row["ablation"]) for row in told["worth"]}
+    explained = recap_json_here("curves", checkpoint, "--data", city_folder)
+    assert [curve["name"] for curve in explained["curves"]] == list(NAMES)
+    assert all(len(curve["knots"]) == len(curve["points"]) == len(curve["amounts"]) for curve in explained["curves"])
+    parts = {(row["among"], row["ablation"]) for row in explained["worth"]}
     assert {("known", "past_visits"), ("new", "two_hop_paths"), ("all", "graph_token")} <= parts
     paper = recap_json_here("curves", city_checkpoint, "--data", city_folder)
     assert [curve["name"] for curve in paper["curves"]] == ["count", "recency", "window"]
@@ -91,16 +91,6 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
 def test_refusals(city_checkpoint: Path, city_folder: Path, arguments: list[str], part: str) -> None:
     """One line, exit code 2, nothing on stdout."""
     assert_refused(recap_here("explain", city_checkpoint, "--data", city_folder, *arguments, "--json"), part)
-
-
-def test_an_edit_that_removes_all_history(city_checkpoint: Path, city_folder: Path) -> None:
-    """The last visit before the source cannot go."""
-    predictor = Predictor.load(city_checkpoint, city_folder)
-    visits = int(predictor.case(3)["position"])
-    flags = [word for visit in range(visits) for word in ("--edit", f"remove:{visit}")]
-    assert_refused(
-        recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, *flags), "would remove all history"
-    )
 
 
 def test_edits_in_words(city_checkpoint: Path, city_folder: Path) -> None:

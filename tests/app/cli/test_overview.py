@@ -50,15 +50,15 @@ def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, m
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     prepare_dataset(street(), LENIENT, name="street", source_format="test").save(tmp_path / "data")
     words = ("overview", "--data", tmp_path / "data", "--baseline", "popularity")
-    told = recap_json_here(*words)
-    groups = [row for row in told["groups"] if row["group"] == "all"]
+    answer = recap_json_here(*words)
+    groups = [row for row in answer["groups"] if row["group"] == "all"]
     assert len(groups) == len(COUNTING_BASELINES)
     found = {row["model"]: row["value"] for row in groups}
     assert found.pop("Nearest") == 1.0 and max(found.values()) < 0.6, found
     mine = next(row for row in groups if row["model"] == "Popularity")
     assert mine["baseline"] == "Nearest" and mine["lead_upper"] < 0
-    assert told["headline"].endswith("Ranking by distance finds more: 100 of 100.")
-    assert told["headline"] in recap_here(*words).stdout
+    assert answer["headline"].endswith("Ranking by distance finds more: 100 of 100.")
+    assert answer["headline"] in recap_here(*words).stdout
 
 
 def test_feature_curves_are_compared_once_they_were_fitted(
@@ -75,10 +75,10 @@ def test_feature_curves_are_compared_once_they_were_fitted(
         st.cache_resource.clear()
         app = press(open_view("overview"), "all-models")
         check_calm(app)
-        shown, told = app.dataframe[0].value, pd.DataFrame(recap_json_here(*words)["groups"])
-        for table in (shown, told):
+        shown, answer = app.dataframe[0].value, pd.DataFrame(recap_json_here(*words)["groups"])
+        for table in (shown, answer):
             assert ("Feature curves" in set(table["model"])) == is_fitted
-        values = told[told["group"] == "tail_known"].set_index("model")["value"]
+        values = answer[answer["group"] == "tail_known"].set_index("model")["value"]
         assert shown.set_index("model")["tail_known"][values.index].tolist() == values.tolist()
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "other"))
     build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))

@@ -19,16 +19,16 @@ def explain(checkpoint: Path, data: Path, *options: object) -> str:
 def test_a_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """Two cases: a page without dates, in a new folder."""
     page = tmp_path / "new" / "page.html"
-    told = explain(city_checkpoint, city_folder, "--html", page)
-    assert "matches exactly one user" in told or "users match each shared case" in told
+    answer = explain(city_checkpoint, city_folder, "--html", page)
+    assert "matches exactly one user" in answer or "users match each shared case" in answer
     text = page.read_text()
     assert "2012-" not in text and text.count("<article") == 2 and "What was masked" in text
 
 
 def test_exact_files_say_so(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    told = explain(city_checkpoint, city_folder, "--html", page, "--exact")
-    assert EXACT_NOTE in " ".join(told.split())
+    answer = explain(city_checkpoint, city_folder, "--html", page, "--exact")
+    assert EXACT_NOTE in " ".join(answer.split())
     text = page.read_text()
     assert EXACT_NOTE in text and "2012-" in text and "Test case 3" in text and "User 0" in text
 

@@ -66,7 +66,7 @@ def test_equals_the_average_over_every_order_of_ties(better: int, tied: int, wor
 
 
 def test_a_catalogue_of_equals_is_chance() -> None:
-    """5,000 POIs that nothing tells apart: HR@20 is 20 in 5,000, MRR the mean of 1/1 ... 1/5000."""
+    """5,000 POIs with one score: HR@20 is 20 in 5,000, MRR the mean of 1/1 ... 1/5000."""
     values = metrics_of(records([0], [5000]))
     assert values["hr20"] == pytest.approx(20 / 5000)
     assert values["mrr"] == pytest.approx(sum(1 / rank for rank in range(1, 5001)) / 5000)

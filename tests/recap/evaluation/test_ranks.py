@@ -1,4 +1,4 @@
-"""Ranks: what stands above a target, what cannot be told from it, and what must not be ranked at all."""
+"""Ranks: what stands above a target, what ties with it, and what must not be ranked at all."""
 
 import pytest
 import torch

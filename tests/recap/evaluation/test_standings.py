@@ -19,7 +19,7 @@ def layer(weight_PD: Tensor, bias_P: Tensor) -> nn.Linear:
 
 
 def test_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five places in blocks of two; place 2 ties with place 4, and an addend lifts place 0 past both in scoring 1."""
+    """Five places in blocks of two; place 2 ties with place 4, and points lift place 0 past both in scoring 1."""
     monkeypatch.setattr(standings, "_BLOCK", 2)
     output = layer(torch.tensor([[0.0], [3.0], [2.0], [1.0], [2.0]], dtype=torch.float64), torch.zeros(5))
     state_MD = torch.tensor([[1.0], [1.0], [0.0]], dtype=torch.float64)

@@ -51,7 +51,7 @@ def laid_out(values: FeatureValues) -> np.ndarray:
 
 
 def features_at(dataset: Dataset, rows: torch.Tensor, checkins: CheckinTensors | None = None) -> np.ndarray:
-    """`laid_out` of rows of a dataset, or of other check-ins beside its training."""
+    """`laid_out` of rows of a dataset, or of other check-ins after its training."""
     found = Features.from_dataset(dataset, TransitionGraph.from_dataset(dataset))
     return laid_out(found.of(CaseBatch(checkins or CheckinTensors.from_dataset(dataset), rows)))
 
@@ -98,7 +98,7 @@ def test_nothing_after_the_source_is_read() -> None:
 def test_what_the_user_does_later_says_nothing_about_others() -> None:
     """A user's later training check-ins at other places: neither transitions, paths, popularity nor similarity move.
 
-    How rare a place is, which weighs similarities, is held as it was: it counts everyone.
+    How rare a place is, the weight of similarities, is held as it was: it counts everyone.
     """
     dataset = city()
     checkins = CheckinTensors.from_dataset(dataset)

@@ -187,24 +187,6 @@ def test_packed_candidates_equal_dense_tables(walks: list[list[int]]) -> None:
         assert torch.equal(values, scores.parts[name].gather(1, batch.target_B[:, None])[:, 0])
 
 
-def test_keeps_the_256_most_recent_candidates() -> None:
-    """After 300 different POIs the 44 oldest have neither prior nor correction, all later ones have a prior."""
-    num_pois = 302
-    checkins = checkins_of([list(range(num_pois))])
-    model = Recap(
-        small_model_config(use_graph=False),
-        num_users=1,
-        category_P=torch.zeros(num_pois, dtype=torch.int64),
-        coordinates_P2=torch.zeros(num_pois, 2, dtype=torch.float64),
-        graph=None,
-        dtype=torch.float64,
-    ).eval()
-    with torch.inference_mode():
-        scores = model(CaseBatch(checkins, torch.tensor([300])), Stage())
-    assert (scores.prior[0] > 0).nonzero()[:, 0].tolist() == list(range(44, 300))
-    assert not scores.correction[0, :44].any()
-
-
 @pytest.mark.parametrize(
     ("changes", "gone"),
     [

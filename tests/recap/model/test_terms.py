@@ -29,17 +29,17 @@ from tests.worlds import CURVES, all_cases, batch_of, small_city, small_recap
 CITY = small_city()
 CASES = all_cases(CITY)[:200]
 MODELS: dict[str, dict[str, Any]] = {
-    f"{kind}, core {scope}, {corrected}correction, {told}history": {
+    f"{kind}, core {scope}, {corrected}correction, {answer}history": {
         "prior": {"kind": kind},
         "core_scope": scope,
         "use_correction": not corrected,
-        "use_history": not told,
+        "use_history": not answer,
     }
     for kind in ("paper", "curves")
     for scope in ("everywhere", "unvisited", "nowhere")
     for corrected in ("", "no ")
-    for told in ("", "no ")
-    if (kind, scope, told) != ("paper", "nowhere", "no ")
+    for answer in ("", "no ")
+    if (kind, scope, answer) != ("paper", "nowhere", "no ")
 }
 
 
@@ -104,13 +104,13 @@ def test_scores_without_terms_equal_a_model_that_never_had_them(name: str) -> No
     groups = {term.group for term in model.terms}
     asked = [{term.name for term in model.terms if term.group == group} for group in groups]
     asked += [{terms[0]}, {terms[-1]}, set(terms[::3]), set(terms), set()]
-    told_T = scorer.contributions(batch, batch.target_B).any(0).tolist()
-    told = {term for term, is_told in zip(terms, told_T, strict=True) if is_told} - {"clip"}
+    speaks_T = scorer.contributions(batch, batch.target_B).any(0).tolist()
+    answer = {term for term, speaks in zip(terms, speaks_T, strict=True) if speaks} - {"clip"}
     total_BP = scorer.score(batch).total
     for left_out in asked:
         expected = RecapScorer(without_weights(model, left_out), Stage()).score(batch).total
         torch.testing.assert_close(scorer.scores_without(batch, left_out), expected, rtol=0, atol=1e-9)
-        assert torch.equal(expected, total_BP) is not bool(left_out & told)
+        assert torch.equal(expected, total_BP) is not bool(left_out & answer)
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "paper", pytest.param("without-holdout", marks=pytest.mark.slow)])

@@ -1,4 +1,4 @@
-"""Check-in tokens: which check-ins the Transformer sees, and what it is told about each (Eqs. 1-2)."""
+"""Check-in tokens: which check-ins the Transformer sees, and what it reads of each (Eqs. 1-2)."""
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from tests.worlds import batch_of, small_city, small_recap
 
 
 def tensors(user: list[int], trajectory: list[int], seconds: list[int] | None = None) -> CheckinTensors:
-    """Check-ins at POI 0 of given users and trajectories, an hour apart unless told otherwise."""
+    """Check-ins at POI 0 of given users and trajectories, an hour apart unless given otherwise."""
     times = np.array(seconds if seconds is not None else [3600 * i for i in range(len(user))])
     return CheckinTensors.from_arrays(
         user=np.array(user),

@@ -78,7 +78,7 @@ def test_flashback_scores_one_check_in_by_hand() -> None:
 
 
 def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
-    """With bandwidth 1 the next hour weighs e^-1/2 of the own one, and Sunday's last hour is next to Monday's first."""
+    """With bandwidth 1 the next hour has weight e^-1/2 of the own one; Sunday's last hour precedes Monday's first."""
     city, _ = city_of([[0, 1]], 2)
     model = build_published(small_config("replay", dim=2), city, torch.float64)
     assert isinstance(model, Replay)
@@ -90,7 +90,7 @@ def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
 
 
 def test_lotnext_smooths_places_over_their_neighbours() -> None:
-    """A place with one neighbour of weight 1 beside itself is the mean of both; users prefer by normalised weights."""
+    """A place with one neighbour of weight 1 and itself is the mean of both; users prefer by normalised weights."""
     city, _ = city_of([[0, 1, 2]], 3)
     model = build_published(small_config("lotnext", dim=2, as_published=False), city, torch.float64)
     assert isinstance(model, Lotnext)
@@ -236,7 +236,7 @@ def test_a_rotation_turns_halves_as_complex_numbers() -> None:
 
 
 def test_dprl_averages_by_what_the_user_likes() -> None:
-    """Two check-ins an hour apart at one spot: time weighs (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
+    """Check-ins an hour apart at one spot: time has weight (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
     city, checkins = city_of([[0, 1, 2]], 3)
     model = build_published(small_config("dprl", dim=2, regions=2), city, torch.float64)
     assert isinstance(model, Dprl)

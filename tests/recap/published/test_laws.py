@@ -66,7 +66,7 @@ def test_the_targets_time_is_read_where_it_says_so(config: PublishedConfig) -> N
 
 @every_variant
 def test_alone_or_in_a_batch_the_same_score(config: PublishedConfig) -> None:
-    """Windows of all lengths beside each other; in float64 what is left is the rounding of sums."""
+    """Windows of all lengths in one batch; in float64 what is left is the rounding of sums."""
     batch = batch_of(small_city())
     together = PublishedScorer(shaken(config)).score(batch).total
     for index in range(0, len(batch), 17):

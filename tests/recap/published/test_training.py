@@ -107,8 +107,8 @@ def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) ->
     assert "target's time" in shown.stdout
     explained = recap_json_here("explain", out, "--data", city_folder, "--case", 3, "--edit", "hour:17")
     assert explained["model"] == "REPLAY, target's time given" and explained["what_if"]["target"]["rank"] >= 1
-    told = recap_here("explain", out, "--data", city_folder, "--case", 3)
-    assert told.returncode == 0 and "no contributions" in " ".join(told.stdout.split())
+    answer = recap_here("explain", out, "--data", city_folder, "--case", 3)
+    assert answer.returncode == 0 and "no contributions" in " ".join(answer.stdout.split())
 
 
 def test_a_published_model_of_another_version_is_refused(tmp_path: Path) -> None:

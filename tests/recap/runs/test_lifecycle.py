@@ -72,7 +72,7 @@ def assert_same_training(run: RunFolder, plain: Path) -> None:
     ]
 
 
-def test_a_run_finishes_with_everything_beside_it(
+def test_a_run_finishes_with_everything_next_to_it(
     store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """State, metrics, events, log, versions, checkpoint, summary and records, all readable without us."""
@@ -215,7 +215,7 @@ def test_of_two_runners_one_works(store: RunStore, dataset_folder: Path) -> None
 
 
 @pytest.mark.slow
-def test_a_diverged_run_is_not_told_to_resume(store: RunStore, dataset_folder: Path) -> None:
+def test_a_diverged_run_is_not_asked_to_resume(store: RunStore, dataset_folder: Path) -> None:
     """Its error names the learning rate and no command that would come to the same end."""
     run = submit(store, dataset_folder, overrides=["optimiser.learning_rate=1e30", "validate_every=4"])
     assert wait_until_over(run) == "failed"

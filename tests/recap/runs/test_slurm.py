@@ -173,7 +173,7 @@ def test_jobs_that_end_without_a_word(
 
 
 def test_slurms_refusal_is_the_runs_reason(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
-    """What sbatch says stands beside the failed run."""
+    """What sbatch says stands next to the failed run."""
     (cluster / "refuse").touch()
     run, runner = queue_run(store, dataset_folder)
     runner.tick()

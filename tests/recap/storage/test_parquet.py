@@ -52,6 +52,6 @@ def test_an_own_table_is_refused_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"own\.parquet cannot be read"):
         read_own_table(path, "parquet")
     for words in (("prepare", path, "--out", tmp_path / "city"), ("inspect", path)):
-        told = recap_here(*words)
-        assert told.returncode == 2 and "own.parquet" in told.stderr and "Traceback" not in told.stderr
-        assert len(told.stderr.strip().splitlines()) == 1
+        answer = recap_here(*words)
+        assert answer.returncode == 2 and "own.parquet" in answer.stderr and "Traceback" not in answer.stderr
+        assert len(answer.stderr.strip().splitlines()) == 1

@@ -95,12 +95,6 @@ def test_a_training_of_any_length_still_uses_every_part(name: str, epochs: int) 
     assert weights == sorted(weights)
 
 
-def test_the_same_length_changes_nothing() -> None:
-    """Asking for the length it has is no change."""
-    for config in (tiny(), paper()):
-        assert config.with_epochs(config.epochs) == config
-
-
 @pytest.mark.parametrize(
     ("values", "parts"),
     [

@@ -63,8 +63,10 @@ def test_every_parameter_of_every_preset_gets_a_gradient(preset: str, changes: t
         curves = trainer.model.curves.curves
         has_two_F = curves.knot_FK1[:, 1].isfinite()
         assert has_two_F.sum() > 30
-        told_F = moved["curves.curves.step_FK"].any(1)
-        assert [name for name, two, told in zip(NAMES, has_two_F, told_F, strict=True) if bool(two) != bool(told)] == []
+        moved_F = moved["curves.curves.step_FK"].any(1)
+        assert [
+            name for name, two, moves in zip(NAMES, has_two_F, moved_F, strict=True) if bool(two) != bool(moves)
+        ] == []
 
 
 def scored_by_the_core(trainer: Trainer) -> list[bool]:

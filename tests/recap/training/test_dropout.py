@@ -54,7 +54,7 @@ def drop_and_attend(values: torch.Tensor, present: torch.Tensor) -> tuple[torch.
 @pytest.mark.parametrize("words", [False, True])
 @pytest.mark.parametrize("size", [2, 3])
 def test_shares_together_are_the_batch(words: bool, size: int) -> None:
-    """Every process computes its cases as one process computes them all, dropout and attention alike."""
+    """Every process computes its cases as one process computes them all, with dropout and attention."""
     values = torch.randn(CASES, 6, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     present = torch.ones(CASES, 1, 1, 6, dtype=torch.bool)
 

@@ -138,11 +138,3 @@ def test_inactive_parts_receive_no_gradient(stage: dict[str, Any], asleep: tuple
     losses = training_losses(model(batch, Stage(**stage)), batch.target_B, warm_cases(batch), warm_weight)
     for name, gradient in gradients(model, losses.objective).items():
         assert (gradient is None) is name.startswith(asleep or ("nothing",)), name
-
-
-def test_without_a_warm_case_there_is_no_warm_loss() -> None:
-    """An empty mean is 0, not NaN."""
-    model = small_recap(DATASET)
-    batch = batch_of(DATASET, ROWS[:5])
-    losses = training_losses(model(batch, Stage()), batch.target_B, torch.zeros(5, dtype=torch.bool), 0.5)
-    assert losses.warm.item() == 0.0 and torch.equal(losses.objective.detach(), losses.main)

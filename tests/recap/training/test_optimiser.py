@@ -40,12 +40,6 @@ def test_rates_follow_the_stage() -> None:
     assert {group["name"]: group["weight_decay"] for group in optimiser.param_groups}["prior"] == 0.0
 
 
-def test_rates_default_to_the_one_rate() -> None:
-    """The paper knows a single learning rate."""
-    optimiser = build_optimiser(small_recap(small_city()), OptimiserConfig(learning_rate=0.25))
-    assert {group["lr"] for group in optimiser.param_groups} == {0.25}
-
-
 def test_a_schedule_scales_every_rate() -> None:
     """Half way through a cosine every group has half its rate."""
     config = OptimiserConfig(learning_rate=0.5, prior_learning_rate=2.0, schedule="cosine")

@@ -121,7 +121,7 @@ def test_a_cut_in_bf16(tmp_path: Path) -> None:
 def test_a_journal_ahead_of_or_behind_the_state_is_mended(
     lines: int, uninterrupted: tuple[dict[str, bytes], list[dict[str, Any]]], tmp_path: Path
 ) -> None:
-    """The state of epoch 1 beside a journal of epoch 2 and half a line: each epoch is there once in the end."""
+    """The state of epoch 1 next to a journal of epoch 2 and half a line: each epoch is there once in the end."""
     session(tmp_path, stop_after=4)
     early = (tmp_path / STATE_FILE).read_bytes()
     session(tmp_path, stop_after=4)

@@ -92,7 +92,7 @@ def test_the_loss_by_hand() -> None:
 
 
 def test_places_stand_for_all_places() -> None:
-    """Over many draws every place weighs 1 in the mean, however popular; the sum of any f is met."""
+    """Over many draws every place has weight 1 in the mean, however popular; the sum of any f is met."""
     torch.manual_seed(0)
     popularity_P = torch.tensor([0.0, 1.0, 10.0, 100.0, 1000.0])
     sampler = NegativeSampler(popularity_P, SampledSoftmax(popular=3, uniform=2))
@@ -102,7 +102,7 @@ def test_places_stand_for_all_places() -> None:
         assert negatives.poi_U.tolist() == sorted(set(negatives.poi_U.tolist()))
         weight_P[negatives.poi_U] += negatives.log_weight_U.exp()
     assert (weight_P / draws).tolist() == pytest.approx([1.0] * 5, abs=0.03)
-    # A place that nobody visited is drawn uniformly alone, 2 / 5 times a batch; it weighs 5 / 2 then.
+    # A place that nobody visited is drawn uniformly alone, 2 / 5 times a batch; its weight is 5 / 2 then.
     alone = NegativeSampler(popularity_P, SampledSoftmax(popular=0, uniform=1)).draw()
     assert alone.log_weight_U.exp().tolist() == pytest.approx([5.0])
 
@@ -126,24 +126,24 @@ def trained(folder: Path, config: TrainConfig, stop_after: int | None = None) ->
     return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
 
 
-def test_the_curves_stand_beside_a_training_but_not_among_too_many_places(tmp_path: Path) -> None:
+def test_the_curves_stand_next_to_a_training_but_not_among_too_many_places(tmp_path: Path) -> None:
     """With the whole softmax its test metrics are those of `recap evaluate`; a sampled one fits none."""
     dataset, cpu = small_city(), torch.device("cpu")
     graph = TransitionGraph.from_dataset(dataset)
     for name, config in (("whole", small_training(epochs=3)), ("sampled", SAMPLED)):
         checkpoint = train(dataset, config, tmp_path / name, device=cpu)
         assert checkpoint is not None
-        beside = checkpoint.read_summary()["baselines"]
-        assert beside.keys() == ({FEATURE_CURVES} if name == "whole" else set()) | set(COUNTING_BASELINES)
+        others = checkpoint.read_summary()["baselines"]
+        assert others.keys() == ({FEATURE_CURVES} if name == "whole" else set()) | set(COUNTING_BASELINES)
         assert ("| feature_curves | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")
-        for baseline in beside:
-            assert beside[baseline] == evaluate(build_baseline(baseline, dataset, graph), dataset, graph).metrics
+        for baseline in others:
+            assert others[baseline] == evaluate(build_baseline(baseline, dataset, graph), dataset, graph).metrics
 
 
 def test_a_baseline_that_fails_costs_no_checkpoint(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Nor do too many places for a fit: the others stand beside the model, and the log says which does not."""
+    """Nor do too many places for a fit: the others stand next to the model, and the log says which does not."""
 
     def failing(name: str, dataset: Dataset, graph: TransitionGraph) -> Scorer:
         if name == FEATURE_CURVES:

@@ -147,7 +147,7 @@ def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -
     assert all(torch.equal(tensor, weights[1][key]) for key, tensor in weights[0].items())
 
 
-def test_the_watcher_is_told_every_step(tmp_path: Path) -> None:
+def test_the_watcher_speaks_every_step(tmp_path: Path) -> None:
     """176 training cases in batches of 64 are three steps an epoch."""
     seen: list[StepReport] = []
     Trainer(small_city(), small_training(), tmp_path, CPU).run(watch=seen.append)
@@ -170,7 +170,7 @@ def test_batches_cover_every_training_case_once_in_an_order_of_their_own(tmp_pat
 def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
     """Seven epochs of the core, then a hundredfold learning rate breaks it: the kept epoch is 8 or 9 all the same.
 
-    The best of all epochs is kept beside it, each with the weights of its own epoch.
+    The best of all epochs is kept too, each with the weights of its own epoch.
     """
     config = small_training(
         epochs=9,

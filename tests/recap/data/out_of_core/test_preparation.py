@@ -102,8 +102,8 @@ def test_ids_are_numbered_by_their_text(tmp_path: Path) -> None:
     raw["poi_name"] = ["first", "second", "third", "fourth", "fifth"]
     raw.to_parquet(tmp_path / "raw.parquet")
     dataset = on_disk(tmp_path / "raw.parquet", ONE)
-    told = dataset.pois[["poi_id", "poi_name"]].to_numpy().tolist()
-    assert told == [["Zoo", "second"], ["café", "first"], ["zoo", "fourth"]]
+    answer = dataset.pois[["poi_id", "poi_name"]].to_numpy().tolist()
+    assert answer == [["Zoo", "second"], ["café", "first"], ["zoo", "fourth"]]
     assert dataset.checkins["poi"].tolist() == [1, 0, 1, 2, 1]
 
 

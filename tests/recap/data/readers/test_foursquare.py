@@ -3,7 +3,6 @@
 import gzip
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -115,23 +114,12 @@ def test_names_the_line_far_into_a_large_file(tmp_path: Path) -> None:
 
 
 def test_refuses_files_that_are_no_table(tmp_path: Path) -> None:
-    """Missing, empty, a folder, noise, a cut-off .gz: each is told apart."""
-    cut = tmp_path / "cut.txt.gz"
-    cut.write_bytes(gzip.compress("\n".join(LINES * 1000).encode("latin-1"))[:-200])
+    """A folder, and a .gz with a wrong byte; tests of the command have empty, cut-off and noisy files."""
     damaged = tmp_path / "damaged.txt.gz"
     data = bytearray(gzip.compress("\n".join(LINES * 1000).encode("latin-1")))
     data[len(data) // 2] ^= 0xFF
     damaged.write_bytes(data)
-    (tmp_path / "noise.txt").write_bytes(np.random.default_rng(1).bytes(100_000))
-    (tmp_path / "empty.txt").write_bytes(b"")
-    for path, part in (
-        (tmp_path / "missing.txt", "does not exist"),
-        (tmp_path, "folder"),
-        (tmp_path / "empty.txt", "empty"),
-        (cut, "cut off"),
-        (damaged, "damaged"),
-        (tmp_path / "noise.txt", "not text"),
-    ):
+    for path, part in ((tmp_path, "folder"), (damaged, "damaged")):
         with pytest.raises(DataError, match=part):
             read_raw(path, "foursquare")
 

@@ -55,8 +55,8 @@ def test_foursquare_folders_hold_local_times(tmp_path: Path) -> None:
     read = read_checkins(write(tmp_path / "f", "foursquare_nyc"), "libcity", NEW_YORK)
     assert read.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 22:00:09", tz="UTC")
     assert any("local" in note for note in read.account.notes)
-    told = read_checkins(write(tmp_path / "city"), "libcity", NEW_YORK.model_copy(update={"local_times": True}))
-    assert told.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 22:00:09", tz="UTC")
+    answer = read_checkins(write(tmp_path / "city"), "libcity", NEW_YORK.model_copy(update={"local_times": True}))
+    assert answer.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 22:00:09", tz="UTC")
 
 
 def test_without_categories_and_without_config(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_named_columns(tmp_path: Path) -> None:
         "2024-07-01 12:00",
     ],
 )
-def test_time_layouts_are_told_by_themselves(tmp_path: Path, time: str) -> None:
+def test_time_layouts_are_recognised(tmp_path: Path, time: str) -> None:
     """ISO with or without zone, epochs in seconds to microseconds, and the Foursquare layout: all 12:00 UTC."""
     path = csv(tmp_path / "a.csv", f"user,poi,time,lat,lon\n1,2,{time},52.5,13.4\n")
     assert read_checkins(path, "csv", ZONE).table[c.TIME].tolist() == [NOON]

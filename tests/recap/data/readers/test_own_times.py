@@ -41,7 +41,7 @@ FORMATS = [
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_written_times_are_read_without_an_option(form: str, tmp_path: Path) -> None:
-    """Day first and month first are told apart by a 13th; what is read equals what was written."""
+    """Day first and month first differ by a 13th; what is read equals what was written."""
     path = own(tmp_path / "own.csv", time=[moment.strftime(form) for moment in MOMENTS])
     read = read_checkins(path, "csv", ReadOptions(timezone="UTC"))
     written = [moment.floor("min") if "%S" not in form else moment for moment in MOMENTS]
@@ -203,7 +203,7 @@ def test_swapped_coordinates_are_named(tmp_path: Path) -> None:
         ("43.8", "87.6", "Asia/Shanghai", False),
     ],
 )
-def test_swapped_coordinates_within_their_ranges_are_told(
+def test_swapped_coordinates_within_their_ranges_are_named(
     latitude: str, longitude: str, zone: str, swapped: bool, tmp_path: Path
 ) -> None:
     """At `prepare` too, with the option that turns them round."""
@@ -215,7 +215,7 @@ def test_swapped_coordinates_within_their_ranges_are_told(
     ]
 
 
-def test_a_given_split_without_validation_is_told(tmp_path: Path) -> None:
+def test_a_given_split_without_validation_is_named(tmp_path: Path) -> None:
     """At `prepare`, not at the first training."""
     path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"], split=["train", "test"])
     notes = read_checkins(path, "csv", ReadOptions(timezone="UTC")).account.notes
