@@ -41,6 +41,11 @@ MODELS: dict[str, dict[str, Any]] = {
     for answer in ("", "no ")
     if (kind, scope, answer) != ("paper", "nowhere", "no ")
 }
+SAMPLED = [
+    pytest.param(name, marks=[] if changes["use_correction"] == changes["use_history"] else pytest.mark.slow)
+    for name, changes in MODELS.items()
+]
+"""Correction and history both there or both not; the others are slow tests."""
 
 
 @cache
@@ -73,7 +78,7 @@ def without_weights(model: Recap, terms: set[str], dataset: Dataset = CITY) -> R
     return other
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_contributions_add_up_to_the_score(name: str) -> None:
     """At the target, at a visited place and at a new one, to 1e-9; terms are there that the configuration has."""
     scorer = RecapScorer(model_of(name), Stage())
@@ -95,7 +100,7 @@ def test_contributions_add_up_to_the_score(name: str) -> None:
         ]
 
 
-@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.parametrize("name", SAMPLED)
 def test_scores_without_terms_equal_a_model_that_never_had_them(name: str) -> None:
     """Single terms, whole groups and all at once, over 200 cases and every place: prior and correction are new too."""
     model = model_of(name)

@@ -86,7 +86,7 @@ def test_an_unknown_model_is_refused(tmp_path: Path, city_folder: Path) -> None:
     result = recap_here("train", city_folder, "--model", "nextloc", "--out", tmp_path / "out")
     assert result.returncode == 2 and "unknown model 'nextloc'; choose one of recap, flashback" in result.stderr
     result = recap_here("train", city_folder, "--model", "flashback", "--preset", "paper", "--out", tmp_path / "out")
-    assert result.returncode == 2 and "--preset paper is RECAP's" in result.stderr
+    assert result.returncode == 2 and "--preset paper is for RECAP" in result.stderr
     assert not (tmp_path / "out").exists()
     with pytest.raises(ConfigError, match="unknown model"):
         published_config("nextloc")
