@@ -10,25 +10,12 @@ from scipy import stats
 from analysis.compare.significance import EXACT_USERS, SignFlips, mcnemar
 
 
-def test_mcnemar_by_hand() -> None:
-    """Five against none: 2 / 2^5. Two against one: every split of three is as far from the middle or farther."""
-    assert mcnemar(0, 5) == pytest.approx(2 / 32)
-    assert mcnemar(2, 1) == 1.0
-    assert mcnemar(0, 0) == 1.0
-
-
 @given(st.integers(0, 200), st.integers(0, 200))
 def test_mcnemar_is_scipys_binomial_test(only_a: int, only_b: int) -> None:
     """Exact McNemar is a sign test of the cases that differ; swapping the sides changes nothing."""
     if only_a + only_b:
         assert mcnemar(only_a, only_b) == stats.binomtest(only_a, only_a + only_b, 0.5).pvalue
     assert mcnemar(only_a, only_b) == pytest.approx(mcnemar(only_b, only_a), rel=1e-12)
-
-
-def test_sign_flips_by_hand() -> None:
-    """Sums 1, 2, 3: of the eight signed sums only +6 and -6 are as far from 0 as 6."""
-    p, exact = SignFlips(3).p_values(np.array([[1.0], [2.0], [3.0]]))
-    assert exact.tolist() == [True] and p[0] == pytest.approx(2 / 8)
 
 
 @given(st.data())

@@ -5,9 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.learn.toy_town import MAX_SHARE, PLACES, build_toy_town, place_name, square_of, stop_of
+from analysis.learn.toy_town import PLACES, build_toy_town, place_name, square_of, stop_of
 from recap import columns as c
-from recap.errors import ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 
@@ -51,11 +50,3 @@ def test_positions_tell_no_house_from_another(layout: int) -> None:
     assert np.ptp(longitude["House"]) == pytest.approx(11 * 1e-4)
     assert min(np.ptp(latitude["Stop"]), np.ptp(longitude["Stop"]), np.ptp(longitude["Square"])) > 0.01
     assert latitude["Square"][-1] < latitude["Stop"][0] < latitude["Stop"][-1] < latitude["House"][0]
-
-
-@pytest.mark.parametrize("share", [-0.1, MAX_SHARE + 0.01, float("nan")])
-def test_shares_beyond_half_are_refused(share: float) -> None:
-    with pytest.raises(ConfigError, match=r"must be between 0 and 0\.5"):
-        build_toy_town(share, 0.0)
-    with pytest.raises(ConfigError, match="return_share"):
-        build_toy_town(0.0, share)

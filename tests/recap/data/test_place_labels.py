@@ -56,7 +56,3 @@ def test_control_characters_are_shown() -> None:
     """What would drive a terminal or turn the reader's eye round is spelled out; it stays within the length."""
     assert labels(("\x1b[31mred", "", 1), ("a\u202eb\x9b", "", 1)) == ["\\x1b[31mred", "a\\u202eb\\x9b"]
     assert len(labels(("\x1b" * 80, "", 1))[0]) == LONGEST
-
-
-def test_an_empty_table_has_no_labels() -> None:
-    assert labels() == []

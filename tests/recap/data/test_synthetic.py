@@ -6,7 +6,6 @@ import json
 from functools import lru_cache
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -15,8 +14,6 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city, hash_checkins
-from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX
-from recap.data.synthetic.layout import build_layout
 from recap.data.synthetic.people import DAYS
 from recap.data.synthetic.venues import build_venues
 from recap.errors import ConfigError
@@ -106,23 +103,6 @@ def test_the_smallest_cities_work(people: int) -> None:
 
 
 # Venues and map
-
-
-def test_no_venue_lies_in_water() -> None:
-    """Neither sea, river nor lake, hubs and parks included."""
-    where = np.array([venue.at for venue in build_venues(seed=11, people=550)])
-    assert not build_layout().in_water(where).any()
-
-
-def test_only_parks_lie_in_parks() -> None:
-    """Shops keep out of the green, parks keep inside it."""
-    venues = build_venues(seed=11, people=550)
-    green = build_layout().in_park(np.array([venue.at for venue in venues]))
-    parks = np.array([venue.category == CATEGORY_INDEX["Park"] for venue in venues])
-    hubs = np.array([CATEGORIES[venue.category].group == "hub" for venue in venues])
-    beaches = np.array([venue.category == CATEGORY_INDEX["Beach"] for venue in venues])
-    assert green[parks].all()
-    assert not green[~parks & ~hubs & ~beaches].any()
 
 
 def test_names_are_plain_short_and_of_no_known_brand() -> None:

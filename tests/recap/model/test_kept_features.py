@@ -47,7 +47,7 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
 
 
 def test_the_gradient_of_every_place_is_that_of_single_pairs() -> None:
-    """Laid out over all places, or pair by pair: the same scores and the same gradient of each increment."""
+    """Over all places at once, or pair by pair: the same scores and the same gradient of each increment."""
     curves = prior()
     batch = CaseBatch(CASES.checkins, ROWS[::7])
     values = curves.features_of(batch)

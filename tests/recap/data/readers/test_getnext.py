@@ -1,6 +1,5 @@
 """GETNext CSV folders: the mapping, the split and trajectories that stay, and folders that lack a part."""
 
-import gzip
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +10,7 @@ from recap.data.cleaning import DataConfig, clean_checkins
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.readers.getnext import COLUMNS
-from recap.data.reading import ReadOptions, detect_format, read_checkins
+from recap.data.reading import ReadOptions, read_checkins
 from recap.errors import DataError
 
 HEADER = ",".join(COLUMNS)
@@ -110,16 +109,6 @@ def test_a_zone_column_in_some_parts_only(folder: Path) -> None:
         read_checkins(folder, "getnext")
     table = read_checkins(folder, "getnext", ReadOptions(timezone="America/New_York")).table
     assert len(table) == 7 and set(table[c.TZ_OFFSET_MINUTES]) == {-240}
-
-
-def test_compressed_parts(folder: Path) -> None:
-    """Three .csv.gz are a folder like any other."""
-    whole = read_checkins(folder, "getnext").table
-    for path in sorted(folder.iterdir()):
-        path.with_name(path.name + ".gz").write_bytes(gzip.compress(path.read_bytes()))
-        path.unlink()
-    assert detect_format(folder).source_format == "getnext"
-    pd.testing.assert_frame_equal(read_checkins(folder, "getnext").table, whole)
 
 
 def test_local_times_only(folder: Path) -> None:
