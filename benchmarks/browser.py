@@ -41,10 +41,12 @@ VIEWS: Final = ("overview", "walk", "explain", "long_tail", "compare", "cases", 
 WINDOW: ViewportSize = {"width": 1440, "height": 900}
 NARROW: ViewportSize = {"width": 800, "height": 900}
 PATIENCE_S: Final = 120
-PICTURES: Final = (
-    ".js-plotly-plot .main-svg, [data-testid=stDeckGlJsonChart] canvas, [data-testid=stMain] img, "
-    "[data-testid=stVegaLiteChart] :is(canvas, svg)"
-)
+PICTURES: Final = """[...document.querySelectorAll(
+    '.js-plotly-plot .main-svg, [data-testid=stDeckGlJsonChart] canvas, [data-testid=stMain] img, ' +
+    '[data-testid=stVegaLiteChart] :is(canvas, svg)'),
+  ...[...document.querySelectorAll('[data-testid=stBidiComponentIsolated]')]
+    .flatMap(host => [...host.shadowRoot?.querySelectorAll('figure') ?? []])]"""
+"""Every picture of a page: charts, maps, images and what `app.components.picture` draws."""
 
 WATCH: Final = """
 (() => {
@@ -55,7 +57,7 @@ WATCH: Final = """
   (async () => {
     for (let quiet = 0, last = performance.now(); quiet < 15;) {
       const headline = document.querySelector('[data-testid=stMain] h1')?.innerText.trim();
-      const picture = [...document.querySelectorAll(`PICTURES`)].some(drawn);
+      const picture = PICTURES.some(drawn);
       await frame();
       const now = performance.now(), quick = now - last < 100;
       last = now;
@@ -87,7 +89,7 @@ FIRST_SCREEN: Final = """
     if (box.height && box.width && box.top < innerHeight)
       words.push(...node.textContent.split(/\\s+/).filter(word => /[\\p{L}\\p{N}]/u.test(word)));
   }
-  const pictures = [...document.querySelectorAll(`PICTURES`)].map(e => e.getBoundingClientRect());
+  const pictures = PICTURES.map(e => e.getBoundingClientRect());
   const first = pictures.filter(box => box.height > 20).sort((a, b) => a.top - b.top)[0];
   return {
     height_px: Math.max(main.scrollHeight, document.documentElement.scrollHeight),

@@ -1,13 +1,13 @@
 """The chart "What adds up to the score": two places' contributions by group, and their difference."""
 
 from collections.abc import Collection, Iterable
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
 from analysis.explain.sentences import part_label
 from analysis.explain.types import Candidate
-from analysis.figures.charts import FONT
+from analysis.figures.elements import PICK, Element, element, share
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
@@ -15,15 +15,13 @@ from recap.model.recap import CORRECTION
 from recap.printable import shortened
 
 ROW_PX: Final = 34
-_BELOW_PX: Final = 20
-"""Space that Streamlit leaves below every Vega chart."""
 _TERM_ROW: Final = 0.7
+"""Height of a term's row, in rows."""
 _BAR: Final = 0.6
 _LONGEST_TERM: Final = 28
 _LONGEST_NAME: Final = 22
-PICKED: Final = "picked"
-_LABEL_SHARE: Final = 0.08
-"""Share of a panel's width for the number at its right."""
+_NUMBER: Final = "4.6em"
+"""Width of a column of numbers."""
 
 
 class Bar(NamedTuple):
@@ -105,87 +103,46 @@ def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[Row]:
     return rows
 
 
-_MARKS: Final = ("mark", "rule", "rect", "bar", "text")
-"""Kinds of marks; the chart has an alternative text, so single marks need none."""
-
-
-def contributions_chart(shown: CaseExplanation, palette: Palette, *, opened: Collection[str] = ()) -> dict[str, Any]:
-    """The target, the runner-up, and the difference, row by row, as a Vega-Lite specification.
-
-    A click on a row selects its ``group`` in the parameter `PICKED`. Vega is a sixth of plotly's size, and this picture
-    leads its page.
+def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Collection[str] = ()) -> Element:
+    """The target, the runner-up, and the difference, row by row; a click on a row brings its group.
 
     Args:
         opened: the groups whose terms are shown.
     """
     hues = [palette.of_role(role) for role in shown.roles]
     rows = rows_of(shown, opened)
-    bottom = rows[-1].y
-    marks, words = [], [_label(row, palette, opens=bool(terms_of(shown, row.group)), opened=opened) for row in rows]
     scale = _scale([bar for row in rows for bar in row.bars])
-    for at, (entry, hue) in enumerate(zip((shown.a, shown.b), hues, strict=True)):
-        panel = _PANELS[at]
-        words.append(_word(panel.left, -1, shortened(entry.name, _LONGEST_NAME), hue.text, bold=True))
-        for row in rows:
-            bar, is_score = row.bars[at], not row.group
-            colour = hue.fill if is_score else group_colour(row.group, palette)
-            start, end = (panel.at(value, *scale) for value in bar.ends)
-            marks.append(_bar(row, start, end, colour))
-            text = points(bar.value) if is_score else signed_points(bar.value)
-            words.append(_number(panel, row, text, hue.text if is_score else None, palette))
-    panel, span = _PANELS[2], _scale([Bar("", 0.0, row.difference) for row in rows], least=(scale[1] - scale[0]) / 2)
-    words.append(_word(panel.left, -1, "Difference", palette.quiet))
-    for row in rows:
-        colour = translucent((hues[0] if row.difference > 0 else hues[1]).fill, 0.4 if row.group else 1)
-        marks.append(_bar(row, panel.at(0.0, *span), panel.at(row.difference, *span), colour))
-        words.append(_number(panel, row, signed_points(row.difference), None, palette))
-    opening = [
-        {"group": row.group, "x": 0, "x2": 1, "y": row.y - 0.5, "y2": row.y + 0.5}
-        for row in rows
-        if not row.is_term and terms_of(shown, row.group)
+    apart = _scale([Bar("", 0.0, row.difference) for row in rows], least=(scale[1] - scale[0]) / 2)
+    named = [
+        (shortened(entry.name, _LONGEST_NAME), hue.text, 700)
+        for entry, hue in zip((shown.a, shown.b), hues, strict=True)
     ]
-    x, y = _axis("x", 0, 1), _axis("y", -1.5, bottom + 0.5, reverse=True)
-    return {
-        "width": "container",
-        "height": round(ROW_PX * (bottom + 2.0)) + _BELOW_PX,
-        "autosize": {"type": "fit", "contains": "padding"},
-        "padding": 0,
-        "background": "transparent",
-        "config": {"view": {"stroke": None}, "font": FONT, "aria": False} | {kind: {"aria": False} for kind in _MARKS},
-        "layer": [
-            {
-                "data": {"values": [{"y": bottom - 0.5}]},
-                "mark": {"type": "rule", "color": palette.grid},
-                "encoding": {"y": y},
-            },
-            {
-                "data": {"values": marks},
-                "mark": {"type": "rect", "fillOpacity": {"expr": "datum.opacity"}},
-                "encoding": {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}}
-                | {name: {"field": "colour", "type": "nominal", "scale": None} for name in ("fill", "stroke")},
-            },
-            {
-                "data": {"values": words},
-                "mark": {
-                    "type": "text",
-                    "baseline": "middle",
-                    **{name: {"expr": f"datum.{name}"} for name in ("align", "fontSize", "fontWeight")},
-                },
-                "encoding": {
-                    "x": x,
-                    "y": y,
-                    "text": {"field": "text"},
-                    "color": {"field": "colour", "type": "nominal", "scale": None},
-                },
-            },
-            {
-                "data": {"values": opening},
-                "params": [{"name": PICKED, "select": {"type": "point", "fields": ["group"], "toggle": "true"}}],
-                "mark": {"type": "rect", "opacity": 0, "cursor": "pointer"},
-                "encoding": {"x": x, "x2": {"field": "x2"}, "y": y, "y2": {"field": "y2"}},
-            },
-        ],
-    }
+    head = [
+        element("th", text, style={"color": colour, "font_weight": weight}, scope="col", colspan="2")
+        for text, colour, weight in [*named, ("Difference", palette.quiet, 400)]
+    ]
+    lines = [element("tr", element("td"), *head, style={"height": f"{ROW_PX}px"})]
+    for row in rows:
+        fills = [hue.fill if not row.group else group_colour(row.group, palette) for hue in hues]
+        ahead = translucent((hues[0] if row.difference > 0 else hues[1]).fill, 0.4 if row.group else 1)
+        cells = [
+            *_cells(row, row.bars[0], scale, fills[0], hues[0].text, palette),
+            *_cells(row, row.bars[1], scale, fills[1], hues[1].text, palette),
+            *_cells(row, Bar("", 0.0, row.difference), apart, ahead, palette.ink, palette),
+        ]
+        opens = bool(row.group) and not row.is_term and bool(terms_of(shown, row.group))
+        height = {"height": f"{_height(row):g}px"} | ({} if row.group else {"border_top": f"1px solid {palette.grid}"})
+        line = element("tr", _label(row, palette, opens=opens, opened=opened), *cells, style=height)
+        if opens:
+            line[1][PICK] = row.group
+        lines.append(line)
+    widths = [element("col", style={"width": width}) for width in ("24%", *("auto", _NUMBER) * 2, "13%", _NUMBER)]
+    return element("table", element("colgroup", *widths), element("tbody", *lines))
+
+
+def contributions_height(shown: CaseExplanation, opened: Collection[str]) -> int:
+    """Of the picture, in pixels."""
+    return round(ROW_PX + sum(_height(row) for row in rows_of(shown, opened)) + 2)
 
 
 def describe_contributions(shown: CaseExplanation) -> str:
@@ -195,19 +152,6 @@ def describe_contributions(shown: CaseExplanation) -> str:
         listed = ", ".join(f"{part_label(group)} {signed_points(value)}" for group, value in entry.groups.items())
         said.append(f"{entry.name}: {listed}; score {points(entry.score)}")
     return ". ".join(said).replace(MINUS, "minus ")
-
-
-class _Panel(NamedTuple):
-    """A place's panel or the differences': shares of the chart's width, with the number at its right."""
-
-    left: float
-    right: float
-
-    def at(self, value: float, low: float, high: float) -> float:
-        return self.left + (self.right - _LABEL_SHARE - self.left) * (value - low) / (high - low)
-
-
-_PANELS: Final = (_Panel(0.24, 0.52), _Panel(0.54, 0.82), _Panel(0.84, 1.0))
 
 
 def _scale(bars: Iterable[Bar], least: float = 1e-6) -> tuple[float, float]:
@@ -222,34 +166,47 @@ def _scale(bars: Iterable[Bar], least: float = 1e-6) -> tuple[float, float]:
     return (low - extra / 2, high + extra / 2) if low < 0 else (low, high + extra)
 
 
-def _axis(name: str, start: float, end: float, *, reverse: bool = False) -> dict[str, Any]:
-    scale = {"domain": [start, end], "nice": False, "zero": False, "reverse": reverse}
-    return {"field": name, "type": "quantitative", "axis": None, "scale": scale}
+def _height(row: Row) -> float:
+    return ROW_PX * (_TERM_ROW if row.is_term else 1)
 
 
-def _bar(row: Row, start: float, end: float, colour: str) -> dict[str, Any]:
-    half = _BAR / 2 * (_TERM_ROW if row.is_term else 1.0)
-    opacity = 0.55 if row.is_term else 0.25 if row.group == CORRECTION else 1.0
-    return {"x": start, "x2": end, "y": row.y - half, "y2": row.y + half, "colour": colour, "opacity": opacity}
+def _cells(
+    row: Row, bar: Bar, scale: tuple[float, float], fill: str, score_colour: str, palette: Palette
+) -> tuple[Element, Element]:
+    """A bar, and its number to the right of it."""
+    low, high = scale
+    left, right = sorted((end - low) / (high - low) for end in bar.ends)
+    look = {
+        "background": fill,
+        "height": f"{_BAR * _height(row):g}px",
+        "margin_left": share(left),
+        "min_width": "1px",
+        "opacity": 0.55 if row.is_term else 0.25 if row.group == CORRECTION else 1,
+        "width": share(right - left),
+    }
+    is_score = not row.group
+    colour = score_colour if is_score else palette.quiet if row.is_term else palette.ink
+    size = {"font_size": "12px"} if row.is_term else {}
+    number: dict[str, object] = {
+        "text_align": "right",
+        "color": colour,
+        "font_weight": 700 if is_score else 400,
+        "padding_right": "12px",
+    }
+    text = points(bar.value) if is_score and bar.name else signed_points(bar.value)
+    return element("td", element("div", style=look)), element("td", text, style=number | size)
 
 
-def _label(row: Row, palette: Palette, *, opens: bool, opened: Collection[str]) -> dict[str, Any]:
+def _label(row: Row, palette: Palette, *, opens: bool, opened: Collection[str]) -> Element:
     if row.is_term:
-        return _word(0.035, row.y, shortened(row.label, _LONGEST_TERM), palette.quiet, size=12)
+        look = {"padding_left": "28px", "color": palette.quiet, "font_size": "12px"}
+        return element("th", shortened(row.label, _LONGEST_TERM), style=look, scope="row")
     if not row.group:
-        return _word(0.0, row.y, row.label, palette.ink, bold=True)
-    mark = "▾ " if row.group in opened else "▸ " if opens else ""
-    return _word(0.0 if mark else 0.018, row.y, f"{mark}{row.label}", palette.ink)
-
-
-def _number(panel: _Panel, row: Row, text: str, colour: str | None, palette: Palette) -> dict[str, Any]:
-    colour = colour or (palette.quiet if row.is_term else palette.ink)
-    size = 12 if row.is_term else 13
-    return _word(panel.right, row.y, text, colour, align="right", bold=not row.group, size=size)
-
-
-def _word(
-    x: float, y: float, text: str, colour: str, *, align: str = "left", bold: bool = False, size: int = 13
-) -> dict[str, Any]:
-    look = {"align": align, "fontSize": size, "fontWeight": 700 if bold else 400}
-    return {"x": x, "y": y, "text": text, "colour": colour} | look
+        return element("th", row.label, style={"font_weight": 700}, scope="row")
+    if not opens:
+        return element("th", row.label, style={"padding_left": "14px"}, scope="row")
+    is_open = row.group in opened
+    arrow = element("span", "▾" if is_open else "▸", style={"display": "inline-block", "width": "14px"})
+    button = element("button", arrow, row.label, type="button", aria_expanded=str(is_open).lower())
+    button[1][PICK] = row.group
+    return element("th", button, scope="row")

@@ -1,14 +1,11 @@
-"""Figures of one explanation: the clickable two-hop graph, and the visits over time."""
+"""Pictures of one explanation: the two-hop paths, of which a click cuts one, and the visits over time."""
 
 from collections.abc import Sequence
-from typing import Any, Final
-
-import plotly.graph_objects as go
+from typing import Final
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.types import PathTerms
-from analysis.figures.case_layout import place_paths
-from analysis.figures.charts import assembled, escape_tags
+from analysis.figures.elements import PICK, Element, element, share
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import days
 from recap.printable import shortened
@@ -16,138 +13,118 @@ from recap.printable import shortened
 _LONGEST_NAME: Final = 24
 _MOST_PATHS: Final = 5
 """Paths drawn; the table lists all."""
+_PATH_PX: Final = 52
+_EDGES_PX: Final = 60
+_SOURCE, _TARGET = 0.12, 0.88
+"""Where the two ends lie, as shares of the width."""
+VISITS_PX: Final = 140
 
-_NAME_SHIFT: Final = 45
-"""Pixels between a place and its name; the narrowest chart has space for it."""
+
+def paths_height(num_paths: int) -> int:
+    """Height of the picture of so many paths, in pixels."""
+    return _EDGES_PX + _PATH_PX * min(max(num_paths, 1), _MOST_PATHS)
 
 
-def plot_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[PathTerms] = ()) -> go.Figure:
-    """Source, middle places and target; middle places carry their POI as ``customdata`` for clicks.
+def draw_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[PathTerms] = ()) -> Element:
+    """Source, middle places and target, strongest path on top; a click on a middle place brings its POI.
 
     Args:
         cut: paths that edits have taken away, drawn dashed.
     """
     gone = {path.middle for path in cut}
-    placed = place_paths(sorted([*explanation.paths, *cut], key=lambda path: -path.product), limit=_MOST_PATHS)
-    data: list[dict[str, Any]] = []
-    notes: list[dict[str, Any]] = []
-    for item in placed:
-        data.append(
-            {
-                "type": "scatter",
-                "x": [0, 0.5 * item.x, item.x, (1 + item.x) / 2, 1],
-                "y": [0.5, (0.5 + 3 * item.y) / 4, item.y, (0.5 + 3 * item.y) / 4, 0.5],
-                "mode": "lines",
-                "line": {
-                    "shape": "spline",
-                    "width": 1.5 if item.path.middle in gone else 1.5 + 11 * item.path.share,
-                    "color": palette.quiet if item.path.middle in gone else translucent(palette.paths.fill, 0.55),
-                    "dash": "dot" if item.path.middle in gone else "solid",
-                },
-                "hoverinfo": "skip",
-            }
-        )
-        path = item.path
-        ends = ((0.5 * item.x, path.count_in, path.total_in), ((1 + item.x) / 2, path.count_out, path.total_out))
-        for x, count, total in ends:
-            notes.append(
-                {
-                    "x": x,
-                    "y": (0.5 + 3 * item.y) / 4,
-                    "text": f"{count:,} of {total:,}",
-                    "bgcolor": palette.page,
-                    "font": {"size": 12, "color": palette.quiet},
-                }
-            )
-    data.append(
-        {
-            "type": "scatter",
-            "x": [item.x for item in placed],
-            "y": [item.y for item in placed],
-            "mode": "markers+text",
-            "marker": {
-                "size": 16,
-                "color": [palette.quiet if item.path.middle in gone else palette.paths.fill for item in placed],
-                "line": {"width": 2, "color": palette.page},
-                "opacity": 1,
-            },
-            "unselected": {"marker": {"opacity": 1}, "textfont": {"color": palette.ink}},
-            "text": [f"<b>{_short(item.path.name)}</b>" for item in placed],
-            "textposition": "top center",
-            "textfont": {"color": palette.ink, "size": 13},
-            "customdata": [item.path.middle for item in placed],
-            "hovertext": [
-                "Click to bring it back" if item.path.middle in gone else "Click to cut this path" for item in placed
-            ],
-            "hovertemplate": "%{hovertext}<extra></extra>",
+    paths = sorted([*explanation.paths, *cut], key=lambda path: -path.product)[:_MOST_PATHS]
+    height = paths_height(len(paths))
+    lines, words = [], []
+    for at, path in enumerate(paths):
+        y = _EDGES_PX / 2 + _PATH_PX * (at + 0.5)
+        is_cut = path.middle in gone
+        # Across 1000 units, however wide the picture is; a quarter of the way the curve has come half of its height.
+        curve = f"M {1000 * _SOURCE} {height / 2} Q 260 {y} 500 {y} Q 740 {y} {1000 * _TARGET} {height / 2}"
+        look = {
+            "fill": "none",
+            "stroke": palette.quiet if is_cut else translucent(palette.paths.fill, 0.55),
+            "stroke_width": f"{1.5 if is_cut else 1.5 + 11 * path.share:.1f}px",
+            "stroke_dasharray": "3 4" if is_cut else "none",
+            "vector_effect": "non-scaling-stroke",
         }
-    )
+        lines.append(element("path", d=curve, style=look))
+        level = (height / 2 + 3 * y) / 4
+        counts = ((0.3, path.count_in, path.total_in), (0.7, path.count_out, path.total_out))
+        small = {"color": palette.quiet, "font_size": "12px", "background": palette.page}
+        words += [_word(x, level, f"{count:,} of {total:,}", **small) for x, count, total in counts]
+        words.append(_middle(path, y, palette, is_cut=is_cut))
     goal = palette.of_role(explanation.roles[0])
-    named = (  # names reach inwards: centred below their places, long ones are cut off in a narrow chart
-        (0, "left", explanation.source_name, "circle", palette.ink, palette.ink),
-        (1, "right", explanation.target_name, "circle-open", goal.fill, goal.text),
+    ends = (
+        (_SOURCE, explanation.source_name, palette.ink, palette.ink, palette.ink),
+        (_TARGET, explanation.target_name, goal.fill, palette.page, goal.text),
     )
-    for x, anchor, name, symbol, colour, text_colour in named:
-        marker = {"size": 17, "symbol": symbol, "color": colour, "line": {"width": 4}}
-        data.append({"type": "scatter", "x": [x], "y": [0.5], "mode": "markers", "marker": marker, "hoverinfo": "skip"})
-        notes.append(
-            {
-                "x": x,
-                "y": 0.5,
-                "yshift": -24,
-                "xanchor": anchor,
-                "xshift": _NAME_SHIFT if anchor == "right" else -_NAME_SHIFT,
-                "text": _short(name),
-                "bgcolor": translucent(palette.page, 0.85),
-                "font": {"color": text_colour, "size": 13},
-            }
-        )
-    room = 30 / (52 * max(len(placed), 1))  # for the name above the highest path
-    layout = {
-        "annotations": notes,
-        "xaxis": {"visible": False, "range": [-0.16, 1.16]},
-        "yaxis": {"visible": False, "range": [1.1 + room / 2, -0.1 - room]},
-    }
-    return assembled(data, layout, palette, height=130 + 52 * max(len(placed), 1), margin={"t": 26, "b": 30})
+    for x, name, rim, inside, colour in ends:
+        disc = {"width": "10px", "height": "10px", "border": f"4px solid {rim}", "border_radius": "50%"}
+        words.append(_word(x, height / 2, "", **disc, background=inside))
+        named = {"color": colour, "background": translucent(palette.page, 0.85), "max_width": "24%"}
+        words.append(_word(x, height / 2 + 24, shortened(name, _LONGEST_NAME), **named))
+    drawing = element(
+        "svg",
+        *lines,
+        viewBox=f"0 0 1000 {height}",
+        preserveAspectRatio="none",
+        aria_hidden="true",
+        style={"position": "absolute", "width": "100%", "height": "100%"},
+    )
+    return element("div", drawing, *words, style={"position": "relative", "height": f"{height}px"})
 
 
-def plot_visits(explanation: CaseExplanation, palette: Palette) -> go.Figure:
+def _word(x: float, y: float, text: str, **look: object) -> Element:
+    """A text around a point: a share of the width, and pixels from the top."""
+    placed = {"position": "absolute", "left": share(x), "top": f"{y:g}px", "transform": "translate(-50%, -50%)"}
+    return element("div", text, style=placed | {"text_align": "center"} | look)
+
+
+def _middle(path: PathTerms, y: float, palette: Palette, *, is_cut: bool) -> Element:
+    fill = palette.quiet if is_cut else palette.paths.fill
+    disc = {"display": "block", "width": "14px", "height": "14px", "border_radius": "50%", "margin": "3px auto 0"}
+    name = shortened(path.name, _LONGEST_NAME)
+    button = element(
+        "button",
+        name,
+        element("span", style=disc | {"background": fill, "border": f"2px solid {palette.page}"}),
+        type="button",
+        title="Click to bring it back" if is_cut else "Click to cut this path",
+        style={"font_weight": 700, "text_align": "center"},
+    )
+    button[1][PICK] = str(path.middle)
+    placed = {"position": "absolute", "left": "50%", "top": f"{y:g}px", "transform": "translate(-50%, -29px)"}
+    return element("div", button, style=placed | {"white_space": "nowrap"})
+
+
+def draw_visits(explanation: CaseExplanation, palette: Palette) -> Element:
     """Timelines of the target and the runner-up; one dot per visit, now at the right."""
-    data: list[dict[str, Any]] = []
-    notes: list[dict[str, Any]] = []
     start = max(explanation.first_days_ago, 1e-3)
     hues = [palette.of_role(role) for role in explanation.roles]
-    for row, (place, hue) in enumerate(zip(explanation.visits, hues, strict=True)):
-        line = {"color": palette.grid, "width": 3}
-        data.append(
-            {"type": "scatter", "x": [-start, 0], "y": [row, row], "mode": "lines", "line": line, "hoverinfo": "skip"}
-        )
-        data.append(
-            {
-                "type": "scatter",
-                "x": [-visit.days_ago for visit in place.visits],
-                "y": [row] * len(place.visits),
-                "mode": "markers",
-                "marker": {"size": 13, "color": palette.revisits.fill, "opacity": 0.75},
-                "customdata": [visit.local_time.replace("T", " ")[:16] for visit in place.visits],
-                "hovertemplate": "%{customdata}<extra></extra>",
-            }
-        )
-        font = {"color": hue.text, "size": 13}
-        notes.append(
-            {"x": 0, "xref": "paper", "y": row - 0.36, "text": _short(place.name), "xanchor": "left", "font": font}
-        )
-    quiet = {"color": palette.quiet, "size": 13}
-    notes.append({"x": 0, "y": 1.55, "text": "now", "xanchor": "right", "font": quiet})
-    notes.append({"x": -start, "y": 1.55, "text": f"{days(start)} ago", "xanchor": "left", "font": quiet})
-    layout = {
-        "annotations": notes,
-        "xaxis": {"visible": False, "range": [-1.02 * start, 0.02 * start]},
-        "yaxis": {"visible": False, "range": [1.8, -0.6]},
-    }
-    return assembled(data, layout, palette, height=170)
-
-
-def _short(name: str) -> str:
-    """A short, escaped name."""
-    return escape_tags(shortened(name, _LONGEST_NAME))
+    rows = []
+    for place, hue in zip(explanation.visits, hues, strict=True):
+        dot: dict[str, object] = {
+            "position": "absolute",
+            "top": "-8px",
+            "width": "13px",
+            "height": "13px",
+            "border_radius": "50%",
+        }
+        dot |= {"background": palette.revisits.fill, "opacity": 0.75, "transform": "translateX(-50%)"}
+        dots = [
+            element(
+                "span",
+                title=visit.local_time.replace("T", " ")[:16],
+                style=dot | {"left": share(1 - visit.days_ago / start)},
+            )
+            for visit in place.visits
+        ]
+        line = {"position": "relative", "border_top": f"3px solid {palette.grid}", "margin": "10px 8px 24px"}
+        rows += [
+            element("div", shortened(place.name, _LONGEST_NAME), style={"color": hue.text}),
+            element("div", *dots, style=line),
+        ]
+    ends = {"display": "flex", "justify_content": "space-between", "color": palette.quiet}
+    return element(
+        "div", *rows, element("div", element("span", f"{days(start)} ago"), element("span", "now"), style=ends)
+    )

@@ -1,16 +1,17 @@
 """Long-tail figures: rare transitions by kind, accuracy by count, hops and ablations."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable
 from typing import Any, Final
 
 import pandas as pd
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from analysis.figures.charts import add_notes, assembled, escape_tags, styled
+from analysis.figures.charts import escape_tags, styled
+from analysis.figures.elements import PICK, Element, element
 from analysis.figures.palette import Palette, ink_on, mix, translucent
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.case_selection import CaseSelection
 from recap import columns as c
 
 COUNT_AXES: Final = {
@@ -19,44 +20,114 @@ COUNT_AXES: Final = {
 }
 
 
-def plot_accuracy_by_count(
-    table: pd.DataFrame,
-    metric: str,
-    *,
-    by: str,
-    tail_up_to: int | None,
-    reference: str,
-    chosen: Sequence[int] | None = None,
-    palette: Palette,
-) -> go.Figure:
+_BARS_PX: Final = 190
+PICTURE_PX: Final = 310
+"""Height of the cells and of the bars."""
+
+
+def draw_accuracy_by_count(
+    table: pd.DataFrame, *, by: str, tail_up_to: int | None, reference: str, chosen: str | None = None, palette: Palette
+) -> Element:
     """Bars by how often the transition or the place was seen; ticks mark the other model, n is below each bin.
 
-    Bars carry ``[column, low, high]`` as customdata, so that a click lists the bin's cases.
+    A click on a bar brings the text of its `CaseSelection`.
 
     Args:
         table: from `accuracy_by_count`, with a reference.
         by: the column that was counted over.
         tail_up_to: bins up to this count are on a grey band in full colour; None for no tail.
         reference: the other model's name.
-        chosen: low and high of the bin whose cases are listed.
+        chosen: text of the selection whose cases are listed.
     """
-    figure = go.Figure()
-    _add_bars(figure, table, by, metric, tail_up_to, reference, chosen, palette)
-    figure.update_xaxes(title_text=COUNT_AXES[by], title_standoff=34, type="category", tickangle=0)
-    styled(figure, palette, height=310, margin={"l": 40, "t": 22, "b": 70})
-    figure.update_yaxes(range=[0, accuracy_axis(table)], nticks=5)
-    tail_bins = 0 if tail_up_to is None else int(((table["high"] >= 0) & (table["high"] <= tail_up_to)).sum())
-    if tail_bins:
-        figure.add_vrect(
-            x0=-0.5,
-            x1=tail_bins - 0.5,
-            fillcolor=palette.band,
-            line_width=0,
-            layer="below",
-            annotation={"text": "rare", "font": {"color": palette.quiet, "size": 13}, "yanchor": "bottom"},
-            annotation_position="top left",
+    top = accuracy_axis(table)
+    ticks = [level for level in (0.0, 0.5, 1.0) if level <= top] if top > 0.5 else [0.0, round(top / 2, 3)]
+    axis = [element("span", f"{level:g}", style=_at(level, top, right="8px", color=palette.quiet)) for level in ticks]
+    grid = [
+        element("div", style=_at(level, top, left=0, right=0, border_top=f"1px solid {palette.grid}", transform="none"))
+        for level in ticks
+    ]
+    lines = element("div", *grid, style={"position": "absolute", "top": 0, "width": "100%", "height": f"{_BARS_PX}px"})
+    columns = []
+    for row in table.to_dict(orient="records"):
+        is_rare = tail_up_to is not None and 0 <= row["high"] <= tail_up_to
+        selection = CaseSelection.of_bin(by, int(row["low"]), int(row["high"])).text
+        columns.append(
+            _column(
+                row,
+                top,
+                selection,
+                reference,
+                palette,
+                rare=is_rare,
+                faint=tail_up_to is not None and not is_rare,
+                chosen=chosen,
+            )
         )
-    return figure
+    if tail_up_to is not None and columns:
+        columns[0].append(
+            element("span", "rare", style={"position": "absolute", "top": "-20px", "color": palette.quiet})
+        )
+    plot = element(
+        "div",
+        element("div", *axis, style={"position": "relative", "width": "40px", "height": f"{_BARS_PX}px"}),
+        element("div", lines, *columns, style={"display": "flex", "flex": 1, "position": "relative"}),
+        style={"display": "flex", "padding_top": "24px"},
+    )
+    below = {"text_align": "center", "color": palette.quiet, "margin": "12px 0 0 40px"}
+    return element("div", plot, element("div", COUNT_AXES[by], style=below))
+
+
+def _at(value: float, top: float, **look: object) -> dict[str, object]:
+    """Where a value lies above the axis, as CSS."""
+    placed = {
+        "position": "absolute",
+        "bottom": f"{_BARS_PX * min(value / top, 1):.1f}px",
+        "transform": "translateY(50%)",
+    }
+    return placed | look
+
+
+def _column(
+    row: dict[Hashable, Any],
+    top: float,
+    selection: str,
+    reference: str,
+    palette: Palette,
+    *,
+    rare: bool,
+    faint: bool,
+    chosen: str | None,
+) -> Element:
+    """A bin: bar, interval, the other model's tick; under it the count and the number of cases."""
+    known, marks, said = row["n"] > 0, [], "no case"
+    if known:
+        fill = mix(palette.model.fill, palette.page, 0.42) if faint else palette.model.fill
+        outline = f"2px solid {palette.ink}" if selection == chosen else "none"
+        height = f"{_BARS_PX * row['value'] / top:.1f}px"
+        bar = {"background": fill, "outline": outline, "left": "19%", "right": "19%", "bottom": 0, "height": height}
+        length = f"{_BARS_PX * (row['upper'] - row['lower']) / top:.1f}px"
+        interval = {"left": "50%", "height": length, "border_left": f"1.2px solid {palette.quiet}", "transform": "none"}
+        tick = {"left": "7%", "right": "7%", "border_top": f"2.5px solid {palette.ink}"}
+        marks = [
+            element("div", style={"position": "absolute"} | bar),
+            element("div", style=_at(row["lower"], top, **interval)),
+            element("div", style=_at(row["reference"], top, **tick)),
+        ]
+        interval_text = f"{row['value']:.3f} ({row['lower']:.3f} to {row['upper']:.3f})"
+        said = f"{interval_text}, {reference} {row['reference']:.3f}, {row['n']:,} cases"
+    ground = {"position": "relative", "display": "block", "height": f"{_BARS_PX}px"}
+    small = {"font_size": "11px", "color": palette.quiet, "display": "block"}
+    button = element(
+        "button",
+        element("span", *marks, style=ground | ({"background": palette.band} if rare else {})),
+        element("span", str(row["bin"]), style={"display": "block", "margin_top": "6px"}),
+        element("span", f"{row['n']:,}", style=small),
+        type="button",
+        title=said,
+        style={"width": "100%", "text_align": "center"},
+    )
+    button[1][PICK] = selection
+    return element("div", button, style={"flex": 1, "position": "relative", "min_width": 0})
 
 
 def accuracy_axis(table: pd.DataFrame) -> float:
@@ -65,129 +136,73 @@ def accuracy_axis(table: pd.DataFrame) -> float:
     return 1.06 if not math.isfinite(top) or top > 0.5 else top * 1.15
 
 
-def _add_bars(
-    figure: go.Figure,
-    table: pd.DataFrame,
-    by: str,
-    metric: str,
-    tail_up_to: int | None,
-    reference: str,
-    chosen: Sequence[int] | None,
-    palette: Palette,
-) -> None:
-    is_tail = [tail_up_to is None or 0 <= high <= tail_up_to for high in table["high"]]
-    faint = mix(palette.model.fill, palette.page, 0.42)
-    label, name = METRIC_LABELS[metric], escape_tags(reference)
-    known = table["value"].notna()
-    figure.add_bar(
-        x=table["bin"],
-        y=table["value"].fillna(0),
-        marker={
-            "color": [palette.model.fill if tail else faint for tail in is_tail],
-            "line": {
-                "color": palette.ink,
-                "width": [
-                    2 if chosen is not None and [low, high] == list(chosen) else 0
-                    for low, high in zip(table["low"], table["high"], strict=True)
-                ],
-            },
-        },
-        error_y={
-            "type": "data",
-            "array": (table["upper"] - table["value"]).fillna(0),
-            "arrayminus": (table["value"] - table["lower"]).fillna(0),
-            "color": palette.quiet,
-            "thickness": 1.2,
-            "width": 0,
-        },
-        customdata=[[by, int(low), int(high)] for low, high in zip(table["low"], table["high"], strict=True)],
-        hovertext=[
-            f"{label} {value:.3f} ({lower:.3f} to {upper:.3f})<br>{name} {other:.3f}<br>n = {n:,}" if n else "n = 0"
-            for value, lower, upper, other, n in zip(
-                table["value"], table["lower"], table["upper"], table["reference"], table["n"], strict=True
-            )
-        ],
-        hoverinfo="text",
-        unselected={"marker": {"opacity": 1}},
-    )
-    for position, reference_value in enumerate(table["reference"]):
-        if known.iloc[position]:
-            # As wide as a bar and a little more, at any width of the figure.
-            figure.add_shape(
-                type="line",
-                x0=position - 0.43,
-                x1=position + 0.43,
-                y0=reference_value,
-                y1=reference_value,
-                line={"color": palette.ink, "width": 2.5},
-            )
-    numbers = [
-        {
-            "x": position,
-            "y": 0,
-            "yanchor": "top",
-            "yshift": -22,
-            "text": f"{n:,}",
-            "font": {"size": 11, "color": palette.quiet},
-        }
-        for position, n in enumerate(table["n"])
-    ]
-    add_notes(figure, numbers)
-
-
-def plot_cohorts(
-    table: pd.DataFrame, reference: str, *, chosen: Sequence[int] | None = None, palette: Palette
-) -> go.Figure:
-    """The four cohorts of rare transitions as cells; each carries ``[in_history, within_two_hops]`` as customdata.
+def draw_cohorts(
+    table: pd.DataFrame, reference: str, eta: int, *, chosen: str | None = None, palette: Palette
+) -> Element:
+    """The four cohorts of rare transitions as cells; a click brings the text of a cell's `CaseSelection`.
 
     Args:
         table: from `accuracy_by_cohort`, with a reference.
         reference: the other model's name.
-        chosen: the flags of the cell whose cases are listed.
+        eta: a transition is rare up to this count.
+        chosen: text of the selection whose cases are listed.
     """
-    traces: list[dict[str, Any]] = []
-    notes = []
-    for row in table.to_dict(orient="records"):
-        flags = [int(row[c.IN_HISTORY]), int(row[c.WITHIN_TWO_HOPS])]
-        x, y, known = 1 - flags[0], flags[1], row["n"] > 0
-        share = min(max(float(row["value"]), 0.0), 1.0) if known else 0.0
-        colour = mix(palette.model.fill, palette.page, 0.06 + 0.94 * share)
-        is_chosen = chosen is not None and flags == list(chosen)
-        traces.append(
-            {
-                "type": "bar",  # a shape takes no clicks
-                "x": [x],
-                "y": [0.94],
-                "base": [y - 0.47],
-                "width": [0.97],
-                "marker": {"color": colour, "line": {"color": palette.ink, "width": 3 if is_chosen else 0}},
-                "customdata": [flags],
-                "hovertext": f"95 % interval {row['lower']:.3f} to {row['upper']:.3f}" if known else "no such case",
-                "hoverinfo": "text",
-                "unselected": {"marker": {"opacity": 1}},
-            }
-        )
-        ink = ink_on(colour, palette)
-        other = f"{escape_tags(reference)} {row['reference']:.2f} · " if known else ""
-        notes.append(_square_note(x, y + 0.11, f"<b>{row['value']:.2f}</b>" if known else "–", ink, 28))
-        notes.append(_square_note(x, y - 0.2, f"{other}{row['n']:,} cases", ink, 13))
-    notes += [
-        _square_note(0, 1.6, "<b>Place visited before</b>", palette.revisits.text, 14),
-        _square_note(1, 1.6, "<b>New place</b>", palette.ink, 14),
-        _square_note(-0.53, 1, "<b>Within<br>two hops</b>", palette.paths.text, 14, xanchor="right"),
-        _square_note(-0.53, 0, "<b>Beyond<br>two hops</b>", palette.ink, 14, xanchor="right"),
-    ]
-    layout = {
-        "barmode": "overlay",
-        "annotations": notes,
-        "xaxis": {"visible": False, "range": [-0.95, 1.5]},
-        "yaxis": {"visible": False, "range": [-0.5, 1.72]},
+    head = {"font_weight": 700, "text_align": "center", "align_self": "end"}
+    side = {
+        "font_weight": 700,
+        "text_align": "right",
+        "align_self": "center",
+        "padding_right": "8px",
+        "white_space": "pre-line",
     }
-    return assembled(traces, layout, palette, height=310)
+    cells = {(bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])): row for row in table.to_dict(orient="records")}
+    parts = [
+        element("div"),
+        element("div", "Place visited before", style=head | {"color": palette.revisits.text}),
+        element("div", "New place", style=head),
+    ]
+    for near, label, colour in (
+        (True, "Within\ntwo hops", palette.paths.text),
+        (False, "Beyond\ntwo hops", palette.ink),
+    ):
+        parts.append(element("div", label, style=side | {"color": colour}))
+        parts += [
+            _cell(cells[visited, near], reference, CaseSelection.of_cohort(visited, near, eta).text, chosen, palette)
+            for visited in (True, False)
+        ]
+    grid = {
+        "display": "grid",
+        "gap": "8px",
+        "grid_template": "32px 1fr 1fr / minmax(70px, 1fr) 2.6fr 2.6fr",
+        "height": f"{PICTURE_PX - 12}px",
+    }
+    return element("div", *parts, style=grid)
 
 
-def _square_note(x: float, y: float, text: str, colour: str, size: int, xanchor: str = "center") -> dict[str, Any]:
-    return {"x": x, "y": y, "text": text, "xanchor": xanchor, "align": xanchor, "font": {"size": size, "color": colour}}
+def _cell(row: dict[Hashable, Any], reference: str, selection: str, chosen: str | None, palette: Palette) -> Element:
+    known = row["n"] > 0
+    value = min(max(float(row["value"]), 0.0), 1.0) if known else 0.0
+    ground = mix(palette.model.fill, palette.page, 0.06 + 0.94 * value)
+    counted = f"{row['n']:,} cases"
+    look = {
+        "background": ground,
+        "color": ink_on(ground, palette),
+        "border_radius": "6px",
+        "outline_offset": "-3px",
+        "outline": f"3px solid {palette.ink}" if selection == chosen else "none",
+        "text_align": "center",
+    }
+    number = {"display": "block", "font_size": "28px", "font_weight": 700}
+    button = element(
+        "button",
+        element("span", f"{row['value']:.2f}" if known else "–", style=number),
+        f"{reference} {row['reference']:.2f} · {counted}" if known else counted,
+        type="button",
+        title=f"95 % interval {row['lower']:.3f} to {row['upper']:.3f}" if known else "no such case",
+        style=look,
+    )
+    button[1][PICK] = selection
+    return button
 
 
 def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:

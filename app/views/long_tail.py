@@ -9,20 +9,27 @@ import streamlit as st
 from analysis.cases.case_table import REFERENCE, TRANSITION, WHY
 from analysis.compare.comparison import found_within
 from analysis.figures.charts import PLOT_CONFIG
-from analysis.figures.long_tail import COUNT_AXES, plot_ablations, plot_accuracy_by_count, plot_cohorts, plot_hops
+from analysis.figures.long_tail import (
+    COUNT_AXES,
+    PICTURE_PX,
+    draw_accuracy_by_count,
+    draw_cohorts,
+    plot_ablations,
+    plot_hops,
+)
 from analysis.long_tail import headlines
-from analysis.records.case_selection import CaseSelection
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
 from app.cached.tables import Ranker
 from app.components.ablations import ask_for_ablations
-from app.components.case_selection import chart_key, current_selection, select_clicked, selection_chip, show_bins
+from app.components.case_selection import current_selection, select_picked, selection_chip, show_bins
 from app.components.case_table import change_filter, show_case_table
 from app.components.chart_table import chart_table
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
+from app.components.picture import show_picture
 from app.components.ranker_picker import pick_rankers
 from app.components.text import quiet, section
 from app.components.toolbar import choice_control, downloads, metric_control
@@ -34,7 +41,6 @@ from recap.printable import markdown_text
 CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
 TAB: Final = "tab"
 BY: Final = {"transition": c.TRANSITION_COUNT, "place": c.DESTINATION_COUNT}
-CHARTS: Final = ("cohorts", *BY)
 BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
 
 
@@ -52,8 +58,8 @@ def view() -> None:
         data = st.container(width="content")
     with controls:
         model, reference = pick_rankers(source, tables.rankers(source, metric))
-    select_clicked(*CHARTS, eta=eta)
-    chosen = current_selection()
+    selection = current_selection()
+    chosen = selection.text if selection else None
     cohorts, rare = tables.by_cohort(model, reference, metric, eta), tables.rare(model, metric, eta)
     st.title(headlines.long_tail_headline(rare, tables.rises(model, metric)), anchor=False)
     st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare, cohorts)))
@@ -82,50 +88,40 @@ def eta_slider() -> int:
     )
 
 
-def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: CaseSelection | None, eta: int) -> None:
+def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
     """The four cells."""
     section("Which rare transitions are found")
-    cell = chosen.numbers[:2] if chosen is not None and chosen.kind == "cohort" and chosen.numbers[2] == eta else None
-    st.plotly_chart(
-        drawn(plot_cohorts, cohorts, reference=reference.label, chosen=cell),
-        theme=None,
-        config=PLOT_CONFIG,
-        key=chart_key("cohorts"),
-        on_select="rerun",
-        selection_mode="points",
+    show_picture(
+        draw_cohorts(cohorts, reference.label, eta, chosen=chosen, palette=state.theme_palette()),
+        "cohorts",
+        height=PICTURE_PX,
         alt="Accuracy on rare transitions by whether the place was visited before and is within two hops",
+        on_pick=select_picked,
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.cohorts_caption(metric, int(cohorts["n"].sum())), width="content")
         show_bins("Cells", cohorts, "cohorts", eta)
 
 
-def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: CaseSelection | None, eta: int) -> None:
+def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
     """Accuracy by how often the transition, or the place, was seen."""
     section("Accuracy by how often training saw it")
     picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
     with below:
         by = choice_control("by", {name: name for name in BY}, "transition", BY_LABELS)
     bins = tables.by_count(model, reference, BY[by], metric)
-    kind = {"transition": "step", "place": "place"}[by]
-    figure = drawn(
-        plot_accuracy_by_count,
-        bins,
-        metric=metric,
-        by=BY[by],
-        tail_up_to=eta if by == "transition" else None,
-        reference=reference.label,
-        chosen=chosen.numbers if chosen is not None and chosen.kind == kind else None,
-    )
-    picture.plotly_chart(
-        figure,
-        theme=None,
-        config=PLOT_CONFIG,
-        key=chart_key(by),
-        on_select="rerun",
-        selection_mode="points",
-        alt=f"{model.label}: accuracy by {COUNT_AXES[BY[by]].lower()}",
-    )
+    tail = eta if by == "transition" else None
+    palette = state.theme_palette()
+    with picture:
+        show_picture(
+            draw_accuracy_by_count(
+                bins, by=BY[by], tail_up_to=tail, reference=reference.label, chosen=chosen, palette=palette
+            ),
+            by,
+            height=PICTURE_PX,
+            alt=f"{model.label}: accuracy by {COUNT_AXES[BY[by]].lower()}",
+            on_pick=select_picked,
+        )
     with below:
         quiet(headlines.bars_caption(markdown_text(reference.label)), width="content")
         show_bins("Bins", bins, BY[by], eta)
@@ -158,12 +154,14 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     table = tables.listed_cases(model, reference, k, chosen.text if chosen else "")
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns: dict[str, Any] = {
-        c.CASE: number("Case", width=64),
-        TRANSITION: text("Transition", width=330),
+        c.CASE: number("Case", width=64, format="localized"),
+        TRANSITION: text("Transition", width=300),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
-        c.RANK: number(model.label[:18], width=110, format="%g", help="Rank of the true place; a mean over ties."),
-        REFERENCE: number(reference.label[:18], width=110, format="%g", help="Rank of the true place."),
-        WHY: text("Why", width=270, help="Needs X: without X the case would be lost."),
+        c.RANK: number(
+            model.label[:18], width=96, format="localized", help="Rank of the true place; a mean over ties."
+        ),
+        REFERENCE: number(reference.label[:18], width=96, format="localized", help="Rank of the true place."),
+        WHY: text("Why", width=330, help="Needs X: without X the case would be lost."),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None
@@ -179,7 +177,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         opens=f"{page.title} →",
         columns=columns,
         show_truth=not hides_truth,
-        chip=partial(selection_chip, *CHARTS),
+        chip=selection_chip,
     )
     quiet(markdown_text(headlines.list_line(model.label, reference.label, k)))
 

@@ -18,6 +18,7 @@ from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.model_words import WORTH_TAB, explain_part
 from analysis.explain.robustness import describe_checks
+from analysis.figures.elements import words_in
 from analysis.formatting import ordinal, points, signed, signed_points
 from analysis.long_tail.misses import count_misses, describe_misses, label_misses
 from analysis.records.ablations import describe_ablations
@@ -50,11 +51,10 @@ def expected(predictor: Predictor, case: int, edits: str = "") -> CaseExplanatio
 
 def chart_texts(app: AppTest) -> list[str]:
     """Names and numbers of the page's first chart."""
-    vega = app.get("vega_lite_chart")
-    if not vega:
-        return [note["text"] for note in json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["annotations"]]
-    layers = json.loads(vega[0].proto.spec)["layer"]
-    return [word["text"] for layer in layers for word in layer["data"]["values"] if "text" in word]
+    pictures = [component for component in app.get("bidi_component") if component.proto.json]
+    if pictures:
+        return words_in(json.loads(pictures[0].proto.json))
+    return [note["text"] for note in json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]["annotations"]]
 
 
 def open_tab(app: AppTest, name: str) -> AppTest:

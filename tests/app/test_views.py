@@ -11,6 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.explain.explanation import explain_case
 from analysis.explain.sentences import part_words
+from analysis.figures.elements import picks_in, words_in
 from analysis.formatting import ordinal, points, share, signed_points
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count
 from analysis.records.ablations import GROUP_NAMES, describe_ablations
@@ -244,10 +245,9 @@ def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -
     expected = accuracy_by_count(records, "transition_count", "hr20", reference=counter)
     shown = press(app, "transition_count-table-twin").dataframe[0].value
     pd.testing.assert_frame_equal(shown, expected, check_dtype=False)
-    cells = json.loads(app.get("plotly_chart")[0].proto.spec)
+    drawn = words_in(json.loads(app.get("bidi_component")[0].proto.json))
     cohorts = accuracy_by_cohort(records, "hr20", reference=counter)
-    texts_of_cells = [note["text"] for note in cells["layout"]["annotations"]]
-    assert all(any(f"{n:,} cases" in text for text in texts_of_cells) for n in cohorts["n"])
+    assert all(any(f"{n:,} cases" in text for text in drawn) for n in cohorts["n"])
 
 
 @pytest.mark.parametrize(
@@ -272,38 +272,27 @@ def test_no_tab_is_computed_before_it_is_opened(city: Workspace, monkeypatch: py
         monkeypatch.setattr(f"app.cached.tables.{name}", refuse)
     app = open_view("long_tail")
     check_calm(app)
-    assert len(app.get("plotly_chart")) == 2 and not app.get("deck_gl_json_chart")
-    assert len(app.dataframe) == 1
-
-
-def clicked(*data: object) -> dict[str, object]:
-    """What a chart says after a click on a mark."""
-    return {"selection": {"points": [{"customdata": list(data)}], "point_indices": [], "box": [], "lasso": []}}
+    pictures = [component for component in app.get("bidi_component") if component.proto.json]
+    assert len(pictures) == 2 and len(app.dataframe) == 1
+    assert not app.get("plotly_chart") and not app.get("deck_gl_json_chart")
 
 
 @pytest.mark.parametrize(
-    ("key", "data", "link"),
-    [
-        ("transition", ("transition_count", 0, 0), "step:0:0"),
-        ("place", ("destination_count", 10, 19), "place:10:19"),
-        ("cohorts", (1, 0), "cohort:1:0:1"),
-    ],
+    ("picture", "by", "link"),
+    [(1, "transition", "step:0:0"), (1, "place", "place:10:19"), (0, "place", "cohort:1:0:1")],
 )
-def test_a_bar_or_cell_lists_its_cases(city: Workspace, key: str, data: tuple[object, ...], link: str) -> None:
-    """A click filters the list of the same page; the link does the same; the chip takes it away."""
-    app = open_view("long_tail", by="place" if key == "place" else "transition")
-    app.session_state[key] = clicked(*data)
-    app.run()
+def test_a_bar_or_cell_lists_its_cases(city: Workspace, picture: int, by: str, link: str) -> None:
+    """A mark brings the link that lists its cases (a browser test clicks one); the chip takes the filter away."""
+    app = open_view("long_tail", by=by, cases=link)
     check_calm(app)
+    assert link in picks_in(json.loads(app.get("bidi_component")[picture].proto.json))
     selection = CaseSelection.parse(link)
     inside = city.cases["case"][selection.mask(city.cases)].tolist()
     assert sorted(app.dataframe[0].value["case"]) == inside and app.query_params["cases"] == link
-    again = open_view("long_tail", cases=link)
-    assert sorted(again.dataframe[0].value["case"]) == inside
-    assert again.button(key="selected").label == selection.label
-    again.button(key="selected").click().run()
-    check_calm(again)
-    assert len(again.dataframe[0].value) == len(city.cases) and "cases" not in again.query_params
+    assert app.button(key="selected").label == selection.label
+    app.button(key="selected").click().run()
+    check_calm(app)
+    assert len(app.dataframe[0].value) == len(city.cases) and "cases" not in app.query_params
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,11 @@ import streamlit as st
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
 from analysis.explain.sentences import describe_chart, part_label
-from analysis.figures.contributions import PICKED, contributions_chart, describe_contributions
+from analysis.figures.contributions import contributions_height, describe_contributions, draw_contributions
 from analysis.formatting import signed_points
 from app import state
 from app.components.chart_table import chart_table
+from app.components.picture import show_picture
 from app.components.text import quiet, section
 from recap.printable import markdown_text
 
@@ -18,16 +19,15 @@ _CHART, _OPENED = "contributions", "opened_group"
 
 @st.fragment
 def show_contributions(shown: CaseExplanation) -> None:
-    """The chart; a click on a row opens it."""
+    """The chart; a click on a row opens or closes it."""
     section("What adds up to the score")
-    opened = st.session_state.setdefault(_OPENED, [])
-    st.vega_lite_chart(
-        contributions_chart(shown, state.theme_palette(), opened=opened),
-        theme=None,
-        key=_CHART,
-        on_select=_open,
-        selection_mode=PICKED,
+    opened = st.session_state.setdefault(_OPENED, set())
+    show_picture(
+        draw_contributions(shown, state.theme_palette(), opened=opened),
+        _CHART,
+        height=contributions_height(shown, opened),
         alt=describe_contributions(shown),
+        on_pick=lambda group: opened.symmetric_difference_update({group}),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(markdown_text(describe_chart(shown)), width="content")
@@ -45,9 +45,3 @@ def every_feature(shown: CaseExplanation) -> pd.DataFrame:
     ]
     numbers = [(group, term, signed_points(a), signed_points(b), signed_points(a - b)) for group, term, a, b in rows]
     return pd.DataFrame(numbers, columns=["Group", "Feature", *names, "Difference"])
-
-
-def _open() -> None:
-    """The rows that were clicked are open; clicked once more, a row closes."""
-    picked = st.session_state[_CHART]["selection"].get(PICKED, [])
-    st.session_state[_OPENED] = [entry["group"] for entry in picked]

@@ -15,13 +15,14 @@ from analysis.explain.sentences import describe_paths, describe_visits, part_lab
 from analysis.explain.types import PathTerms, Role
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.curves import describe_curves, plot_curves
-from analysis.figures.explain import plot_paths, plot_visits
+from analysis.figures.explain import VISITS_PX, draw_paths, draw_visits, paths_height
 from analysis.formatting import day, days, ordinal, signed, signed_points
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
 from app.components.explain.what_if import PAST_VISITS, TAB, TAB_CHOSEN, Edits, cut_paths, remove_visits, ticked_rows
+from app.components.picture import show_picture
 from app.components.text import quiet
 from app.sources import Source
 from recap.features.catalogue import PATHS
@@ -37,7 +38,7 @@ _CURVES_SHOWN: Final = 8
 Choose = Callable[..., None]
 """Called with the middles of the paths that are cut, and whether all are left out."""
 _HOPS: Final = "Two-hop paths"
-_PATHS_TABLE, _PATHS_CHART, _VISITS_TABLE = "paths-table", "paths-graph", "visits-table"
+_PATHS_TABLE, _VISITS_TABLE = "paths-table", "visits-table"
 
 
 def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
@@ -81,19 +82,20 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
     def choose(middles: set[int], *, off: bool) -> None:
         cut_paths(source, shown.case, shown.target, middles, part, off=off)
 
+    def click(middle: str) -> None:
+        choose(gone ^ {int(middle)}, off=is_off)
+
     can_cut = "paths" in shown.supported_edits
     is_off = any(isinstance(edit, SwitchOff) and slug(edit.name) == slug(part) for edit in edits)
     gone = {edit.middle for edit in edits if isinstance(edit, CutPath) and edit.destination == shown.target}
     halves = st.grid(5, min_column_width=_NARROWEST)
     with halves.cell(column_span=3):
-        st.plotly_chart(
-            drawn(plot_paths, shown, cut=cut),
-            theme=None,
-            config=PLOT_CONFIG,
-            key=_PATHS_CHART,
-            on_select=partial(_cut_clicked, choose, gone, is_off) if can_cut else "ignore",
-            selection_mode="points",
+        show_picture(
+            draw_paths(shown, state.theme_palette(), cut=cut),
+            "paths-picture",
+            height=paths_height(len(paths)),
             alt="Two-hop paths: " + "; ".join(f"through {path.name}" for path in paths),
+            on_pick=click if can_cut else None,
         )
     with halves.cell(column_span=2):
         st.session_state[_PATHS_TABLE] = ticked_rows(
@@ -138,25 +140,16 @@ def _cut_ticked(choose: Choose, middles: list[int]) -> None:
     choose({middle for at, middle in enumerate(middles) if at in rows}, off=len(middles) in rows)
 
 
-def _cut_clicked(choose: Choose, gone: set[int], is_off: bool) -> None:
-    """A path that is clicked is cut; one that was cut comes back."""
-    clicked = [point.get("customdata") for point in st.session_state[_PATHS_CHART]["selection"]["points"]]
-    middles = {int(value[0] if isinstance(value, list) else value) for value in clicked if value is not None}
-    if middles:
-        choose(gone ^ middles, off=is_off)
-
-
 def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
     if not any(place.visits for place in before.visits):
         quiet("The user had been to neither place.")
         return
     halves = st.grid(5, min_column_width=_NARROWEST)
     with halves.cell(column_span=2):
-        st.plotly_chart(
-            drawn(plot_visits, shown),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="visits",
+        show_picture(
+            draw_visits(shown, state.theme_palette()),
+            "visits",
+            height=VISITS_PX,
             alt="; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits),
         )
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}

@@ -2,7 +2,7 @@
 
 import math
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -19,6 +19,9 @@ from app.components.text import quiet
 from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
+from recap.printable import shortened
+
+_LONGEST_NAME: Final = 30
 
 
 def show_predictions(
@@ -76,7 +79,7 @@ def _shown(listed: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             c.RANK: listed[c.RANK].map(rank_number),
-            "name": [mark + name for mark, name in zip(marks, listed["name"], strict=True)],
+            "name": [mark + shortened(name, _LONGEST_NAME) for mark, name in zip(marks, listed["name"], strict=True)],
             "value": 100 * listed["probability"] if has_probability else _scores(listed),
             "km": listed["distance_km"],
         }

@@ -8,16 +8,16 @@ import pytest
 from analysis.explain.curves import describe_learned
 from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.model_words import lost, worth_label
-from analysis.figures.charts import FONT
 from analysis.figures.contributions import (
-    PICKED,
-    contributions_chart,
+    contributions_height,
     describe_contributions,
+    draw_contributions,
     rows_of,
     terms_of,
 )
 from analysis.figures.curves import Gates, plot_curves, ticks
-from analysis.figures.explain import plot_paths, plot_visits
+from analysis.figures.elements import Element, picks_in, words_in
+from analysis.figures.explain import draw_paths, draw_visits
 from analysis.figures.model_worth import plot_worth
 from analysis.figures.palette import DARK, LIGHT
 from analysis.formatting import points, signed_points
@@ -33,8 +33,12 @@ def explained(number: int = 3, **changes: Any) -> CaseExplanation:
     return explain_case(small_predictor(**changes), number)
 
 
-def words_of(chart: dict[str, Any]) -> list[str]:
-    return [word["text"] for layer in chart["layer"] for word in layer["data"]["values"] if "text" in word]
+def bars_in(drawn: Element) -> list[dict[str, float]]:
+    """Left end and width of every bar of a table, in shares of its cell, row by row."""
+    if drawn[0] == "div":
+        look = dict(part.split(": ") for part in drawn[1]["style"].split("; "))
+        return [{name: float(look[name].removesuffix("%")) / 100 for name in ("margin-left", "width")}]
+    return [bar for child in drawn[2:] if not isinstance(child, str) for bar in bars_in(child)]
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
@@ -46,17 +50,15 @@ def test_bars_begin_where_the_one_before_ended(changes: dict[str, Any]) -> None:
         bars = [row.bars[at] for row in rows]
         assert [bar.ends[1] for bar in bars[:-2]] == pytest.approx([bar.start for bar in bars[1:-1]])
         assert bars[-2].ends[1] == pytest.approx(entry.score) and bars[-1].ends == (0.0, entry.score)
-    chart = contributions_chart(answer, LIGHT)
-    marks = chart["layer"][1]["data"]["values"]
+    drawn = draw_contributions(answer, LIGHT)
+    marks = bars_in(drawn)
     assert len(marks) == 3 * len(rows)
-    widths = [mark["x2"] - mark["x"] for mark in marks[: 2 * len(rows)]]
-    values = [row.bars[at].value for at in (0, 1) for row in rows]
+    widths = [mark["width"] for at in (0, 1) for mark in marks[at::3]]
+    values = [abs(row.bars[at].value) for at in (0, 1) for row in rows]
     unit = widths[-1] / values[-1]
-    assert widths == pytest.approx([unit * value for value in values])
-    for panel, (left, right) in enumerate(((0.24, 0.44), (0.54, 0.74), (0.84, 0.92))):
-        for mark in marks[panel * len(rows) : (panel + 1) * len(rows)]:
-            assert all(left - 1e-9 <= mark[end] <= right + 1e-9 for end in ("x", "x2"))
-    texts = words_of(chart)
+    assert widths == pytest.approx([unit * value for value in values], abs=2e-4)
+    assert all(mark["margin-left"] >= 0 and mark["margin-left"] + mark["width"] <= 1 + 2e-4 for mark in marks)
+    texts = words_in(drawn)
     for group, value in answer.a.groups.items():
         assert signed_points(value) in texts, group
     assert points(answer.a.score) in texts and signed_points(answer.lead) in texts
@@ -76,10 +78,8 @@ def test_a_row_opens_to_its_terms(changes: dict[str, Any]) -> None:
         assert terms[0].bars[at].start == head.bars[at].start
         assert terms[-1].bars[at].ends[1] == pytest.approx(head.bars[at].ends[1])
         assert [row.bars[at].value for row in terms] == [entry.terms[name] for name in terms_of(answer, group)]
-    chart = contributions_chart(answer, LIGHT, opened=[group])
-    clicked = chart["layer"][-1]
-    assert clicked["params"][0]["name"] == PICKED and group in [area["group"] for area in clicked["data"]["values"]]
-    assert chart["height"] > contributions_chart(answer, LIGHT)["height"]
+    assert group in picks_in(draw_contributions(answer, LIGHT, opened=[group]))
+    assert contributions_height(answer, [group]) > contributions_height(answer, [])
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
@@ -115,21 +115,14 @@ def test_what_each_part_is_worth_is_drawn_once_a_part() -> None:
         assert lost(row["hr"]) in notes and worth_label(row["ablation"]) in notes
 
 
-def test_plotly_accepts_every_figure() -> None:
-    """Plain dictionaries skip plotly's checks; here it makes them."""
-    for changes in ({}, RECAP):
-        for number in (0, 3, 9):
-            answer = explained(number, **changes)
-            for plot in (plot_paths, plot_visits):
-                figure = plot(answer, LIGHT)
-                assert go.Figure(figure.to_dict()).layout.font.family == FONT
-
-
 def test_paths_and_visits_say_what_they_count() -> None:
-    """A line for each path with its counts; a dot for each visit."""
-    answer = next(answer for answer in map(explained, range(20)) if answer.paths and answer.visits[0].visits)
-    notes = [note.text for note in plot_paths(answer, LIGHT).layout.annotations]
+    """A line for each path with its counts; a dot for each visit; a click brings the middle place, cut or not."""
+    answer = next(answer for answer in map(explained, range(20)) if len(answer.paths) > 1 and answer.visits[0].visits)
     first = answer.paths[0]
-    assert f"{first.count_in:,} of {first.total_in:,}" in notes
-    dots = [trace for trace in plot_visits(answer, LIGHT).data if trace.mode == "markers"]
-    assert [len(trace.x) for trace in dots] == [len(place.visits) for place in answer.visits]
+    drawn = draw_paths(answer, LIGHT)
+    assert f"{first.count_in:,} of {first.total_in:,}" in words_in(drawn)
+    assert picks_in(drawn) == [str(path.middle) for path in answer.paths[:5]]
+    without = answer.model_copy(update={"paths": answer.paths[1:]})
+    assert sorted(picks_in(draw_paths(without, LIGHT, cut=[first]))) == sorted(picks_in(drawn))
+    tracks = [child[2:] for child in draw_visits(answer, DARK)[3::2]]
+    assert [len(dots) for dots in tracks] == [len(place.visits) for place in answer.visits]

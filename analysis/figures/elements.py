@@ -1,0 +1,46 @@
+"""Pictures made of page elements: a browser shows them without loading a chart library."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+Element = list[Any]
+"""``[tag, attributes, *children]``; a child is another element, or a text, which stays text whatever it holds."""
+
+PICK: Final = "data-pick"
+"""The attribute of what can be clicked: its value is what a click brings."""
+
+
+def element(tag: str, *children: "Element | str", style: Mapping[str, object] | None = None, **named: str) -> Element:
+    """One element of a page.
+
+    Args:
+        style: CSS properties, with underscores for hyphens.
+        named: further attributes, with underscores for hyphens.
+
+    >>> element("b", "Café <3", style={"font_size": "13px"}, aria_hidden="true")
+    ['b', {'aria-hidden': 'true', 'style': 'font-size: 13px'}, 'Café <3']
+    """
+    attributes = {name.replace("_", "-"): value for name, value in named.items()}
+    if style:
+        attributes["style"] = "; ".join(f"{name.replace('_', '-')}: {value}" for name, value in style.items())
+    return [tag, attributes, *children]
+
+
+def share(value: float) -> str:
+    """A share of a length, as CSS writes it.
+
+    >>> share(0.25)
+    '25%'
+    """
+    return f"{round(100 * value, 2):g}%"
+
+
+def words_in(drawn: Element) -> list[str]:
+    """Every text of a picture, in reading order."""
+    return [text for child in drawn[2:] for text in ([child] if isinstance(child, str) else words_in(child))]
+
+
+def picks_in(drawn: Element) -> list[str]:
+    """What clicks on a picture can bring, in reading order."""
+    here = [drawn[1][PICK]] if PICK in drawn[1] else []
+    return here + [pick for child in drawn[2:] if not isinstance(child, str) for pick in picks_in(child)]
