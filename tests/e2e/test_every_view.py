@@ -12,6 +12,13 @@ from tests.e2e.conftest import DARK, App, Page, playwright_api, violations, wait
 
 expect = playwright_api.expect
 Open = Callable[..., Page]
+REPAINTED = """() => {
+  const ink = getComputedStyle(document.querySelector("[data-testid=stApp]")).color;
+  const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
+  const drawn = hosts.flatMap(host => [...host.shadowRoot.querySelectorAll("figure")]);
+  return drawn.every(figure => getComputedStyle(figure).color === ink);
+}"""
+"""Pictures are drawn for a theme and follow it one run later."""
 VIEWS = (
     "/overview?metric=MRR",
     "/walk?case=1",
@@ -40,6 +47,7 @@ def test_a_view_is_whole(open_page: Open, path: str) -> None:
     assert violations(page) == []
     page.emulate_media(color_scheme="dark")
     page.wait_for_function(GROUND, arg=DARK)
+    page.wait_for_function(REPAINTED)
     wait_until_idle(page)
     assert violations(page) == [], "in the dark theme"
     for width in (1440, 800):
