@@ -1,10 +1,11 @@
 """Measure every view as one visitor meets it, in a real browser: how high it is, how many words, how soon it is there.
 
-For each view a JSON line: the page's height in a window of 1440 x 900; the words on that first screen, without tables,
-navigation, controls and what is written in pictures; where the first picture lies; whether 800 pixels are wide enough;
-seconds until the headline and until the first picture are painted, ``cold`` (a server just started, nothing in the
-browser's cache) and ``warm`` (opened again); and on pages of one case ``other_case_s``, until the next one's headline.
-With ``--against`` the same of another checkout, in turns of the same run: before and after under one load.
+For each view a JSON line, and at the end a table of all: the page's height in a window of 1440 x 900; the words on that
+first screen, without tables, navigation, controls and what is written in pictures; where the first picture lies;
+whether 800 pixels are wide enough; seconds until the headline and until the first picture are painted, ``cold``
+(nothing in the browser's cache) and ``warm`` (opened again); and on pages of one case ``other_case_s``, until the next
+one's headline. With ``--against`` the same of another checkout, in turns of the same run: both under one load, so that
+the ratios hold on a busy machine too. A view that fails is named, and the others go on.
 
     python benchmarks/browser.py [--against CHECKOUT] [--data DIR --checkpoint DIR] [--views walk explain]
 """
@@ -26,6 +27,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
+from playwright.sync_api import Error as PlaywrightError
 
 ROOT: Final = Path(__file__).parents[1]
 ARGUMENTS: Final = [
@@ -168,39 +170,59 @@ def other_case(page: Page, number: int) -> float | None:
     return None if took is None else took / 1000
 
 
-def measure_view(browser: Browser, view: str, checkouts: dict[str, Path], options: list[str], repeats: int) -> None:
-    """Print the line of one view for each checkout; they take turns."""
+def measure_view(browser: Browser, view: str, urls: dict[str, str], repeats: int) -> dict[str, dict[str, Any]]:
+    """A line for each checkout; they take turns."""
     lines: dict[str, dict[str, Any]] = {}
     warm: dict[str, list[dict[str, float | None]]] = defaultdict(list)
     others: dict[str, list[float]] = defaultdict(list)
-    with ExitStack() as stack:
-        pages = {}
-        for name, checkout in checkouts.items():
-            address = f"{stack.enter_context(serving(checkout, options))}/{view}"
-            page = browser.new_context(viewport=WINDOW).new_page()
+    pages: dict[str, tuple[Page, str]] = {}
+    try:
+        for name, url in urls.items():
+            page, address = browser.new_context(viewport=WINDOW).new_page(), f"{url}/{view}"
+            pages[name] = page, address
             page.add_init_script(WATCH)
             lines[name] = {"view": view, "checkout": name, "cold": open_view(page, address)}
             lines[name] |= page.evaluate(FIRST_SCREEN)
             page.set_viewport_size(NARROW)
-            page.wait_for_timeout(1000)
+            page.wait_for_timeout(500)
             lines[name]["fits_800_px"] = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             page.set_viewport_size(WINDOW)
-            pages[name] = page, address
         for _ in range(repeats):
             for name, (page, address) in pages.items():
                 warm[name].append(open_view(page, address))
-        if view in ("walk", "explain"):
-            for turn in range(repeats):
-                for name, (page, _) in pages.items():
-                    took = other_case(page, 100 + turn)
-                    others[name] += [] if took is None else [took]
+        for turn in range(repeats if view in ("walk", "explain") else 0):
+            for name, (page, _) in pages.items():
+                took = other_case(page, 100 + turn)
+                others[name] += [] if took is None else [took]
+    finally:
         for page, _ in pages.values():
             page.context.close()
     for name, line in lines.items():
         line["warm"] = {key: median([row[key] for row in warm[name]]) for key in ("headline_s", "picture_s")}
         if others[name]:
             line["other_case_s"] = median(list(others[name]))
-        print(json.dumps(line), flush=True)
+    return lines
+
+
+def print_table(measured: list[dict[str, dict[str, Any]]]) -> None:
+    """This checkout's numbers, the other one's, and their ratio; opened again unless it says cold."""
+    numbers = (
+        ("height", lambda line: line["height_px"]),
+        ("words", lambda line: line["words"]),
+        ("headline", lambda line: line["warm"]["headline_s"]),
+        ("picture", lambda line: line["warm"]["picture_s"]),
+        ("cold headline", lambda line: line["cold"]["headline_s"]),
+        ("cold picture", lambda line: line["cold"]["picture_s"]),
+        ("other case", lambda line: line.get("other_case_s")),
+    )
+    print(f"{'view':<10}" + "".join(f"{name:>22}" for name, _ in numbers))
+    for lines in measured:
+        cells = []
+        for _, read in numbers:
+            here, before = read(lines["here"]), read(lines["against"]) if "against" in lines else None
+            said = "-" if here is None else f"{here:g}"
+            cells.append(said if not (here and before) else f"{said} / {before:g} = {here / before:.2f}")
+        print(f"{lines['here']['view']:<10}" + "".join(f"{cell:>22}" for cell in cells), flush=True)
 
 
 def median(values: list[float | None]) -> float | None:
@@ -216,17 +238,28 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--checkpoint", type=Path)
     parser.add_argument("--views", nargs="+", default=VIEWS)
-    parser.add_argument("--repeats", type=int, default=5)
+    parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--browser", default="/usr/bin/chromium")
     arguments = parser.parse_args()
     checkouts = {"here": ROOT} | ({"against": arguments.against.resolve()} if arguments.against else {})
     given = {name: getattr(arguments, name) for name in ("data", "checkpoint")}
     options = [text for name, path in given.items() if path for text in (f"--{name}", str(path.resolve()))]
-    with sync_playwright() as playwright:
+    measured = []
+    with ExitStack() as stack:
+        urls = {name: stack.enter_context(serving(checkout, options)) for name, checkout in checkouts.items()}
+        playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=arguments.browser, args=ARGUMENTS)
         for view in arguments.views:
-            measure_view(browser, view, checkouts, options, arguments.repeats)
+            try:
+                lines = measure_view(browser, view, urls, arguments.repeats)
+            except PlaywrightError as error:
+                print(f"{view}: not measured, {str(error).splitlines()[0]}", file=sys.stderr, flush=True)
+                continue
+            measured.append(lines)
+            for line in lines.values():
+                print(json.dumps(line), flush=True)
         browser.close()
+    print_table(measured)
 
 
 if __name__ == "__main__":
