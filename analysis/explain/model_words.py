@@ -278,14 +278,14 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> 
     """The line under the curves.
 
     >>> curves_note("past visits", {}, 0)
-    'The curves of past visits. One scale for all; bars show the spread of candidates’ values.'
+    'The curves of past visits, on one scale; bars show the spread of candidates’ values.'
     """
     whose = "The widest curves" if group is None else f"The curves of {group}"
     if "lambda_prior" in numbers:
         learned = ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
         return f"Learned: {learned}. Bars show the spread of candidates’ values."
     thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
-    return f"{whose}. One scale for all; bars show the spread of candidates’ values.{thin}"
+    return f"{whose}, on one scale; bars show the spread of candidates’ values.{thin}"
 
 
 _SYMBOLS: Final = {

@@ -301,8 +301,8 @@ def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) ->
     counted = f"{strongest.count_in:,} of the {strongest.total_in:,} {whose} from {shown.source_name}"
     row = "All paths" if part == PATHS else part_label(part)
     return (
-        f"{counted} went to {strongest.name}. Tick a path to cut it for {shown.target_name} only; "
-        f"“{row}” removes paths for every place."
+        f"{counted} went to {strongest.name}. Tick a path to cut it for {shown.target_name}; tick "
+        f"“{row}” to cut them for every place."
     )
 
 

@@ -150,7 +150,7 @@ def card_sentence(card: NotableCase) -> str:
         return "A new place for this user, beyond two hops."
     if card.kind == "past_visits":
         made = "nobody made" if card.transition_count == 0 else f"made {times(card.transition_count)}"
-        return f"A transition {made} in training, to a place visited {times(card.visits)}."
+        return f"A transition {made} in training, to a place the user visited {times(card.visits)}."
     whose = "A place the user knows" if card.visits else "A new place for this user"
     return f"{whose}; two-hop paths lead there."
 
