@@ -87,8 +87,8 @@ def build(world: Workspace) -> Lesson:
         handles=(Handle("hidden", "Frequent transitions hidden", tuple(map(percent, HIDDEN)), START),),
         scene=lambda at: _scene(shares, at[0]),
         idea=(
-            "What is hidden and can still be found is what the model can practise on. Whether practice helps is for a "
-            "test to say, and here it may not."
+            "The model can practise on transitions that are hidden but have a path. Only a test shows whether practice "
+            "helps, and here it may not."
         ),
         check=_check(world),
         deeper=Deeper("long_tail", "See what each part is worth in Long tail"),

@@ -70,8 +70,8 @@ def build(world: Workspace) -> Lesson:
         handles=(Handle("hops", "Hops", tuple(str(at + 1) for at in range(len(table)))),),
         scene=scene,
         idea=(
-            "The further you look, the longer the list of places that the true one hides in. Signal for noise is the "
-            "share of true places reached over the length of that list."
+            "The further you look, the longer the list of places that hides the true one. The signal-to-noise ratio is "
+            "the share of true places reached, divided by the length of that list."
         ),
         check=_check(places, coverage, best),
         deeper=Deeper("long_tail", "See it in Long tail"),
