@@ -75,8 +75,8 @@ def build(world: Workspace) -> Lesson:
         ),
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
         idea=(
-            "A place gathers visits from everywhere. A transition starts at one place only, so it can be rare even when "
-            "the place is popular. That is why RECAP reports its accuracy on rare transitions."
+            "A place gathers visits from everywhere. A transition starts at one place only, so it can be rare even "
+            "when the place is popular. That is why RECAP reports its accuracy on rare transitions."
         ),
         check=_check(world, cases),
         deeper=Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
