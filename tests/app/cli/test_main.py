@@ -3,6 +3,7 @@
 import contextlib
 import gzip
 import io
+import json
 import shutil
 import subprocess
 import sys
@@ -19,9 +20,12 @@ from packaging.requirements import Requirement
 from app.cli.console import print_json
 from app.cli.main import app
 from recap.data.dataset import Dataset
-from tests.checkins import foursquare_lines, small_dataset, write_foursquare
+from recap.runs.execution import control
+from recap.runs.store.run_store import RunStore
+from tests.checkins import foursquare_lines, raw_table, small_dataset, write_foursquare
 from tests.cli_runner import recap_json_here, strict_json
 from tests.shell import RECAP, assert_refused, files_limited_to, recap, recap_json
+from tests.tiny import WORDS
 
 ROOT = Path(__file__).parents[3]
 ROWS = [
@@ -216,19 +220,60 @@ def test_help_needs_no_heavy_library() -> None:
     assert shutil.which(str(RECAP)) is not None
 
 
-def test_no_command_prints_nan(tmp_path: Path) -> None:
-    """Undefined numbers (a group without cases) are null in every command's JSON, at any depth."""
+def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undefined numbers are null in every command's JSON, at any depth; this dataset has no rare cases."""
     capture = io.StringIO()
     with contextlib.redirect_stdout(capture):
         print_json({"rows": [{"mrr": float("nan"), "n": 0}, (float("inf"), 1.5)]})
     assert strict_json(capture.getvalue()) == {"rows": [{"mrr": None, "n": 0}, [None, 1.5]]}
-    visits = [(f"u{user}", f"p{place}", float(place)) for user in range(3) for place in range(20)]
-    small_dataset(visits).save(tmp_path / "data")  # every transition is frequent: the rare ones hold no case
-    counter = "--baseline markov"
-    for command in (f"overview {counter}", f"long-tail {counter}", "stats", "compare visit_count markov"):
-        words = command.split()
-        data = [tmp_path / "data"] if words[0] == "stats" else ["--data", tmp_path / "data"]
-        assert recap_json_here(*words, *data)
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(control, "ensure_runner", lambda _: False)
+    data, model, theirs, table = (tmp_path / name for name in ("data", "model", "theirs.csv", "table.csv"))
+    small_dataset(ROWS).save(data)
+    raw_table(ROWS).to_csv(table, index=False)
+    theirs.write_text("case,poi_id,score\n0,home,2\n0,work,1\n")
+    (tmp_path / "spec.toml").write_text(
+        'name = "x"\ntitle = "X"\nquestion = "?"\n[[arms]]\nname = "a"\nlabel = "A"\nbaseline = "visit_count"\n'
+    )
+    road = {"type": "LineString", "coordinates": [[-74, 40], [-73, 40.5]]}
+    feature = {"type": "Feature", "properties": {"highway": "motorway"}, "geometry": road}
+    (tmp_path / "map.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    of = f"--data {data}"
+    counted = f"{of} --baseline markov"
+    parsed = {
+        "inspect": f"{table}",
+        "prepare": f"{table} --out {tmp_path / 'prepared'}",
+        "stats": f"{data}",
+        "basemap": f"{tmp_path / 'map.geojson'} {of}",
+        "import-predictions": f"{theirs} {of} --name theirs --missing-as-miss",
+        "train": f"{data} {' '.join(WORDS)} --out {model}",
+        "evaluate": counted,
+        "experiment run": f"{tmp_path / 'spec.toml'} {of} --out {tmp_path / 'results'}",
+        "overview": counted,
+        "long-tail": f"{counted} --full",
+        "explain": f"{model} {of} --case 0",
+        "curves": f"{model} {of}",
+        "compare": f"visit_count markov {of}",
+        "doctor": f"{data}",
+        "runs submit": f"{data}",
+        "runs list": "",
+        "runs show": "1",
+        "runs logs": "1",
+        "runs stop": "1",
+        "runs resume": "1",
+        "runs rm": "1",
+        "cases find": f"{counted} --show missed",
+        "cases save": f"0 {of} --checkpoint {model}",
+        "cases import": f"{tmp_path / 'cases.json'}",
+    }
+    commands = commands_of(typer.main.get_command(app))
+    assert parsed.keys() == {name for name, command in commands if any("--json" in one.opts for one in command.params)}
+    for name, words in parsed.items():
+        if name == "cases import":
+            (tmp_path / "cases.json").write_text(recap("cases", "export").stdout)
+        if name == "runs rm":
+            control.stop(RunStore(tmp_path / "home" / "runs"), RunStore(tmp_path / "home" / "runs").get("1"))
+        assert recap_json_here(*name.split(), *words.split()), name
 
 
 def recap_without_the_app(*words: str) -> "subprocess.CompletedProcess[str]":
