@@ -4,6 +4,7 @@ import contextlib
 import importlib.metadata
 import os
 import platform
+import re
 import shutil
 import sys
 import tempfile
@@ -12,7 +13,6 @@ from pathlib import Path
 from typing import Final, Literal
 from zoneinfo import ZoneInfo
 
-from packaging.requirements import Requirement
 from pydantic import Field
 
 from recap.config import Config
@@ -79,18 +79,31 @@ def _packages() -> Iterator[Check]:
         return
     yield Check(name="recap", status="ok", found=importlib.metadata.version(DISTRIBUTION))
     for text in required:
-        requirement = Requirement(text)
-        if requirement.marker is not None and not requirement.marker.evaluate({"extra": ""}):
+        named = _REQUIREMENT.fullmatch(text)
+        if named is None:  # of an extra
             continue
-        fix = f'pip install "{requirement.name}{requirement.specifier}"'
+        name, bounds = named.groups()
+        fix = f'pip install "{text}"'
         try:
-            version = importlib.metadata.version(requirement.name)
+            version = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
-            yield Check(name=requirement.name, status="missing", found="not installed", mend=fix)
+            yield Check(name=name, status="missing", found="not installed", mend=fix)
             continue
-        fits = requirement.specifier.contains(version, prereleases=True)
-        found = version if fits else f"{version}, needs {requirement.specifier}"
-        yield _judge(requirement.name, fits, found, fix)
+        fits = all((_release(version) >= _release(bound)) == (sign == ">=") for sign, bound in _BOUND.findall(bounds))
+        yield _judge(name, fits, version if fits else f"{version}, needs {bounds}", fix)
+
+
+_REQUIREMENT: Final = re.compile(r"([\w.-]+?)((?:[<>]=?[\d.]+,?)*)")
+_BOUND: Final = re.compile(r"(>=|<)([\d.]+)")
+"""All that pyproject.toml asks of a version."""
+
+
+def _release(version: str) -> list[int]:
+    """The numbers a version begins with, without zeros at the end: ``2.13.0+cpu`` is 2, 13."""
+    numbers = [int(part) for part in re.findall(r"\d+", version.partition("+")[0])]
+    while numbers[-1:] == [0]:
+        numbers.pop()
+    return numbers
 
 
 def _processor() -> Iterator[Check]:

@@ -4,14 +4,13 @@ from functools import cache
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from markupsafe import Markup
 
 from recap.printable import markdown_text, visible
 
 
 def finalize(value: Any) -> Any:
     """Control characters of data as text; what was escaped already is ours."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+    return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
 @cache

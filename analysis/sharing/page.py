@@ -5,15 +5,14 @@ Names come from outside data, so everything is escaped; it is rendered from `Sha
 
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
-from markupsafe import Markup
 
 from analysis import formatting
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import part_label
-from analysis.figures.case_layout import place_paths
+from analysis.figures.case_layout import spread_heights
 from analysis.figures.contributions import waterfall
 from analysis.figures.palette import DARK, LIGHT
 from analysis.sharing.case_map import case_map
@@ -26,6 +25,8 @@ from analysis.sharing.svg_map import SvgMap, ground_paths, svg_map
 from recap.rendering import finalize
 from recap.storage.atomic import write_text
 
+_MOST_PATHS: Final = 8
+
 
 def render_html(page: SharedPage) -> str:
     """The whole page."""
@@ -33,8 +34,7 @@ def render_html(page: SharedPage) -> str:
     bodies = []
     for case in page.cases:
         drawn = case_map(case, page.places, projection)
-        body = _case(case, page.places, None if drawn is None else svg_map(drawn))
-        bodies.append(Markup(body))  # noqa: S704 - our own escaped output
+        bodies.append(_case(case, page.places, None if drawn is None else svg_map(drawn)))
     return (
         _environment()
         .get_template("page.html.j2")
@@ -61,8 +61,8 @@ def render_notebook(explanation: CaseExplanation) -> str:
 CaseExplanation.html_body = staticmethod(render_notebook)
 
 
-def _style() -> Markup:
-    return Markup(_environment().get_template("style.css.j2").render(light=LIGHT, dark=DARK))  # noqa: S704 - our own
+def _style() -> str:
+    return _environment().get_template("style.css.j2").render(light=LIGHT, dark=DARK)
 
 
 def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> str:
@@ -80,7 +80,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
     ends = [0.0, *(end for side in bars.values() for bar in side for end in bar.ends)]
     low, span = min(ends), max(max(ends) - min(ends), 1e-9)
     ranks = {entry.name: entry.rank for entry in case.without}
-    placed = place_paths(case.paths)
+    paths = case.paths[:_MOST_PATHS]
     sides = zip(case.roles, case.visits, strict=True)
     return {
         "roles": dict(zip(("target", "runner_up"), case.roles, strict=True)),
@@ -93,8 +93,8 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
             for group in a.groups
         ],
         "others": [(part_label(name), rank) for name, rank in ranks.items() if name not in a.groups],
-        "placed": placed,
-        "height": 60 + 46 * max(len(placed), 1),
+        "paths": list(zip(paths, spread_heights(len(paths)), strict=True)),
+        "height": 60 + 46 * max(len(paths), 1),
         "has_points": any(path.points is not None for path in case.paths),
         "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,
         "timelines": [{"side": side, "name": places[r.place].name, "dots": r.dots} for side, r in sides],

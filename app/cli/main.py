@@ -29,7 +29,7 @@ LONGEST_LINE: Final = 1500
 """Longest refusal in characters, so a hostile value is not printed in full."""
 _UsageError: type[Exception] = typer.BadParameter.__mro__[1]  # typer carries its own copy of click
 
-_APP_PACKAGES: Final = {"streamlit", "plotly", "pydeck", "networkx", "PIL", "shapely"}
+_APP_PACKAGES: Final = {"streamlit", "plotly", "pydeck", "PIL", "shapely"}
 """Packages of the extra `recap-mobility[app]`."""
 
 PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {

@@ -1,6 +1,7 @@
 """Where the user's own files live: one folder, moved by the environment variable RECAP_HOME."""
 
 import os
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -17,15 +18,20 @@ def user_folder() -> Path:
         ConfigError: RECAP_HOME names a file.
     """
     moved = os.environ.get(HOME_VARIABLE, "").strip()
-    if moved:
-        folder = Path(moved).expanduser().absolute()
-    else:
-        import platformdirs  # only here, so that `recap doctor` starts without
-
-        folder = platformdirs.user_data_path("recap", appauthor=False)
+    folder = Path(moved).expanduser().absolute() if moved else _data_home() / "recap"
     if folder.exists() and not folder.is_dir():
         raise ConfigError(f"{HOME_VARIABLE} should name a folder, {folder} is a file")
     return folder
+
+
+def _data_home() -> Path:
+    """Where programs of this platform keep a user's data."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support"
+    variable, usual = (
+        ("LOCALAPPDATA", "AppData/Local") if sys.platform == "win32" else ("XDG_DATA_HOME", ".local/share")
+    )
+    return Path(os.environ.get(variable, "").strip() or Path.home() / usual)
 
 
 def user_subfolder(name: str, *, make: bool = False) -> Path:

@@ -103,7 +103,7 @@ def test_it_runs_from_there(installed: Installed) -> None:
 
 
 def test_the_commands_work(installed: Installed) -> None:
-    """The version is the project's, the doctor finds the bundle whole, an explanation becomes a page, a model trains."""
+    """The version is the project's, the doctor finds the bundle whole; a case becomes a page, a model trains."""
     assert installed.run(installed.program, "--version") == (
         installed.run(
             sys.executable,
@@ -123,8 +123,8 @@ def test_the_commands_work(installed: Installed) -> None:
     assert "<style>" in (installed.empty / "page.html").read_text(encoding="utf-8")
     (installed.empty / "page.html").unlink()
     walking_dataset().save(installed.home / "data")
-    train = [installed.program, "train", installed.home / "data", *WORDS, "--out", installed.home / "model"]
-    assert json.loads(installed.run(*train, "--json"))["epochs"] == EPOCHS
+    folders = installed.home / "data", "--out", installed.home / "model"
+    assert json.loads(installed.run(installed.program, "train", *folders, *WORDS, "--json"))["epochs"] == EPOCHS
 
 
 def test_it_opens_with_logo_theme_and_city(open_page: Callable[..., Page], installed: Installed) -> None:

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import platformdirs
 import pytest
 
 from recap.errors import ConfigError, RecapError
@@ -21,12 +20,28 @@ def test_the_environment_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("empty", [None, "", "  "])
-def test_the_platform_decides_otherwise(empty: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Unset or empty: the platform's folder for application data."""
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [("linux", ".local/share"), ("darwin", "Library/Application Support"), ("win32", "AppData/Local")],
+)
+def test_the_platform_decides_otherwise(
+    empty: str | None, platform: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unset or empty: the platform's folder for application data, or where its own variable moves that."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for name in (HOME_VARIABLE, "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+        if empty is not None:
+            monkeypatch.setenv(name, empty)
+    monkeypatch.setattr("recap.storage.user_folder.sys.platform", platform)
+    assert user_folder() == tmp_path / place / "recap"
+
+
+def test_the_desktops_variable_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every program of a Linux desktop."""
     monkeypatch.delenv(HOME_VARIABLE, raising=False)
-    if empty is not None:
-        monkeypatch.setenv(HOME_VARIABLE, empty)
-    assert user_folder() == platformdirs.user_data_path("recap", appauthor=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert user_folder() == tmp_path / "recap"
 
 
 def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
