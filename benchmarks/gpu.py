@@ -1,10 +1,10 @@
-"""Every preset and published model on a GPU: seconds an epoch, memory, equality with the CPU.
+"""Every preset and published model on a GPU: seconds per epoch, memory, equality with the CPU, resume on the CPU.
 
-    python benchmarks/gpu.py [DATASET] [--full] [--cpu-run nyc=CHECKPOINT] [--out gpu.json] [--device auto]
+    python benchmarks/gpu.py [DATASET] [--full] [--cpu-run paper=CHECKPOINT] [--out gpu.json] [--device auto]
 
 Prints one JSON object; with a card and New York in about ten minutes. Every configuration trains for some seconds from
 its last epoch's stage on, where every part acts; an epoch is extrapolated from its steps and says so. Equality: scores
-of test cases in float32 without TF32 within 1e-5 max(1, |score|) of the processor's, ranks in float64 equal. Then `nyc`
+of test cases in float32 without TF32 within 1e-5 max(1, |score|) of the processor's, ranks in float64 equal. `paper`
 (130 epochs) and the default are trained whole; `--cpu-run` names the same training from a processor,
 whose test metrics then stand beside. `--full` trains every other one too. Without a DATASET a synthetic city is made;
 without a card all of it runs small on the processor (five steps of each, whole trainings cut to four epochs, scores
@@ -106,7 +106,7 @@ def measure(dataset: Dataset, name: str, device: torch.device, seconds: float, c
         ways["bf16"] = {"precision": "bf16"}
         if device.type == "cuda":
             ways["bf16, compiled"] = FASTEST
-    found: dict[str, Any] = {"ways": {}}
+    found: dict[str, Any] = {"ways": {}, "cpu_epoch_seconds": NOT_MEASURED}
     with tempfile.TemporaryDirectory() as folder:
         for way, changes in ways.items():
             try:
@@ -114,6 +114,9 @@ def measure(dataset: Dataset, name: str, device: torch.device, seconds: float, c
                 found["ways"][way] = measure_epoch(trainer, seconds)
                 if not changes:
                     found["equality"] = measure_equality(dataset, config, trainer, folder, cases)
+                    if device.type == "cuda":
+                        on_cpu = new_trainer(dataset, config, folder, torch.device("cpu"))
+                        found["cpu_epoch_seconds"] = measure_epoch(on_cpu, seconds)["epoch_seconds"]
             except (RecapError, RuntimeError) as error:  # one that does not fit must not end the others
                 found["ways"][way] = {"error": str(error).splitlines()[0]}
             finally:
@@ -155,6 +158,26 @@ def train_whole(
         other = beside.read_summary()["test"]
         found["test_on_a_processor"] = {g: {key: other[g][key] for key in METRICS} for g in ("all", "tail")}
     return found
+
+
+def resume_on_cpu(dataset: Dataset, name: str, device: torch.device) -> dict[str, Any]:
+    """A training that stops after its first epoch on the device and ends on the processor."""
+    config = training_preset(name).with_epochs(4)
+    finished: list[int] = []
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        train(
+            dataset,
+            config,
+            out,
+            device=device,
+            stop=lambda: bool(finished),
+            after_epoch=lambda _, epoch: finished.append(epoch),
+        )
+        checkpoint = train(dataset, config, out, device=torch.device("cpu"), resume=True)
+        assert checkpoint is not None
+        mrr = checkpoint.read_summary()["test"]["all"]["mrr"]
+    return {"of": f"{device.type} to cpu", "stopped_after": len(finished), "epochs": config.epochs, "mrr": mrr}
 
 
 def small_city(people: int) -> Dataset:
@@ -208,6 +231,7 @@ def main() -> None:
         "configurations": {name: measure(dataset, name, device, seconds, arguments.cases) for name in names},
     }
     whole = names if arguments.full else [name for name in WHOLE if name in names]
+    found["resumed"] = {name: resume_on_cpu(dataset, name, device) for name in whole}
     # A processor shows that it runs, with the fewest epochs that wake every part; speed is what a card is asked for.
     epochs = None if is_card else 4
     found["whole_trainings"] = {name: train_whole(dataset, name, device, cpu_runs, epochs) for name in whole}

@@ -43,7 +43,7 @@ SetOption = Annotated[
 ]
 PresetOption = Annotated[
     str | None,
-    typer.Option(help="RECAP's configuration to start from, or a published model's name.", show_default="recap"),
+    typer.Option(help="recap, paper, feature_curves, or a published model such as lotnext.", show_default="recap"),
 ]
 """None is `recap.presets.DEFAULT_PRESET`; importing that would slow every command's start."""
 

@@ -20,7 +20,7 @@ def prepare(
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
     reader: ReaderOptions,
     source_format: FormatOption = "auto",
-    preset: Annotated[str, typer.Option(help="Data protocol: nyc, tky, ca, default or nyc_paper.")] = "default",
+    preset: Annotated[str, typer.Option(help="Data protocol: default or nyc_paper.")] = "default",
     assignments: SetOption = None,
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,

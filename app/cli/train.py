@@ -20,7 +20,6 @@ def train(
     data: DatasetArgument,
     out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint.")],
     preset: PresetOption = None,
-    model: Annotated[str, typer.Option(help="recap, or a published model such as lotnext.")] = "recap",
     seed: Annotated[int | None, typer.Option(help="Seed; the preset's by default.")] = None,
     device: DeviceOption = "auto",
     epochs: EpochsOption = None,
@@ -33,15 +32,11 @@ def train(
     """Train RECAP or a published model; Ctrl-C saves the state for --resume."""
     from recap.data.dataset import Dataset
     from recap.device import choose_device
-    from recap.errors import ConfigError
     from recap.evaluation.metrics import SHOWN_METRICS
     from recap.presets import DEFAULT_PRESET, training_preset
-    from recap.published.configs import published_config
     from recap.training import run
 
-    if model != "recap" and preset is not None:
-        raise ConfigError(f"--preset {preset} is for RECAP; for --model {model} use --epochs and --set")
-    config = training_preset(preset or DEFAULT_PRESET) if model == "recap" else published_config(model)
+    config = training_preset(preset or DEFAULT_PRESET)
     if epochs is not None:
         config = config.with_epochs(epochs)
     if seed is not None:

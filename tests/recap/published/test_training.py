@@ -82,21 +82,19 @@ def test_every_published_model_has_its_network_and_a_name() -> None:
 
 
 def test_an_unknown_model_is_refused(tmp_path: Path, city_folder: Path) -> None:
-    """One line that names what there is; a preset is RECAP's; RECAP's commands say what they need."""
-    result = recap_here("train", city_folder, "--model", "nextloc", "--out", tmp_path / "out")
-    assert result.returncode == 2 and "unknown model 'nextloc'; choose one of recap, flashback" in result.stderr
-    result = recap_here("train", city_folder, "--model", "flashback", "--preset", "paper", "--out", tmp_path / "out")
-    assert result.returncode == 2 and "--preset paper is for RECAP" in result.stderr
+    """One line that names what there is."""
+    result = recap_here("train", city_folder, "--preset", "nextloc", "--out", tmp_path / "out")
+    assert result.returncode == 2 and "or a published model: flashback" in result.stderr
     assert not (tmp_path / "out").exists()
     with pytest.raises(ConfigError, match="unknown model"):
         published_config("nextloc")
 
 
 def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) -> None:
-    """`recap train --model`, `recap evaluate`: the target's time stands in checkpoint, output and records."""
+    """`recap train --preset`, `recap evaluate`: the target's time stands in checkpoint, output and records."""
     out = tmp_path / "out"
     fields = ["--set", "dim=6", "--set", "target_time=true"]
-    line = recap_json_here("train", city_folder, "--model", "replay", "--epochs", 1, *fields, "--out", out)
+    line = recap_json_here("train", city_folder, "--preset", "replay", "--epochs", 1, *fields, "--out", out)
     assert (line["model"], line["options"]) == ("replay", {"target_time": True})
     manifest = json.loads((out / MANIFEST).read_text())
     assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (2, "replay", True)
