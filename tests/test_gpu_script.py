@@ -24,10 +24,10 @@ def test_one_preset_and_one_published_model_on_the_processor(
     assert found["card"] == NOT_MEASURED
     assert list(found["configurations"]) == list(found["whole_trainings"]) == [DEFAULT_PRESET, "sasrec"]
     assert [list(one["ways"]) for one in found["configurations"].values()] == [["as it is", "bf16"], ["as it is"]]
-    assert {name: told["of"] for name, told in found["resumed"].items()} == dict.fromkeys(
+    assert {name: again["of"] for name, again in found["resumed"].items()} == dict.fromkeys(
         found["whole_trainings"], "cpu to cpu"
     )
-    assert all(told["stopped_after"] == 1 and told["epochs"] == 4 for told in found["resumed"].values())
+    assert all(again["stopped_after"] == 1 and again["epochs"] == 4 for again in found["resumed"].values())
     for measured in found["configurations"].values():
         assert measured["cpu_epoch_seconds"] == NOT_MEASURED
         for way in measured["ways"].values():
