@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.glossary import TERMS
 from analysis.long_tail.misses import HIT, label_misses
-from analysis.records.ablations import GROUP_NAMES
+from analysis.records.ablations import ABLATION_LABELS, GROUP_NAMES
 from analysis.records.causes import causes_of
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -113,5 +113,5 @@ def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFr
 def _why(is_missed: bool, reason: str, causes: tuple[str, ...]) -> str:
     if is_missed:
         return f"missed: {TERMS[reason].word.lower()}" if reason else "missed"
-    groups = [GROUP_NAMES[cause] for cause in causes if cause in GROUP_NAMES]
+    groups = [ABLATION_LABELS[cause] for cause in causes if cause in GROUP_NAMES]
     return f"needs {', '.join(groups)}" if groups else ""

@@ -206,7 +206,10 @@ def _label(row: Row, palette: Palette, *, opens: bool, opened: Collection[str]) 
     if not opens:
         return element("th", row.label, style={"padding_left": "14px"}, scope="row")
     is_open = row.group in opened
-    arrow = element("span", "▾" if is_open else "▸", style={"display": "inline-block", "width": "14px"})
-    button = element("button", arrow, row.label, type="button", aria_expanded=str(is_open).lower())
+    arrow = element(
+        "span", "▾" if is_open else "▸", style={"display": "inline-block", "width": "14px", "text_indent": 0}
+    )
+    hanging = {"padding_left": "14px", "text_indent": "-14px"}
+    button = element("button", arrow, row.label, type="button", aria_expanded=str(is_open).lower(), style=hanging)
     button[1][PICK] = row.group
     return element("th", button, scope="row")
