@@ -18,7 +18,6 @@ from app.cli.experiment import experiment
 from app.cli.explain import explain
 from app.cli.import_predictions import import_predictions
 from app.cli.long_tail import long_tail, overview
-from app.cli.machine import doctor
 from app.cli.runs import runs
 from app.cli.train import train
 from recap.errors import RecapError
@@ -49,7 +48,6 @@ PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
         "explain": explain,
         "curves": curves,
         "compare": compare,
-        "doctor": doctor,
     },
     "Runs": {"runs": runs},
     "Share": {"cases": cases},
@@ -68,9 +66,7 @@ def _print_version(is_asked: bool) -> None:
     if is_asked:
         from importlib.metadata import version
 
-        from recap.doctor import DISTRIBUTION
-
-        print(version(DISTRIBUTION))
+        print(version("recap-mobility"))
         raise typer.Exit
 
 

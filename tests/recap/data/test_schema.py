@@ -115,7 +115,7 @@ def test_history_only_check_ins_pass(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, '{"format_version": 1e999}'])
 @pytest.mark.parametrize("kind", ["dataset", "checkpoint"])
 def test_deep_or_odd_json_is_one_line(tmp_path: Path, kind: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every command refuses it with exit code 2; the doctor reports it and goes on."""
+    """It is refused, by a command with exit code 2."""
     from recap.checkpoint import Checkpoint
 
     monkeypatch.chdir(tmp_path)
@@ -126,16 +126,6 @@ def test_deep_or_odd_json_is_one_line(tmp_path: Path, kind: str, text: str, monk
     write_sums(folder, [path.name for path in folder.iterdir() if path.name != "SHA256SUMS"])
     with pytest.raises((DatasetError, CheckpointError), match=f"{kind}.*(manifest|format_version)"):
         (Dataset if kind == "dataset" else Checkpoint).load(folder)
-    result = recap_here("doctor", tmp_path)
-    assert result.returncode == 1 and f"{kind}.json" in " ".join(result.stdout.split()), result.stdout
     if kind == "dataset":
         result = recap_here("stats", folder)
         assert result.returncode == 2 and result.stderr.count("\n") == 1, result.stderr
-
-
-def test_the_doctor_reports_forged_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not the hashes alone: it reads a folder as every command does."""
-    monkeypatch.chdir(tmp_path)
-    reseal(tmp_path / "data", FORGED["user below 0"][0])
-    result = recap_here("doctor")
-    assert result.returncode == 1 and "user must be" in " ".join(result.stdout.split())
