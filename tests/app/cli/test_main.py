@@ -254,7 +254,6 @@ def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "explain": f"{model} {of} --case 0",
         "curves": f"{model} {of}",
         "compare": f"visit_count markov {of}",
-        "doctor": f"{data}",
         "runs submit": f"{data}",
         "runs list": "",
         "runs show": "1",
