@@ -1,4 +1,4 @@
-"""Opening one's own data: nothing is lost, nothing half-made is listed, and a bad file leaves nothing on the disk."""
+"""Opening your own data: nothing is lost, nothing half-made is listed, and a bad file leaves nothing on the disk."""
 
 import io
 import shutil

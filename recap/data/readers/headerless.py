@@ -35,7 +35,7 @@ def read_gowalla(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a file of the SNAP collection, plain or .gz (Cho, Myers, Leskovec; KDD 2011).
 
     The files have no categories and no time zone: `bbox="california"` cuts out the state and brings its zone, other
-    places need `timezone`. A user's rows are written newest first, so the table is turned round: rows of one second
+    places need `timezone`. A user's rows are written newest first, so the table is reversed: rows of one second
     are then in the order in which they happened.
 
     Raises:

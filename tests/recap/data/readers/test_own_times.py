@@ -1,4 +1,4 @@
-"""Times and zones of one's own table: layouts, days and clocks, local clocks, zones of a type or a column."""
+"""Times and zones of your own table: layouts, days and clocks, local clocks, zones of a type or a column."""
 
 import re
 import shlex

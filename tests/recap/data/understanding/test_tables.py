@@ -1,4 +1,4 @@
-"""Tables of one's own in many spellings: each is understood without a hint, and never read as something else."""
+"""Tables of your own in many spellings: each is understood without a hint, and never read as something else."""
 
 from pathlib import Path
 
