@@ -24,7 +24,7 @@ class CaseFilter(Config):
     """A filter of cases; every field that is set must match."""
 
     rank: Bounds = Field((None, None), description="Lowest and highest rank of the truth.")
-    steps: Bounds = Field((None, None), description="How often the step occurred in training.")
+    steps: Bounds = Field((None, None), description="How often the transition occurred in training.")
     visits: Bounds = Field((None, None), description="How often the target occurred in training.")
     hours: tuple[int, int] | None = Field(None, description="First and last hour; (22, 2) runs over midnight.")
     categories: tuple[str, ...] = Field((), max_length=50, description="Of the target, any of them.")

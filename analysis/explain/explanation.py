@@ -11,7 +11,7 @@ from pydantic import Field
 from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
 from analysis.explain.edits import Edit, write_edits
 from analysis.explain.past_visits import local_iso, past_visits
-from analysis.explain.paths import cut, most_cuts, trips_between, two_hop_paths
+from analysis.explain.paths import cut, makers_of, most_cuts, two_hop_paths
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.sentences import Sentence, SentenceInput, headline, render_sentences
 from analysis.explain.types import Candidate, PastVisits, PathTerms, Role, Visit, Without
@@ -181,7 +181,7 @@ def explain_edited_case(
         stays=source == target,
         source_name=labels[source],
         num_places=len(total_P),
-        trips=trips_between(edited_case, source, target),
+        makers=makers_of(edited_case, source, target),
         visits=asked.visits[0],
         without=asked.without,
         has_paths=bool(asked.paths),

@@ -91,7 +91,7 @@ def transitions_from(edited_case: EditedCase, source: int, others_only: bool) ->
 
 
 @dataclass(frozen=True)
-class Trips:
+class TransitionMakers:
     """Training transitions between two places, by who made them.
 
     Attributes:
@@ -104,13 +104,13 @@ class Trips:
     users: int
 
 
-def trips_between(edited_case: EditedCase, source: int, destination: int) -> Trips | None:
+def makers_of(edited_case: EditedCase, source: int, destination: int) -> TransitionMakers | None:
     """Who made the training transitions between two places; None if an edit changed their count."""
     if (source, destination) in edited_case.variant.edges:
         return None
     user_N = training_rows(edited_case.ranker).users(source, destination)
     others_N = user_N[user_N != edited_case.case.user]
-    return Trips(len(user_N) - len(others_N), len(others_N), len(np.unique(others_N)))
+    return TransitionMakers(len(user_N) - len(others_N), len(others_N), len(np.unique(others_N)))
 
 
 class TrainingIndex:

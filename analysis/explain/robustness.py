@@ -90,19 +90,19 @@ class RowCheck(Config):
     @property
     def cells(self) -> dict[str, str]:
         """One row of the table."""
-        own, seeds, trips = self.seeds[0], "–", "–"
+        own, seeds, others = self.seeds[0], "–", "–"
         rank = "same" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
         if len(self.seeds) > 1:
             seeds = f"same in {self.seeds_agreeing} of {len(self.seeds)}"
         if self.users is not None:
-            trips = "1 other user" if self.users == 1 else f"{self.users:,} other users"
+            others = "1 other user" if self.users == 1 else f"{self.users:,} other users"
         return {
             "Contribution": part_label(self.row),
             "Points": "–" if self.points is None else signed_points(self.points),
             "Without it": rank,
             "Other seeds": seeds,
             "Permutation test": "–" if self.permutation is None else f"p = {self.permutation.p_value:.3f}",
-            "Whose transitions": trips,
+            "Whose transitions": others,
             "Is it stable?": "; ".join(self.problems) or ("yes" if len(self.seeds) > 1 else "yes, seeds not compared"),
         }
 
@@ -119,7 +119,7 @@ def check_rows(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame] | None
     points = {name: float(point_T[rows].sum()) for name, rows in edited_case.groups.items()}
     shown = [name for name in parts if points.get(name, 1.0) != 0.0]
     ranks = edited_case.ranks([edited_case.variant, *(edited_case.without(name) for name in shown)])
-    elsewhere, users = contributions_elsewhere(edited_case), _users_of_trips(edited_case)
+    elsewhere, users = contributions_elsewhere(edited_case), _users_of_transitions(edited_case)
     own_seed = edited_case.ranker.checkpoint.recap_training.seed
     views = _seed_views(edited_case, seeds or {})
     return [
@@ -177,7 +177,7 @@ def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
     return {group: values[:, rows].sum(1).numpy() for group, rows in edited_case.groups.items()}
 
 
-def _users_of_trips(edited_case: EditedCase) -> dict[str, int]:
+def _users_of_transitions(edited_case: EditedCase) -> dict[str, int]:
     """How many other users' training transitions a group uses; none for a token that reads the user's own."""
     rows, source, target = training_rows(edited_case.ranker), edited_case.source, edited_case.target
     walked: set[int] = set()

@@ -20,7 +20,7 @@ from analysis.explain.edits import (
     SetWeekday,
     SwitchOff,
 )
-from analysis.explain.paths import Trips
+from analysis.explain.paths import TransitionMakers
 from analysis.explain.types import Candidate, PastVisits, PathTerms, Without
 from analysis.formatting import day, days, number_word, ordinal, signed, signed_points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
@@ -64,7 +64,7 @@ class SentenceInput:
         target, runner_up: the place explained and the one it is compared with.
         truth_name: of the true next place; None where it is hidden.
         stays: whether the target is where the user is.
-        trips: training transitions from the source to the target; None where they were edited.
+        makers: training transitions from the source to the target; None where they were edited.
         visits: to the target.
         without: ranks of the target.
         has_paths: whether two-hop paths lead to the target.
@@ -80,7 +80,7 @@ class SentenceInput:
     stays: bool
     source_name: str
     num_places: int
-    trips: Trips | None
+    makers: TransitionMakers | None
     visits: PastVisits
     without: list[Without]
     has_paths: bool
@@ -174,9 +174,9 @@ def _sentence(about: str, *pieces: str | Piece) -> Sentence:
 
 
 def _transition(case: SentenceInput) -> list[Sentence]:
-    if case.trips is None:
+    if case.makers is None:
         return []
-    own, others, users = case.trips.own, case.trips.others, case.trips.users
+    own, others, users = case.makers.own, case.makers.others, case.makers.users
     way: tuple[str | Piece, ...] = (
         "made the transition ",
         Piece(text=case.source_name, kind="place"),

@@ -219,7 +219,7 @@ def _two_hops(
     source = _at(opened, np.array([int(prediction.case[c.SOURCE])]), camera).iloc[0]
     middles, ends = (_at(opened, paths[name].to_numpy(np.int64), camera) for name in ("middle", c.POI))
     tips = [
-        f"via {opened.labels[middle]}: {a} × {b} training steps"
+        f"via {opened.labels[middle]}: {a} × {b} training transitions"
         for middle, a, b in zip(paths["middle"], paths["count_in"], paths["count_out"], strict=True)
     ]
     largest = paths["product"].max() if len(paths) else 1.0

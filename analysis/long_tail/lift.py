@@ -152,7 +152,7 @@ def _own_visits(opened: Workspace, block: pd.DataFrame) -> np.ndarray:
 
 
 def _distance_preference(opened: Workspace, popularity_P: np.ndarray) -> np.ndarray:
-    """Per distance bin: training steps over what popularity alone would give; 1 where nothing is expected."""
+    """Per distance bin: training transitions over what popularity alone would give; 1 where nothing is expected."""
     counts = opened.graph.counts.tocoo()
     bins = len(_DISTANCE_EDGES_KM) + 1
     km = distance_km(

@@ -116,7 +116,7 @@ def _meaning(column: Column) -> tuple[str, float]:
 
 
 def _is_short(draft: Draft, column: Column) -> bool:
-    """Whether most values are trips: their rows are within one day, out of several."""
+    """whether most values are outings: their rows are within one day, out of several."""
     for time in draft.times[:1]:
         seconds, day = pd.Series(time.seconds), pd.Timedelta(days=1)
         groups = seconds.groupby(column.codes)

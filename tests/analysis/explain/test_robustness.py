@@ -1,4 +1,4 @@
-"""Robustness checks: seeds from kept tables, the permutation test against other cases, whose trips."""
+"""Robustness checks: seeds from kept tables, the permutation test against other cases, whose transitions."""
 
 import numpy as np
 import pytest
@@ -57,7 +57,7 @@ def test_contributions_elsewhere_are_those_of_other_cases() -> None:
     assert {name: values[0] for name, values in found.items()} == pytest.approx(entry.groups)
 
 
-def test_whose_trips() -> None:
+def test_whose_transitions() -> None:
     """Other users of the transitions behind paths and the direct transition."""
     predictor = small_predictor(**RECAP)
     rows = training_rows(predictor)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from analysis.explain.paths import Trips
+from analysis.explain.paths import TransitionMakers
 from analysis.explain.sentences import SentenceInput, describe_listed, headline, render_sentences
 from analysis.explain.types import Candidate, PastVisits, Visit, Without
 from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
@@ -50,7 +50,7 @@ CASE = SentenceInput(
     stays=False,
     source_name="Mole Steps Flats",
     num_places=2102,
-    trips=Trips(own=0, others=0, users=0),
+    makers=TransitionMakers(own=0, others=0, users=0),
     visits=visits(40, 33, 20, 12, 9, 3),
     without=ranks(past_visits=214, time_of_day_and_week=3, two_hop_paths=2),
     has_paths=True,
@@ -77,7 +77,7 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
         CASE,
         target=CASE.target.model_copy(update={"rank": 14.0}),
         runner_up=CASE.runner_up.model_copy(update={"rank": 1.0}),
-        trips=Trips(own=2, others=5, users=3),
+        makers=TransitionMakers(own=2, others=5, users=3),
         visits=visits(144),
         without=ranks(past_visits=14, two_hop_paths=14),
     )
@@ -99,7 +99,7 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
         ({"visits": visits()}, "The user had never been there."),
         ({"visits": visits(3), "without": ranks(past_visits=9)}, "One past visit, 3 days ago, carries it."),
         ({"stays": True}, "Nobody checked in twice in a row at Denholme Arms in training."),
-        ({"trips": Trips(1, 0, 0)}, "In training, only this user (once) made the transition "),
+        ({"makers": TransitionMakers(1, 0, 0)}, "In training, only this user (once) made the transition "),
         (
             {"has_paths": False, "without": ranks(past_visits=9, two_hop_paths=1)},
             "Without past visits it would rank 9th.",
