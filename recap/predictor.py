@@ -19,8 +19,8 @@ from recap.counterfactuals import Counterfactual, History, pack_counterfactuals,
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
+from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores
-from recap.evaluation.standings import Contributions, Standings, standings_of_states
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.curve_prior import CurveValues
@@ -72,11 +72,11 @@ class CaseRanker(ABC):
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
 
-    def standings(self, variants: Sequence[Counterfactual], poi: int) -> Standings:
+    def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
         """Rank of one place in each counterfactual copy; there is at least one."""
         size = variants_per_pass(self.dataset.num_pois)
         parts = [variants[start : start + size] for start in range(0, len(variants), size)]
-        return Standings.joined([Standings.of_totals(self.score_counterfactuals(part), poi) for part in parts])
+        return PlaceRanks.joined([PlaceRanks.of_totals(self.score_counterfactuals(part), poi) for part in parts])
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -175,14 +175,14 @@ class Predictor(CaseRanker):
                 totals.append(self.model(batch, self.stage, changes=changes).total)
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
-    def standings(self, variants: Sequence[Counterfactual], poi: int) -> Standings:
+    def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
         """Rank of one place in each counterfactual copy; totals are never laid out where the core says them all.
 
         Curves and a core on new places alone differ from copy to copy at every place: those copies are scored in full.
         """
         only_states = self.model.curves is None and self.model.config.core_scope == "everywhere"
         if not only_states or any(CORE in variant.off for variant in variants):
-            return super().standings(variants, poi)
+            return super().place_ranks(variants, poi)
         core = self.model.core
         assert core is not None
         states: list[Tensor] = []
@@ -197,7 +197,7 @@ class Predictor(CaseRanker):
                     pois.append(parts.candidates.poi_C)
                     values.append(parts.value_C)
             contributions = Contributions(*(torch.cat(column) for column in (scorings, pois, values)))
-            return standings_of_states(core.output, torch.cat(states), contributions, poi)
+            return place_ranks_of_states(core.output, torch.cat(states), contributions, poi)
 
     @cached_property
     def propagation(self) -> EditedPropagation | None:

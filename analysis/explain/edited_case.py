@@ -213,19 +213,19 @@ class EditedCase:
             return {}
         return dict(zip(parts.candidates.poi_C.tolist(), parts.gate_C.tolist(), strict=True))
 
-    def standings(self, variants: Sequence[Counterfactual]) -> list[tuple[float, float]]:
+    def place_ranks(self, variants: Sequence[Counterfactual]) -> list[tuple[float, float]]:
         """Rank and score of the explained place in each counterfactual copy, all places scored again."""
         distinct = {variant.content: variant for variant in variants}  # equal ones once
         if not distinct:
             return []
-        found = self.ranker.standings(list(distinct.values()), self.target)
+        found = self.ranker.place_ranks(list(distinct.values()), self.target)
         pairs = zip(found.rank_M.tolist(), found.logit_M.tolist(), strict=True)
         of_content = dict(zip(distinct, pairs, strict=True))
         return [of_content[variant.content] for variant in variants]
 
     def ranks(self, variants: Sequence[Counterfactual]) -> list[float]:
         """Rank of the explained place in each copy."""
-        return [rank for rank, _ in self.standings(variants)]
+        return [rank for rank, _ in self.place_ranks(variants)]
 
     def without(self, name: str) -> Counterfactual:
         """A copy without a term, a group of terms or the graph token."""

@@ -283,7 +283,7 @@ class _Asked:
                 latest = [visit.visit for place in visits for visit in place.visits[-_VISITS_REMOVED:]]
                 copies = without_visits(edited_case, latest)
                 variants |= {("visit", visit): copy for visit, copy in zip(latest, copies, strict=True)}
-        found = dict(zip(variants, edited_case.standings(list(variants.values())), strict=True))
+        found = dict(zip(variants, edited_case.place_ranks(list(variants.values())), strict=True))
         rank = {key: place for key, (place, _) in found.items()}
         score = float(edited_case.total_P[target])
 

@@ -306,7 +306,7 @@ def worth_note(known: int, new: int) -> str:
     )
 
 
-def standing(num_places: int) -> str:
+def among_places(num_places: int) -> str:
     """The line under a rank."""
     return f"of {num_places:,} places"
 

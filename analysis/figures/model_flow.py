@@ -218,7 +218,7 @@ def _score(
     notes = [
         _note(99.8, 42, name, hue.text, 16, xanchor="right"),
         _note(right, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 40),
-        _note(right, top + 60, words.standing(flow.num_places), palette.quiet, 14),
+        _note(right, top + 60, words.among_places(flow.num_places), palette.quiet, 14),
         _note(right, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 16),
         _note(right, top + 106, words.probability_line(entry.probability), palette.quiet, 14),
         _note(99.8, top + 164, f"{words.GLYPHS[flow.roles[1 - place]]} {_text(other.name, _NAME)}", other_hue.text, 15)

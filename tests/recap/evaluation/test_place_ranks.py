@@ -1,4 +1,4 @@
-"""Standings block by block: a table to count by hand, and the law that blocks say what whole rows of totals say."""
+"""PlaceRanks block by block: a table to count by hand, and the law that blocks say what whole rows of totals say."""
 
 import pytest
 import torch
@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
 
-from recap.evaluation import standings
-from recap.evaluation.standings import Contributions, Standings, standings_of_states
+from recap.evaluation import place_ranks
+from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 
 
 def layer(weight_PD: Tensor, bias_P: Tensor) -> nn.Linear:
@@ -20,13 +20,13 @@ def layer(weight_PD: Tensor, bias_P: Tensor) -> nn.Linear:
 
 def test_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     """Five places in blocks of two; place 2 ties with place 4, and points lift place 0 past both in scoring 1."""
-    monkeypatch.setattr(standings, "_BLOCK", 2)
+    monkeypatch.setattr(place_ranks, "_BLOCK", 2)
     output = layer(torch.tensor([[0.0], [3.0], [2.0], [1.0], [2.0]], dtype=torch.float64), torch.zeros(5))
     state_MD = torch.tensor([[1.0], [1.0], [0.0]], dtype=torch.float64)
     contributions = Contributions(
         torch.tensor([1, 2]), torch.tensor([0, 2]), torch.tensor([2.5, -1.0], dtype=torch.float64)
     )
-    found = standings_of_states(output, state_MD, contributions, 2)
+    found = place_ranks_of_states(output, state_MD, contributions, 2)
     # Totals: 0 3 2 1 2, then 2.5 3 2 1 2, then 0 0 -1 0 0.
     assert found.logit_M.tolist() == [2.0, 2.0, -1.0]
     assert found.rank_M.tolist() == [2.5, 3.5, 5.0]
@@ -51,9 +51,12 @@ def test_blocks_say_what_whole_rows_say(seed: int, scorings: int, places: int, b
         (contributions.scoring_C, contributions.poi_C), contributions.value_C, accumulate=True
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(standings, "_BLOCK", block)
-        patch.setattr(standings, "_WORTH_A_THREAD", 1 + seed % 3)  # read by one thread, and by several
+        patch.setattr(place_ranks, "_BLOCK", block)
+        patch.setattr(place_ranks, "_WORTH_A_THREAD", 1 + seed % 3)  # read by one thread, and by several
         for poi in range(places):
-            found, whole = standings_of_states(output, state_MD, contributions, poi), Standings.of_totals(total_MP, poi)
+            found, whole = (
+                place_ranks_of_states(output, state_MD, contributions, poi),
+                PlaceRanks.of_totals(total_MP, poi),
+            )
             assert torch.equal(found.logit_M, whole.logit_M) and torch.equal(found.rank_M, whole.rank_M)
             torch.testing.assert_close(found.log_sum_M, whole.log_sum_M, rtol=0, atol=1e-12)

@@ -1,4 +1,4 @@
-"""Where one place stands among all others in many scorings of a case, without keeping scorings times places.
+"""Rank of one place among all others in many scorings of a case, without keeping scorings times places.
 
 Scorings of one case (edited copies of it, masked tokens) differ in the state and in a few places' own contributions.
 Places are scored some thousands at a time for all states at once: the weights are read once, and scores stay in the
@@ -23,7 +23,7 @@ _WORTH_A_THREAD: Final = 64
 
 
 @dataclass(frozen=True, eq=False)
-class Standings:
+class PlaceRanks:
     """One place in M scorings.
 
     Attributes:
@@ -37,14 +37,14 @@ class Standings:
     rank_M: Tensor
 
     @classmethod
-    def of_totals(cls, total_MP: Tensor, poi: int) -> "Standings":
-        """Standings from given totals."""
+    def of_totals(cls, total_MP: Tensor, poi: int) -> "PlaceRanks":
+        """Ranks from given totals."""
         poi_M = torch.full_like(total_MP[:, 0], poi, dtype=torch.int64)
         return cls(total_MP[:, poi], torch.logsumexp(total_MP, dim=1), rank_totals(total_MP, poi_M).mean_B)
 
     @classmethod
-    def joined(cls, pieces: "list[Standings]") -> "Standings":
-        """Standings of scorings one after another; at least one piece."""
+    def joined(cls, pieces: "list[PlaceRanks]") -> "PlaceRanks":
+        """Join the ranks of several groups of scorings; at least one."""
         return cls(*(torch.cat(columns) for columns in zip(*(vars(piece).values() for piece in pieces), strict=True)))
 
 
@@ -67,8 +67,8 @@ class Contributions:
 
 
 @one_thread()
-def standings_of_states(output: nn.Linear, state_MD: Tensor, contributions: Contributions, poi: int) -> Standings:
-    """Standings of a place in scorings ``output(state) + contributions``; the processor's cores share many blocks.
+def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Contributions, poi: int) -> PlaceRanks:
+    """Ranks of a place in scorings ``output(state) + contributions``; the processor's cores share many blocks.
 
     Args:
         output: l_core(d) = w_d . h + b_d (Eq. 5).
@@ -90,7 +90,7 @@ def standings_of_states(output: nn.Linear, state_MD: Tensor, contributions: Cont
 
     better, tied, sums = zip(*side_by_side(read, blocks.starts, _WORTH_A_THREAD), strict=True)
     log_sum_M = torch.logsumexp(torch.stack([each for some in sums for each in some]), dim=0)
-    return Standings(own_M1[:, 0], log_sum_M, Ranks(sum(better), sum(tied)).mean_B)
+    return PlaceRanks(own_M1[:, 0], log_sum_M, Ranks(sum(better), sum(tied)).mean_B)
 
 
 class ScoreBlocks:
