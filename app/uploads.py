@@ -19,7 +19,8 @@ from recap.storage.user_folder import user_subfolder
 
 LARGEST_MB: Final = 200
 """Limit for an uploaded file; a path on this computer has none."""
-_KEPT_SECONDS: Final = 24 * 3600
+_KEPT_SECONDS: Final = 3600
+"""After the last answer; then the copy of a file whose page was closed goes."""
 _CHOICES: Final = "choices.json"
 
 
@@ -62,7 +63,7 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
         DataError: it is empty.
         OSError: the disk is full; nothing is left then.
     """
-    _discard_old()
+    discard_old()
     folder = _new_folder()
     path = folder / ("table-" + re.sub(r"[^\w.-]+", "_", Path(name).name, flags=re.ASCII)[-60:])
     try:
@@ -86,6 +87,13 @@ def open_path(text: str) -> Upload:
     if not path.is_absolute() or not path.exists():
         raise DataError(f"there is no file {text.strip()!r}; give its whole path, such as /home/me/visits.csv")
     return _write(_new_folder(), path, ReadOptions(), 10)
+
+
+def discard_old() -> None:
+    """Remove copies and answers that nobody has changed for an hour."""
+    for folder in user_subfolder("uploads").glob("*"):
+        if time.time() - folder.stat().st_mtime > _KEPT_SECONDS:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def find_upload(token: str) -> Upload | None:
@@ -176,9 +184,3 @@ def _new_folder() -> Path:
     folder = user_subfolder("uploads", make=True) / secrets.token_hex(8)
     folder.mkdir(mode=0o700)
     return folder
-
-
-def _discard_old() -> None:
-    for folder in user_subfolder("uploads", make=True).iterdir():
-        if time.time() - folder.stat().st_mtime > _KEPT_SECONDS:
-            shutil.rmtree(folder, ignore_errors=True)

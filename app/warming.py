@@ -3,28 +3,40 @@
 import logging
 import threading
 import time
+from contextlib import suppress
 from typing import Final
 
+from app import uploads
 from recap.errors import RecapError
 
 _first_view = threading.Event()
 _PATIENCE_S: Final = 20.0
+_CLEANING_S: Final = 600.0
 _PAINTING_S: Final = 2.0
 """How long a browser takes to draw the first view; until then, leave it the processor."""
 
 
 def start_warming() -> None:
-    """Load in a thread that ends with the server.
+    """Load in a thread that ends with the server; another removes abandoned uploads.
 
     Streamlit warns about every call of its functions outside a visitor's script; that is what this is.
     """
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     threading.Thread(target=_warm_up, name="warming", daemon=True).start()
+    threading.Thread(target=_clean_up, name="cleaning", daemon=True).start()
 
 
 def first_view_is_there() -> None:
     """Note that a visitor has a view, so loading for later views may start."""
     _first_view.set()
+
+
+def _clean_up() -> None:
+    """Remove the copies of files whose page was closed, from now on every ten minutes."""
+    while True:
+        with suppress(OSError, RecapError):
+            uploads.discard_old()
+        time.sleep(_CLEANING_S)
 
 
 def _warm_up() -> None:

@@ -1,14 +1,16 @@
 """Opening your own data: nothing is lost, nothing half-made is listed, and a bad file leaves nothing on the disk."""
 
 import io
+import os
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from app import uploads
+from app import uploads, warming
 from app.settings import ADDRESS_VARIABLE, UPLOAD_VARIABLE
 from app.sources import dataset_source
 from recap.errors import ConfigError, RecapError
@@ -134,6 +136,22 @@ def test_names_stay_in_their_folder(home: Path) -> None:
     assert uploads.new_dataset_folder("../..").parent == home / "datasets"
     with pytest.raises(ConfigError):
         uploads.delete_dataset(home / "datasets" / ".." / "runs")
+
+
+def test_an_abandoned_copy_goes_within_the_hour(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The running app removes it without another upload; one that was answered since stays."""
+    old, new = (uploads.keep_copy(name, io.BytesIO(b"x")) for name in ("old.csv", "new.csv"))
+    for upload, minutes in ((old, 61), (new, 59)):
+        os.utime(upload.folder, (time.time() - 60 * minutes,) * 2)
+
+    def stop(_: float) -> None:
+        raise InterruptedError
+
+    monkeypatch.setattr(time, "sleep", stop)
+    with pytest.raises(InterruptedError):
+        warming._clean_up()
+    assert uploads.find_upload(old.token) is None and not old.path.exists()
+    assert uploads.find_upload(new.token) == new
 
 
 def test_a_checkpoint_is_added_whole_or_not_at_all(home: Path, tmp_path: Path) -> None:
