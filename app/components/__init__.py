@@ -1,1 +1,1 @@
-"""Pieces of views that are used by more than one, or that would make one too long."""
+"""Parts of views that several views use, or that would make one too long."""

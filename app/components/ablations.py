@@ -1,4 +1,4 @@
-"""What a page says where the ablations of all cases were not run yet."""
+"""What a page shows before the ablations of all cases were run."""
 
 import streamlit as st
 
@@ -9,7 +9,7 @@ from app.sources import Source
 
 
 def ask_for_ablations(source: Source) -> None:
-    """One line, and a button where running them here takes minutes and not hours."""
+    """One line, and a button if they take minutes rather than hours."""
     if is_large(source) or AppSettings.from_environment().read_only:
         quiet("Not measured yet: run `recap long-tail --full`.")
         return

@@ -1,4 +1,4 @@
-"""The checkpoint's card: what was trained on what, in facts; the full card is a download."""
+"""The checkpoint's card: facts on its training; the full card is a download."""
 
 from typing import TYPE_CHECKING
 
@@ -53,7 +53,6 @@ def _card(source: Source) -> None:
 
 
 def _parts(checkpoint: "Checkpoint") -> dict[str, str]:
-    """What only RECAP has, or that a published model has no parts."""
     if not checkpoint.is_recap:
         return {"Parts of a score": "none, one number for each place"}
     model = checkpoint.recap_training.model

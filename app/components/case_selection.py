@@ -1,4 +1,4 @@
-"""The bar or cell whose cases Long tail lists: chosen by a click, kept in the session and in the link."""
+"""The bar or cell whose cases Long tail lists, kept in the session and in the link."""
 
 import pandas as pd
 import streamlit as st
@@ -15,7 +15,7 @@ _KEPT = "selected_cases"
 
 
 def current_selection() -> CaseSelection | None:
-    """What is selected; a link's selection that cannot be read gets a sentence, and nothing is selected."""
+    """The current selection; a link's unreadable selection gives a message and selects nothing."""
     asked = state.incoming(PARAM)
     if asked is not None:
         try:

@@ -1,4 +1,4 @@
-"""The table behind a chart: the same numbers for those who cannot see or click it; a row leads where its mark does.
+"""The table behind a chart, for those who cannot see or click it; a row leads where its mark does.
 
 Rows are ticked, never cells: a cell is chosen as soon as Tab brings the focus to the table, and the page would leave.
 """

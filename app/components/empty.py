@@ -1,4 +1,4 @@
-"""What a visitor sees where there is nothing to show yet."""
+"""Empty states of the app."""
 
 import streamlit as st
 
@@ -11,7 +11,7 @@ from app.sources import Source
 
 
 def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, Workspace] | None:
-    """The chosen source and its dataset; None where there is none or it has no test case, which is said then.
+    """The chosen source and its dataset; None, with a message, if there is none or it has no test case.
 
     Args:
         otherwise: what cannot be done without test cases, as "so there is nothing to compare".
@@ -37,7 +37,7 @@ def open_data_button() -> None:
 
 
 def no_source() -> None:
-    """The helpful empty state of an app without any dataset."""
+    """The empty state without any dataset."""
     st.title("Nothing to open yet")
     st.markdown("Open a table of check-ins, or make a dataset and a model with three commands:")
     open_data_button()

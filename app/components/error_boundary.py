@@ -1,4 +1,4 @@
-"""A refusal of the library becomes a sentence on the page, not a stack of code."""
+"""Show a refusal of the library as a sentence, not as a traceback."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -13,7 +13,7 @@ P = ParamSpec("P")
 
 
 def error_boundary(draw: Callable[P, None]) -> Callable[P, None]:
-    """Show the message of a `RecapError` where the view would be."""
+    """Show the message of a `RecapError` in place of the view."""
 
     @wraps(draw)
     def show(*args: P.args, **kwargs: P.kwargs) -> None:

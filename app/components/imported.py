@@ -1,4 +1,4 @@
-"""What is known of predictions without a model, in a sentence: the places of their lists and nothing beyond."""
+"""A sentence on predictions without a model: what is known and what is not."""
 
 from analysis.records.accuracy import shortest_list
 from app.cached.workspace import imported_predictions, model_key, model_label, open_workspace, read_records
@@ -8,7 +8,7 @@ from recap.printable import markdown_text
 
 
 def imported_sentence(source: Source, case: int) -> str:
-    """How long the list of a case is, and what is not known."""
+    """The length of a case's list, and what is not known."""
     records = read_records(source)
     if c.LISTED not in records:
         described = imported_predictions(source)[model_key(source)].described

@@ -1,4 +1,4 @@
-"""Where Long tail's model misses: a table of kinds whose rows list their cases, and a map."""
+"""Where Long tail's model misses: a table of kinds that lists their cases, and a map."""
 
 from collections.abc import Callable
 from typing import Final

@@ -1,4 +1,4 @@
-"""Choose which models a page is about: the choice is in the link and stays when the view changes."""
+"""Choose the models of a page; the choice is in the link and stays when the view changes."""
 
 from collections.abc import Mapping
 

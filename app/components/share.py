@@ -1,4 +1,4 @@
-"""Share cases: what the file contains, how well it hides the users, and the buttons that write it."""
+"""Share cases: the file's content, how well it hides the users, and the buttons that write it."""
 
 import re
 from collections.abc import Callable, Sequence

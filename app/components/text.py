@@ -1,4 +1,4 @@
-"""Sections and small print, readable for everyone: h2 under the finding, grey at no less than 4.5:1."""
+"""Section headings and small text with enough contrast."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING

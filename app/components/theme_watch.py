@@ -27,9 +27,9 @@ _watch = st.components.v2.component("recap_theme_watch", js=_LISTEN)
 
 
 def watch_theme() -> None:
-    """Once a page, where a pixel and a gap do no harm."""
+    """Once per page, in a place where a pixel and a gap do not matter."""
     _watch(key="theme-watch", on_changed_change=_nothing, width=1, height=1)
 
 
 def _nothing() -> None:
-    """The run itself is what is wanted."""
+    """Do nothing: the new run itself is the effect."""

@@ -82,7 +82,7 @@ def legend(*items: str) -> None:
 
 
 def truth_toggle() -> bool:
-    """Whether the true next place is shown; drawn before all that depends on it, since a link may hide it."""
+    """Whether the true next place is shown; drawn before everything that depends on it."""
     return st.toggle(
         "Truth",
         True,
@@ -101,7 +101,7 @@ def downloads(
     key: str,
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
 ) -> None:
-    """Every table of a view as CSV; charts are downloaded from their own corner, maps as ``pictures`` from here.
+    """Download every table of a view as CSV, and maps as ``pictures``.
 
     Args:
         tables: by name; computed when the button is pressed.
@@ -120,7 +120,7 @@ def download_buttons(
     key: str,
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
 ) -> None:
-    """What `downloads` opens, into the container at hand."""
+    """The content of `downloads`."""
     with st.container():
         quiet("Tables as CSV. Each chart has a PNG in its own corner.")
         exact = False

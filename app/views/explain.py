@@ -101,7 +101,7 @@ def _explain(source: Source, case: int) -> None:
 
 
 def _half() -> str:
-    """Which half of the page is shown: this prediction, or the model."""
+    """The open half of the page: this prediction, or the model."""
     chosen = st.segmented_control(
         "Half",
         list(_HALVES),
@@ -123,7 +123,7 @@ def _share(source: Source, shown: CaseExplanation) -> None:
 
 
 def _files(source: Source, shown: CaseExplanation, pair: Pair) -> None:
-    """What can be saved as a file: the contributions, and the map."""
+    """Files to save: the contributions and the map."""
     both = [entry.model_dump(exclude={"groups", "terms"}) | entry.terms for entry in (shown.a, shown.b)]
 
     def draw(exact: bool) -> bytes:

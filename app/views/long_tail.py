@@ -1,4 +1,4 @@
-"""Long tail: what a rare transition still has, accuracy by how often it was seen, and the cases behind both."""
+"""Long tail: which rare transitions are found, accuracy by how often a transition was seen, and the cases."""
 
 from functools import partial
 from typing import Any, Final
@@ -74,7 +74,7 @@ def view() -> None:
 
 
 def eta_slider() -> int:
-    """Up to which count a transition is rare."""
+    """Choose up to which count a transition is rare."""
     st.session_state["pick_eta"] = state.current_choice(
         "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
     )
@@ -129,7 +129,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
 
 @st.fragment
 def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
-    """Three tabs, of which the open one alone is computed."""
+    """Three tabs; only the open one is computed."""
     cases, worth, misses = st.tabs([CASES, WORTH, MISSES], key=TAB, on_change="rerun", bind="query-params")
     k = found_within(metric)
     if cases.open:
@@ -183,7 +183,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
 
 
 def show_worth(model: Ranker, metric: str, k: int) -> None:
-    """Ablations next to the hops."""
+    """Ablations and hops."""
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         _show_parts(model, metric, k)

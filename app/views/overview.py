@@ -76,7 +76,7 @@ def view() -> None:
 
 
 def show_way_on() -> None:
-    """What to do where no model was trained yet."""
+    """What to do before a model was trained."""
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet("No model is trained on this dataset yet.", width="content")
         if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
@@ -158,7 +158,7 @@ def show_card(source: Source, card: NotableCase) -> None:
 
 
 def _large(rank: float) -> str:
-    """A rank in large letters, where a tie's two ranks say enough."""
+    """A rank in large letters; a tie shows both ranks."""
     return ordinal(rank).removeprefix("tied ")
 
 

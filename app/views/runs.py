@@ -90,7 +90,7 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
 
 
 def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
-    """The run of a link, else the one chosen before, else the latest that is at work, else the latest.
+    """The run of a link, else the last chosen one, else the latest active one, else the latest.
 
     The address names it and the hash of its data, since numbers of runs are each folder's own; a link to a run that
     is not here, or that has other data here, gets a sentence.

@@ -1,4 +1,4 @@
-"""Walk: one trajectory on the map, stop by stop, with what the model predicts at each."""
+"""Walk: one trajectory on the map, stop by stop, with the model's predictions."""
 
 from functools import partial
 

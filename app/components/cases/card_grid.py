@@ -74,7 +74,7 @@ def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -
 
 
 def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> Callable[[], None]:
-    """The words of a card; returns what draws its picture above them, whose place is kept."""
+    """Write a card's text; returns a function that draws its picture above."""
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
     paths = entry.found is not None and entry.found.recipe == "two_hop_paths"
@@ -108,7 +108,7 @@ def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_c
 
 
 def _written(entry: Entry) -> str:
-    """What somebody wrote about a saved case: the first line of the note, and the tags."""
+    """The first line of a saved case's note, and its tags."""
     if entry.saved is None:
         return ""
     value = entry.saved.value

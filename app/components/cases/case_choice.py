@@ -1,4 +1,4 @@
-"""What Cases lists: a recipe's cases, what a search finds among all, or the saved ones; all of it in the link."""
+"""The list in Cases: a recipe's cases, search results, or saved cases; all of it is in the link."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from recap import columns as c
 
 SAVED: Final = "saved"
 FIELDS: Final = ("list", "search", "collection")
-"""The fields of the address that say what is listed."""
+"""Fields of the address that define the list."""
 _LISTS: Final = (*RECIPES, SAVED)
 _ALL: Final = "all"
 
 
 @dataclass(frozen=True)
 class Listed:
-    """What is listed.
+    """A list of cases.
 
     Attributes:
         title: the finding.
@@ -46,7 +46,7 @@ class Listed:
 
 
 def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
-    """The recipe that a link or a pill names, or the saved cases; at first "Confidently wrong"."""
+    """The recipe of a link or pill, or the saved cases; "Confidently wrong" at first."""
     asked = state.incoming("list")
     if asked in _LISTS:
         st.session_state["case_list"] = asked

@@ -1,4 +1,4 @@
-"""The box next to the cards: the chosen case's notes and tags, where it opens, and its place in a collection."""
+"""The box next to the cards: notes and tags of the chosen case, its views, and its collection."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -55,7 +55,7 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
 
 
 def present_params(entry: Entry) -> dict[str, str]:
-    """What a link to this case's presentation says."""
+    """The link to this case's presentation."""
     return {"saved": entry.saved.name} if entry.saved else {"case": str(entry.case)}
 
 
@@ -211,7 +211,7 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
 
 
 def _do(action: Callable[[], object]) -> None:
-    """Change the library; a refusal is said, and what was typed stays."""
+    """Change the library; a refusal becomes a message, and typed text stays."""
     try:
         done = action()
     except RecapError as error:

@@ -1,4 +1,4 @@
-"""The saved cases as the app sees them: a read-only app only shows them, and its server refuses every change."""
+"""The saved cases, for the app: a read-only app shows them, and its server refuses changes."""
 
 from analysis.cases.library import Library
 from app.settings import AppSettings

@@ -1,4 +1,4 @@
-"""What Compare finds: differences by transition count, whose marks open cases; seeds; and the table of groups."""
+"""Results of Compare: differences by transition count, seeds, and the table of groups."""
 
 import pandas as pd
 import streamlit as st

@@ -20,14 +20,14 @@ from recap.printable import markdown_text
 
 _CELLS: Final = ("only_b", "only_a")
 _FIELDS: Final = ("a", "b", "cell")
-"""The fields of the address that say which cases are listed."""
+"""Fields of the address that define the list."""
 _LISTED: Final = 7
 _CLICKED: Final = "_flipped_row"
 _HEIGHT: Final = 317
 
 
 def current_cell() -> str:
-    """Which cases are listed: those that B alone finds, or A alone."""
+    """The listed cell: cases that only B finds, or only A."""
     asked = state.incoming("cell")
     if asked in _CELLS:
         st.session_state["cell"] = asked

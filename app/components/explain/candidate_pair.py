@@ -21,7 +21,7 @@ _LONGEST: Final = 20
 
 
 def current_pair(case: int, usual: int, num_places: int) -> Pair:
-    """The place explained and the runner-up as chosen or linked; None is the usual place, and the best other one.
+    """The chosen or linked places; None for the usual place, and for the best other one.
 
     Args:
         usual: the truth, or the best place while the truth is hidden, so that no choice gives the truth away.

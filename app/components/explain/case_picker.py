@@ -1,4 +1,4 @@
-"""The case of Explain: the one before, a list of the user's cases that also takes a number, and the next."""
+"""Choose Explain's case: previous, a list of the user's cases that also takes a number, next."""
 
 import streamlit as st
 

@@ -35,7 +35,7 @@ def show_contributions(shown: CaseExplanation) -> None:
 
 
 def every_feature(shown: CaseExplanation) -> pd.DataFrame:
-    """The same numbers, for those who cannot click a row."""
+    """The same numbers as a table, for those who cannot click a row."""
     names = [shown.a.name, shown.b.name if shown.b.name != shown.a.name else f"{shown.b.name} (2)"]
     rows = [
         (part_label(group), curve_label(term), shown.a.terms[term], shown.b.terms[term])

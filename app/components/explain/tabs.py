@@ -1,4 +1,4 @@
-"""What Explain shows below the score, one part at a time: paths, past visits, curves, map, stability."""
+"""The tabs of Explain below the score: paths, past visits, curves, map, stability."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -29,14 +29,14 @@ from recap.features.catalogue import PATHS
 from recap.printable import markdown_text
 
 COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
-"""Of a place's name in Markdown."""
+"""Colour of a place's name in Markdown."""
 _NARROWEST: Final = 200
 _MAP_HEIGHT: Final = 420
 _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
 _CURVES_SHOWN: Final = 8
 Choose = Callable[..., None]
-"""Called with the middles of the paths that are cut, and whether all are left out."""
+"""Called with the middle places of the cut paths, and whether all paths are left out."""
 _HOPS: Final = "Two-hop paths"
 _PATHS_TABLE, _VISITS_TABLE = "paths-table", "visits-table"
 
@@ -64,7 +64,7 @@ def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, e
 
 
 def _moved(shown: CaseExplanation, rank: float | None) -> str:
-    """A rank next to the one as it is."""
+    """A rank and the original rank."""
     if rank is None:
         return "–"
     return f"stays {ordinal(rank)}" if rank == shown.target_rank else ordinal(rank)
@@ -119,7 +119,7 @@ _RIGHT: Final = {name: st.column_config.TextColumn(alignment="right") for name i
 def _path_table(
     shown: CaseExplanation, paths: list[PathTerms], cut: tuple[PathTerms, ...], part: str, *, is_off: bool
 ) -> pd.DataFrame:
-    """A line for each path, and one for what reads them all."""
+    """One row per path, and one for the part that reads them all."""
     without = next((entry.rank for entry in shown.without if entry.name == part), None)
     rows = [(path.name, path.points, "cut" if path in cut else _moved(shown, path.rank_without)) for path in paths]
     whole = shown.a.groups.get(part)

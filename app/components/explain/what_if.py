@@ -1,4 +1,4 @@
-"""What if: parts, visits and the time change by a click; the result is scored again over all places."""
+"""What if: leave out parts and visits or change the time; all places are scored again."""
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
@@ -34,7 +34,7 @@ from recap.printable import markdown_text, shortened
 Edits = tuple[Edit, ...]
 _KEY: Final = "edits_made"
 _EDITED: Final = ("case", "edits")
-"""The fields of the address that say what the controls show."""
+"""Fields of the address that the controls show."""
 _VISITS: Final = 3
 _LINE_PX: Final = 240
 _LONGEST_NAME: Final = 20
@@ -77,7 +77,7 @@ def change_edits(source: Source, case: int, transform: Callable[[Edits], Edits])
 
 
 def remove_visits(source: Source, case: int, listed: set[int], removed: set[int]) -> None:
-    """Of the visits that a control lists, exactly these are removed; others stay as they are."""
+    """Set which of the listed visits are removed; other visits stay as they are."""
 
     def change(edits: Edits) -> Edits:
         gone = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)} - listed | removed
@@ -87,7 +87,7 @@ def remove_visits(source: Source, case: int, listed: set[int], removed: set[int]
 
 
 def cut_paths(source: Source, case: int, destination: int, middles: set[int], part: str, *, off: bool) -> None:
-    """Exactly these two-hop paths to a place are cut, and the part that reads them all is left out or not."""
+    """Set which two-hop paths to a place are cut, and whether the part that reads them is left out."""
 
     def change(edits: Edits) -> Edits:
         cuts = [edit for edit in edits if isinstance(edit, CutPath) and edit.destination != destination]
@@ -174,7 +174,7 @@ def clock(source: Source, case: int, before: str, shown: str) -> None:
 
 
 def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
-    """The visits that matter most; a click removes one, the last pill opens the list of all."""
+    """The most important visits; a click removes one, the last pill opens the full list."""
     every = [(place.name, visit) for place in before.visits for visit in place.visits]
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     telling = sorted(every, key=lambda pair: (pair[1].visit not in removed, -abs(pair[1].points or 0.0)))
@@ -209,7 +209,7 @@ def _visit_label(name: str, visit: Visit) -> str:
 
 
 def undo(source: Source, case: int, edits: Edits, line: str) -> None:
-    """Take the last change back, or all; next to it what was changed."""
+    """Undo the last change or all; next to it the changes in words."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Undo", disabled=not edits, on_click=change_edits, args=(source, case, lambda now: now[:-1]))
         if len(edits) > 1:
@@ -224,7 +224,7 @@ def ticked_rows(rows: list[int]) -> dict[str, dict[str, list[int]]]:
 
 
 def show_refused() -> None:
-    """Why the last edit was refused, once."""
+    """Say once why the last edit was refused."""
     refused = st.session_state.pop("edit_refused", None)
     if refused:
         st.warning(markdown_text(refused))

@@ -1,4 +1,4 @@
-"""One lesson on its page: a picture and a guess, the reveal with its handles, a check, and the way on."""
+"""One lesson: a picture and a guess, the answer with its handles, a check question, and the next steps."""
 
 from collections.abc import Callable
 from functools import partial
@@ -26,7 +26,7 @@ NARROW: Final = 300
 
 
 def show_lesson(source: Source, number: int, progress: Progress) -> None:
-    """The lesson as far as its reader has come."""
+    """Show the lesson up to the learner's progress."""
     outline = COURSE[number].outline
     st.title(outline.title, anchor=False)
     try:
@@ -69,7 +69,7 @@ def _reply(lesson: Lesson, guess: int) -> None:
 
 
 def _ask(question: Question, key: str, given: int | None, answer: Callable[[int | None], None], label: str) -> None:
-    """A question with its picture; an answer that was given has its reply, and another may be tried."""
+    """A question with its picture; after an answer, its reply, and another try."""
     if question.picture is not None:
         show_chart(question.picture, f"picture_{key}")
     st.markdown(f"**{question.prompt}**")
@@ -95,7 +95,7 @@ def _ask(question: Question, key: str, given: int | None, answer: Callable[[int 
 
 
 def _further(source: Source, lesson: Lesson, number: int, at: tuple[int, ...]) -> None:
-    """On to the next lesson, into the matching view, or once more."""
+    """Links to the next lesson and the matching view, and a button to start again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _go_on(number)
         if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):

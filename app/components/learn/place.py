@@ -1,4 +1,4 @@
-"""Where a learner is: lesson, answers and handles, in the session and in the link."""
+"""A learner's progress: lesson, answers and handles, in the session and in the link."""
 
 from typing import Final
 
@@ -40,7 +40,6 @@ def current_progress() -> Progress:
 
 
 def keep(progress: Progress) -> None:
-    """Write the answers into the link."""
     st.session_state["learn_answers"] = progress.text
     state.write_param("answers", progress.text or None)
 
@@ -51,7 +50,7 @@ def handle_key(lesson: Lesson, handle: Handle) -> str:
 
 
 def start_handles(lesson: Lesson) -> None:
-    """Put handles where the link says, once; what does not fit is left at its start."""
+    """Set handles from the link once; unknown positions stay at the start."""
     asked = state.incoming("at")
     positions = (asked or "").split(".")
     fits = len(positions) == len(lesson.handles) and all(part.isascii() and part.isdigit() for part in positions)

@@ -83,7 +83,7 @@ def show_check(upload: Upload) -> Path | None:
 
 
 def _version(path: Path) -> tuple[int, int]:
-    """Changes when the file does."""
+    """A value that changes when the file does."""
     status = path.stat()
     return status.st_mtime_ns, status.st_size
 

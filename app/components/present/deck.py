@@ -1,4 +1,4 @@
-"""What is presented: one case, a collection, a list's first cases or all saved ones, and which slide is shown."""
+"""The content of a presentation, and the current slide."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ def current_deck(source: Source, num_cases: int) -> Deck:
 
 
 def current_slide(deck: Deck) -> int:
-    """Which slide: of the link at first, then of the keys."""
+    """The slide of the link at first, later of the keys."""
     at, step = state.standing("at") or "1", state.standing("step") or ""
     which = int(at) - 1 if at.isascii() and at.isdigit() and len(at) < 6 else 0
     wanted = [slide for slide in deck.slides if slide[0] == which and slide[1] == (step or slide[1])]

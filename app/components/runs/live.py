@@ -56,7 +56,7 @@ def _draw_gpus(store: RunStore, active: list[str]) -> None:
 
 
 def _moment(described: RunDescription) -> tuple[str, int]:
-    """What the whole page depends on: its heading and the queue change with state and epoch only."""
+    """What the heading and the queue depend on: they change only with state and epoch."""
     return described["state"], described["epoch"]
 
 

@@ -1,4 +1,4 @@
-"""Every sentence of Runs; data in them are escaped for Markdown."""
+"""The sentences of Runs; data in them are escaped for Markdown."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ def model_of(described: RunDescription) -> str:
 
 
 def run_headline(described: RunDescription, summary: RunSummary, seconds_left: float | None) -> str:
-    """What there is to say of a run in one sentence.
+    """A run's state in one sentence.
 
     Args:
         summary: of a finished run.
@@ -55,7 +55,7 @@ def run_headline(described: RunDescription, summary: RunSummary, seconds_left: f
 
 
 def _result(described: RunDescription, summary: RunSummary) -> str:
-    """How often the model is right, and counting; whichever is ahead comes first."""
+    """How many cases the model and counting find; the better one comes first."""
     model, spec = model_of(described), described["spec"]
     where = f" on {markdown_text(spec['dataset_name'])}" if spec is not None else ""
     own = (summary.get("test", {}).get("all") or {}).get("hr20")

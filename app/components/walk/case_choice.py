@@ -1,4 +1,4 @@
-"""What Walk walks through: filters, search, the bar or cell of another view, a user and one of their trajectories."""
+"""Choose what Walk shows: filters, search, the bar or cell of another view, a user and a trajectory."""
 
 from typing import Final
 
@@ -30,7 +30,7 @@ from recap import columns as c
 from recap.errors import ConfigError
 
 MOST_USERS: Final = 2_000
-"""So many users are offered, those around the chosen one: a longer list would be sent again with every answer."""
+"""Number of users in the list, near the chosen one; a longer list would be sent with every answer."""
 
 
 def filters_changed() -> None:
@@ -39,7 +39,7 @@ def filters_changed() -> None:
 
 
 def filter_controls(source: Source, selection: Selection | None) -> None:
-    """Pills, the bar or cell that no pill shows, and further choices behind a button."""
+    """Filter pills, the bar or cell from another view, and more choices behind a button."""
     labels = filter_labels(causes=source.has_parts and not waits_for_causes(source))
     asked = st.query_params.get_all("show")
     if any(label not in labels.values() for label in asked):  # of a baseline, or from before a filter was renamed
@@ -122,7 +122,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     opened = open_workspace(source)
 
     def go_to(column: str) -> None:
-        """The first case of what was chosen that passes; of what passes nothing any more, its first."""
+        """Open the first case of the choice that passes the filters, or its first case."""
         chosen = np.flatnonzero(opened.cases[column] == st.session_state[column])
         passing = np.intersect1d(chosen, numbers)
         state.set_case(int(passing[0] if len(passing) else chosen[0]))
@@ -158,7 +158,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 
 def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
-    """How many cases pass, and the way to the one before and after."""
+    """How many cases pass, and buttons to the previous and next one."""
     ways = {"back": numbers[numbers < case][-1:], "on": numbers[numbers > case][:1]}
     for way, found in ways.items():
         st.button(  # there without filters too: what comes and goes would move the page

@@ -114,7 +114,7 @@ def _columns(listed: pd.DataFrame) -> dict[str, Any]:
 
 
 def _score_line(prediction: CasePrediction, picked: int | None) -> str:
-    """One place's score as a sum: the picked one, else the truth, else the best."""
+    """One place's score as a sum: the chosen place, else the truth, else the best."""
     table = prediction.candidates
     rows = table[table[c.POI] == picked] if picked is not None else table[table["truth"]]
     row = (table.head(1) if rows.empty else rows).iloc[0]

@@ -171,13 +171,13 @@ def _stop_labels(trajectory: Trajectory) -> dict[int, str]:
 
 
 def _toggle_playing() -> None:
-    """Start or stop at the present case; the first step comes after the usual time."""
+    """Start or stop; the first stop follows after the usual time."""
     st.session_state["playing"] = not st.session_state.get("playing")
     st.session_state["stepped_at"] = time.monotonic()
 
 
 def _advance(trajectory: Trajectory, following: int | None) -> None:
-    """One step when its time has come, so that a click in between does not hurry it."""
+    """Advance one stop when its time has come, so that a click does not speed it up."""
     now = time.monotonic()
     if now - st.session_state.get("stepped_at", 0.0) < SECONDS_PER_STEP * 0.8:
         return

@@ -1,4 +1,4 @@
-"""Every sentence of Walk; names are escaped for Markdown."""
+"""The sentences of Walk; names are escaped for Markdown."""
 
 import math
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ _GROUP_WORDS: Final = ABLATION_LABELS | {"two_hop_paths": "two-hop paths"}
 
 
 def title(source: str, truth: str | None) -> str:
-    """From where to where; the truth stays open while it is hidden."""
+    """From where to where; the destination is left open while the truth is hidden."""
     return f"{markdown_text(source)} → :orange[{HIDDEN if truth is None else markdown_text(truth)}]"
 
 
@@ -35,7 +35,7 @@ def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> s
 
 
 def not_among(case: int) -> str:
-    """Of a case that a link named, next to filters."""
+    """A linked case that does not pass the filters."""
     return f"Case {case} does not pass the filters above."
 
 
@@ -72,7 +72,7 @@ def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
 
 
 def legend(*, probability: bool, truth: bool, visits: bool, paths: bool, credit: str) -> list[str]:
-    """What the map's marks mean; marks that are not drawn have no entry."""
+    """The marks that are on the map."""
     size = "area is probability" if probability else "larger is ranked higher"
     entries = {
         "**━** :gray[Path so far]": True,
