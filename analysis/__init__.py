@@ -1,4 +1,4 @@
-"""What records and checkpoints say: long tail, exact explanations, figures. `Workspace.open` is the way in."""
+"""Analysis of records and checkpoints: long tail, explanations, figures. Start with `Workspace.open`."""
 
 from typing import TYPE_CHECKING, Any
 

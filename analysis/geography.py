@@ -12,7 +12,7 @@ MAX_MERCATOR_LATITUDE = 85.0
 
 
 class Camera(NamedTuple):
-    """Where a map looks: degrees and a web-mercator zoom level."""
+    """A map's view: degrees and a web-mercator zoom level."""
 
     latitude: float
     longitude: float

@@ -14,7 +14,7 @@ _SHORTEST: Final = 6
 
 
 class Difference(NamedTuple):
-    """What a link was made with and what is open.
+    """Difference of a link's files and the open ones.
 
     Attributes:
         differing: the fields whose hashes differ, of `HASH_FIELDS`.

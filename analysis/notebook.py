@@ -45,5 +45,5 @@ def compare_models(
 
 @lru_cache(maxsize=4)
 def _paired(dataset: Workspace) -> PairedCases:
-    """What every comparison on a dataset draws, drawn once."""
+    """Paired cases of a dataset, computed once."""
     return PairedCases(dataset.cases)

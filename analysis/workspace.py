@@ -128,7 +128,7 @@ class Workspace:
 
     @property
     def name(self) -> str:
-        """What the dataset is called."""
+        """Name of the dataset."""
         return self.dataset.manifest.name
 
     @property
@@ -150,7 +150,7 @@ class Workspace:
 
     @property
     def labels(self) -> list[str]:
-        """What to call every POI, see `label_places`."""
+        """A label for every POI, see `label_places`."""
         return self.dataset.poi_labels
 
     @cached_property
@@ -186,7 +186,7 @@ class Workspace:
 
     @cached_property
     def key(self) -> str:
-        """What names the model's records: a checkpoint's hash, a baseline's name or the key of imported predictions.
+        """Key of the model's records: a checkpoint's hash, a baseline's name or the key of imported predictions.
 
         Raises:
             ConfigError: no model is open.
@@ -200,7 +200,7 @@ class Workspace:
 
     @cached_property
     def label(self) -> str:
-        """What people call the model: RECAP, a published model with its options, a baseline, or imported ones."""
+        """Name of the model: RECAP, a published model with its options, a baseline, or imported ones."""
         if isinstance(self.model, Path):
             return MODEL_LABELS[RECAP] if self.has_parts else published_label(self._manifest.get("train"))
         if self.model is None:

@@ -1,4 +1,4 @@
-"""What passes between datasets and scorers: a batch of cases in, named additive score parts out.
+"""The interface of datasets and scorers: a batch of cases in, named additive score parts out.
 
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
@@ -180,7 +180,7 @@ counts; single two-hop paths; tokens of the encoder."""
 
 
 GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
-"""What can be left out beside the terms of a score and their groups."""
+"""Parts that can be left out, next to the terms of a score and their groups."""
 
 
 class PartTerms:

@@ -75,7 +75,7 @@ class RecipeTables:
 
 @dataclass(frozen=True, eq=False)
 class FoundCases:
-    """What a recipe found.
+    """The result of a recipe.
 
     Attributes:
         recipe: its name.

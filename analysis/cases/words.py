@@ -43,7 +43,7 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
 
 
 def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
-    """What a recipe searched.
+    """The search of a recipe, in words.
 
     Args:
         models: the model, then the others; the first of these is what cases flip against.

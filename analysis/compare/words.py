@@ -89,7 +89,7 @@ def seeds_sentence(found: Comparison) -> str:
 
 
 def sentences(found: Comparison) -> list[str]:
-    """What the command prints under the headline."""
+    """The sentences under the headline."""
     return [finds_sentence(found), cases_sentence(found), seeds_sentence(found)] if found.n else []
 
 

@@ -159,7 +159,7 @@ def explain_edited_case(
     checks: bool = False,
     seeds: Mapping[int, pd.DataFrame] | None = None,
 ) -> CaseExplanation:
-    """What `explain_case` returns, of an edited case at hand."""
+    """Explain an edited case, as `explain_case` does."""
     target, source, total_P = edited_case.target, edited_case.source, edited_case.total_P
     runner_up = choose_runner_up(edited_case) if against is None else against
     edited_case.check_poi(runner_up)

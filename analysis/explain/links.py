@@ -12,11 +12,11 @@ from recap.errors import CaseError
 from recap.predictor import Predictor
 
 VIEW_FIELDS = frozenset({"register", "truth"})
-"""What a link of the Explain view says about how it looks."""
+"""Fields of a link that only affect how the view looks."""
 
 
 class CaseLink(Config):
-    """What a link to the Explain view says."""
+    """Content of a link to the Explain view."""
 
     checkpoint: str = Field("", description="Beginning of the checkpoint's hash; empty fits any.")
     dataset: str = Field("", description="Beginning of the dataset's hash; empty fits any.")

@@ -245,7 +245,7 @@ def token_read(count: int, hops: int) -> str:
 
 
 def reader(name: str, curves: int) -> str:
-    """What turns an input into points."""
+    """Label of the reader of an input."""
     if name == CORE:
         return "Sequence model"
     return {CLIP: "limit", GRAPH_TOKEN: ""}.get(name, "1 curve" if curves == 1 else f"{curves} curves")

@@ -81,7 +81,7 @@ class Handle:
 
 @dataclass(frozen=True)
 class Scene:
-    """What one position of the handles shows.
+    """The figure at one position of the handles.
 
     Attributes:
         finding: a sentence, as a heading.

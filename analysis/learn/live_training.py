@@ -49,7 +49,7 @@ class LiveEpoch:
 
 @dataclass(frozen=True)
 class Worth:
-    """What a part was worth in one training: HR@1 with it less HR@1 without it, over the same test transitions.
+    """Worth of a part in one training: HR@1 with it less HR@1 without it, over the same test transitions.
 
     Attributes:
         with_part, without: HR@1 of the two models.

@@ -53,7 +53,7 @@ HIT: Final = "hit"
 
 
 def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFrame) -> pd.DataFrame:
-    """What the labels need to know of each case.
+    """Facts about each case that the labels need.
 
     Args:
         cases: from `describe_cases`.

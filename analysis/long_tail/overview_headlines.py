@@ -1,4 +1,4 @@
-"""What Overview says: its headline, lines and cards, filled with the data's own numbers."""
+"""The sentences of Overview: headline, lines and cards, filled with the data's own numbers."""
 
 import math
 from collections.abc import Mapping
@@ -156,7 +156,7 @@ def card_sentence(card: NotableCase) -> str:
 
 
 def card_label(card: NotableCase) -> str:
-    """What the first number of a card is the rank of."""
+    """Label of a card's first rank."""
     return "Visit count" if card.rank_without is None else f"Without {_PARTS[card.kind]}"
 
 

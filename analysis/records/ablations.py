@@ -39,7 +39,7 @@ GROUP_NAMES: Final = {slug(group): group for group in (*GROUPS, "core", "correct
 HISTORY: Final = "history"
 TWO_HOPS: Final = "two_hops"
 HOPS_ABLATIONS: Final = ("two_hop_paths", "graph_token")
-"""What "without two-hop paths" means: the group of that name, or where a model has none the graph token."""
+"""Ablations for "without two-hop paths": the group of that name, else the graph token."""
 ABLATION_LABELS: Final = {
     HISTORY: "visit history",
     TWO_HOPS: "two hops (paths and graph token)",
@@ -48,7 +48,7 @@ ABLATION_LABELS: Final = {
     "correction": "the correction",
     "graph_token": "the graph token",
 }
-"""What is left out, as it reads after "without"."""
+"""Names of ablations after "without"."""
 ABLATIONS: Final = tuple(ABLATION_LABELS)
 IS_KNOWN: Final = "is_known"
 KIND_RANK: Final = "kind_rank"
@@ -84,7 +84,7 @@ def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:
 
 
 def feature_groups(scorer: "Scorer") -> frozenset[str]:
-    """What acts on a scorer's scores: its ablations, or the groups of its terms; a published model names none."""
+    """Parts that act on a scorer's scores: its ablations, or its groups of terms; none for a published model."""
     if hasattr(scorer, "stage"):
         return frozenset(ablations_of(cast("RecapScorer", scorer)))
     return frozenset(slug(term.group) for term in getattr(scorer, "terms", ()))

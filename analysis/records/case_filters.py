@@ -22,7 +22,7 @@ FILTER_LABELS: Final = {
     "hops": "Needs two hops",
 }
 COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
-"""What ``history`` and ``hops`` are called where no ablation says what found the case."""
+"""Labels of ``history`` and ``hops`` without ablations."""
 _EARLIER_LABELS: Final = {
     "Tail": "tail",
     "Unseen": "unseen",
@@ -41,7 +41,7 @@ MISSED_ABOVE: Final = 20
 
 
 def filter_labels(*, causes: bool) -> dict[str, str]:
-    """What each filter is called; with causes "found by" is what ablations show, else what merely coincides is named.
+    """Labels of the filters; only ablations allow "needs".
 
     >>> filter_labels(causes=True)["hops"], filter_labels(causes=False)["hops"]
     ('Needs two hops', 'Found, within two hops')

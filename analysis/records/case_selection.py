@@ -56,12 +56,12 @@ class CaseSelection:
 
     @property
     def text(self) -> str:
-        """What `parse` reads back."""
+        """The text that `parse` reads."""
         return ":".join([self.kind, *map(str, self.numbers)])
 
     @property
     def label(self) -> str:
-        """What the cases have in common, in words."""
+        """Label of the cases."""
         if self.kind == "cohort":
             visited, near, _ = self.numbers
             place = "place visited before" if visited else "new place"

@@ -1,4 +1,4 @@
-"""What ablations say of all cases: which groups find and miss them, and how much accuracy each is worth.
+"""Ablations of all cases: which groups find and miss them, and how much accuracy each is worth.
 
 "Found by X" means: found at K with X, and lost without it. A found case that X merely reaches
 (within two hops, say) coincides with X; nothing is claimed.
@@ -38,7 +38,7 @@ _SEPARATE: Final = (
 
 
 def ablations_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
-    """What names the table of a checkpoint's ablations."""
+    """Key of the table of a checkpoint's ablations."""
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND, FORMAT)
 
 
@@ -168,7 +168,7 @@ def deciding_part(worth: pd.DataFrame, among: Among) -> str | None:
 
 
 class LostHits(NamedTuple):
-    """What the hits of a model hang on.
+    """Hits of a model, and those lost in each ablation.
 
     Attributes:
         k, found: the number of cases whose truth ranks within K.

@@ -44,7 +44,7 @@ def label_with_folder(label: str, folder: Path) -> str:
 
 
 def records_key(dataset_hash: str, model_key: str) -> TableKey:
-    """What names the records of a model, by a checkpoint's hash or a baseline's name."""
+    """Key of a model's records: a checkpoint's hash or a baseline's name."""
     return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
 
 

@@ -135,5 +135,5 @@ def _files(pattern: str) -> list[tuple[Path, bool]]:
 
 @lru_cache(maxsize=256)
 def _said(path: Path, changed_ns: int) -> dict[str, str]:
-    """What a file says of itself; every view asks, so it is read once until it changes."""
+    """Metadata of a file, cached until the file changes."""
     return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}

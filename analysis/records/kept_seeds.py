@@ -19,12 +19,12 @@ _SEED_KIND: Final = f"{KIND}-seed-"
 
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
-    """What names the table of one seed replicate of a checkpoint."""
+    """Key of the table of one seed replicate."""
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
 
 
 def replicates_folder(checkpoint_folder: Path) -> Path:
-    """Where a checkpoint's seed replicates are stored."""
+    """Folder of a checkpoint's seed replicates."""
     return checkpoint_folder.with_name(f"{checkpoint_folder.name}-seeds")
 
 

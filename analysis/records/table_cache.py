@@ -16,13 +16,13 @@ ROWS_PER_PIECE: Final = 512
 SHIPPED: Final = "records"
 """A bundle's folder of such tables."""
 FIRST_FORMAT: Final = "1"
-"""What a table that names no format is read as: those before it was written down."""
+"""Format of tables without a recorded format."""
 _FORMAT: Final = "format"
 
 
 @dataclass(frozen=True)
 class TableKey:
-    """What a kept table is of.
+    """Identity of a kept table.
 
     Attributes:
         dataset_hash: the dataset.
@@ -40,16 +40,16 @@ class TableKey:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """What the file says of itself, with its format."""
+        """Metadata of the file, with its format."""
         said = records_metadata(self.dataset_hash, self.model, self.split, self.kind)
         return said | ({_FORMAT: self.format} if self.format else {})
 
     def shipped_in(self, bundle: Path) -> Path:
-        """Where a bundle keeps it."""
+        """Path in a bundle."""
         return bundle / SHIPPED / records_name(self.dataset_hash, self.model, self.split, self.kind)
 
     def cached(self) -> Path:
-        """Where the user's cache keeps it."""
+        """Path in the user's cache."""
         return records_file(self.dataset_hash, self.model, self.split, self.kind)
 
     def is_kept(self, bundle: Path | None) -> bool:

@@ -33,7 +33,7 @@ class PathLine(Config):
 
 
 class CaseMap(Config):
-    """What a case's map shows; no mark where nothing of it has a point."""
+    """Content of a case's map; places without a point have no mark."""
 
     frame: Frame
     marks: list[Mark]

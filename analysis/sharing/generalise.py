@@ -67,7 +67,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
 
 
 def shared_points(explanation: CaseExplanation, masking: Masking) -> list[SharedPoint]:
-    """Where and when the case shows its user to have been, in the dataset's terms."""
+    """Places and times of the user that the case shows, as dataset indices."""
     assert masking.opened is not None
     traces, dataset = traces_of(masking.opened.dataset), masking.opened.dataset
     row = int(dataset.cases(c.SPLIT_NAMES.index(explanation.split))[explanation.case])

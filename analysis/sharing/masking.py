@@ -63,7 +63,7 @@ class Masking:
         return self.numbers[poi]
 
     def name(self, poi: int) -> str:
-        """What the place is called in this export."""
+        """Name of the place in this export."""
         return self.names[self.number(poi)]
 
     def shared_places(self) -> list[SharedPlace]:

@@ -26,7 +26,7 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, eq=False)
 class MaskedPlaces:
-    """What an export says of every place.
+    """Every place as an export shows it.
 
     Attributes:
         latitude, longitude: degrees as recorded.

@@ -22,7 +22,7 @@ MOST_POINTS: Final = 8
 
 @dataclass(frozen=True)
 class SharedPoint:
-    """What a case tells of its user: a place where they were, and a time of one visit there if one is shown.
+    """A point of a case's user: a place where they were, and a time of one visit there if one is shown.
 
     Attributes:
         poi: the dataset's place.

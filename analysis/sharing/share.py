@@ -24,7 +24,7 @@ from recap.privacy import EXACT_NOTE, Generalisation
 
 SAFE_NOTE: Final = "Safe to share: pseudonyms, no dates, rare places blurred."
 MASKED_NOTE: Final = "Pseudonyms, no dates, rare places blurred; somebody who knows the user may still recognise them."
-"""Where fewer than k users match a case."""
+"""Note if fewer than k users match a case."""
 WIDEST: Final = 6
 """Hidden places are shown as cells of at most 2 to the power of this, less one, times the rule's side."""
 
@@ -40,7 +40,7 @@ def share_cases(
     rule: Generalisation | None = None,
     basemap: Mapping[str, Any] | None = None,
 ) -> SharedPage:
-    """What a file about these cases may contain.
+    """Build the page that may be shared about these cases.
 
     Args:
         explanations: of cases of one checkpoint and dataset, in their order.
@@ -130,7 +130,7 @@ def _choose_masking(
     exact: bool,
     hide_places: bool,
 ) -> tuple[Masking, Reidentification | None, list[int] | list[None]]:
-    """How to tell these cases, the estimate, and how many users fit each; wider cells until k do, if places hide."""
+    """Masking, estimate, and matching users of each case; hidden places get wider cells until k users match."""
     if exact:
         return Masking(opened, MaskedPlaces.exact(opened), None), None, [None] * len(explanations)
     if not hide_places:

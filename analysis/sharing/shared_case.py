@@ -1,4 +1,4 @@
-"""What a shared file may say, as types: one case, its places, and the whole page; every rendering reads these alone.
+"""Types of a shared file: one case, its places, and the whole page; every rendering reads these alone.
 
 Each field is filled on purpose in `analysis.sharing.generalise`; what an explanation holds beyond them never leaves.
 Places are numbers of the page (positions in `SharedPage.places`), never the dataset's.

@@ -46,7 +46,7 @@ class Disc(Config):
 
 
 class SvgMap(Config):
-    """What the template draws."""
+    """Input of the map's template."""
 
     box: Frame
     unit: float

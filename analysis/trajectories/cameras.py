@@ -1,4 +1,4 @@
-"""What a map of a case looks at: the next place and what is predicted for it."""
+"""Camera of a case's map: the next place and the predictions."""
 
 import numpy as np
 

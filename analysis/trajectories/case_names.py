@@ -1,4 +1,4 @@
-"""What a case is called, and which case somebody means who types a few words."""
+"""Names of cases, and the case that typed words mean."""
 
 import re
 

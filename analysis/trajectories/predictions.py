@@ -1,4 +1,4 @@
-"""What a model predicts for one case: the best places with score, probability and distance, and the truth."""
+"""A model's predictions for one case: the best places with score, probability and distance, and the truth."""
 
 import math
 from dataclasses import dataclass, replace
@@ -101,7 +101,7 @@ def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray
 
 
 def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
-    """What records say a scorer predicted for one case, where there is no model: no probabilities, parts or paths.
+    """Predictions for one case from records: no probabilities, parts or paths.
 
     Args:
         records: evaluation records of all test cases; a truth beyond its list is the last row, with its rank, which is

@@ -40,7 +40,7 @@ def select_picked(text: str) -> None:
 
 
 def selection_chip() -> None:
-    """What is selected; a click lists all cases again."""
+    """A chip with the selection; a click lists all cases again."""
     chosen = current_selection()
     if chosen is not None and st.button(
         markdown_text(chosen.label), icon=":material/close:", icon_position="right", key="selected"

@@ -77,7 +77,7 @@ def button_key(cases: np.ndarray) -> str:
 
 
 def current_filter() -> CaseFilter:
-    """What the list lets pass; a link's filter that cannot be read gets a sentence and lets everything pass."""
+    """The list's filter; a link's unreadable filter gives a message and passes every case."""
     asked = state.incoming(_PARAM)
     if asked is not None:
         try:
@@ -186,7 +186,7 @@ def _source(name: str) -> str:
 
 
 def _known_columns() -> dict[str, Any]:
-    """What can be shown while the truth is hidden."""
+    """Columns that do not reveal the truth."""
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     return {
         c.CASE: number("Case", width=64),

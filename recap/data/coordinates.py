@@ -1,4 +1,4 @@
-"""What coordinates say: their time zone, and whether latitude and longitude are swapped."""
+"""Facts from coordinates: the time zone, and whether latitude and longitude are swapped."""
 
 from collections import Counter
 from typing import Final

@@ -94,7 +94,7 @@ class Dataset:
 
     @cached_property
     def poi_labels(self) -> list[str]:
-        """What to call every POI: see `label_places`."""
+        """A label for every POI, see `label_places`."""
         return label_places(self.pois)
 
     def save(self, folder: Path, card: str = "") -> None:

@@ -1,4 +1,4 @@
-"""What a published model may know of a dataset before training: sizes, places, and the training split.
+"""A dataset as a published model may know it before training: sizes, places, and the training split.
 
 Shape suffixes: P POIs, N training check-ins.
 """

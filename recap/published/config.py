@@ -62,7 +62,7 @@ class PublishedConfig(Config):
 
     @property
     def preset(self) -> str:
-        """What a list of trainings calls it."""
+        """Name in a list of trainings."""
         return self.network
 
     @property

@@ -12,7 +12,7 @@ RECAP: Final = "recap"
 
 
 class RecurrentConfig(PublishedConfig):
-    """What Flashback and REPLAY have in common; values as published for Foursquare."""
+    """Shared settings of Flashback and REPLAY; values as published for Foursquare."""
 
     epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
     learning_rate: float = Field(0.01, gt=0, description="Adam's learning rate.")
@@ -60,7 +60,7 @@ class LotnextConfig(PublishedConfig):
 
 
 class SelfAttentionConfig(PublishedConfig):
-    """What SASRec and MELT have in common; MELT's published values."""
+    """Shared settings of SASRec and MELT; MELT's published values."""
 
     epochs: int = Field(200, ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(128, ge=1, description="Windows in a step.")

@@ -52,7 +52,7 @@ class RelationAttention(nn.Module):
         self.intervals, self.dropout = intervals, nn.Dropout(dropout)
 
     def forward(self, query_BKD: Tensor, x_BKD: Tensor, relations: list[Tensor]) -> Tensor:
-        """What is attended to, (B, K, D); ``relations`` holds int64 (B, K, K) each."""
+        """The attended values, (B, K, D); each of ``relations`` is int64 (B, K, K)."""
         length = x_BKD.shape[1]
         query_BKD = self.query(query_BKD)
         key_BKD = self.key(x_BKD) + self.dropout(self.position_key.weight[:length])
@@ -194,7 +194,7 @@ class Depoi(SequenceNetwork):
         return loss + self.config.contrast_weight * contrast_P.mean()
 
     def popularity(self, dtype: torch.dtype) -> Tensor:
-        """What the bias scores are to be, (P,)."""
+        """Target of the bias scores, (P,)."""
         visits_P = self.visits_P.to(dtype)
         return torch.softmax(visits_P, dim=0) if self.config.as_published else visits_P / visits_P.sum()
 

@@ -43,7 +43,7 @@ class FlashbackAverages(SequenceNetwork):
 
     @abstractmethod
     def tokens(self, windows: Windows) -> Tensor:
-        """What enters the recurrent network, (B, K, token_dim)."""
+        """Input of the recurrent network, (B, K, token_dim)."""
 
     def states(self, windows: Windows) -> Tensor:
         start_1BD = self.start_D.expand(1, len(windows), -1).contiguous()

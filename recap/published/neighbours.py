@@ -44,7 +44,7 @@ class Packed:
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """Where the trajectories of a table begin and end.
+    """First and last rows of a table's trajectories.
 
     Attributes:
         number_T: which trajectory of the table a row belongs to.

@@ -1,4 +1,4 @@
-"""Where the user's own files live: one folder, moved by the environment variable RECAP_HOME."""
+"""Folder of the user's own files, moved by the environment variable RECAP_HOME."""
 
 import os
 import sys
@@ -25,7 +25,7 @@ def user_folder() -> Path:
 
 
 def _data_home() -> Path:
-    """Where programs of this platform keep a user's data."""
+    """Folder in which this platform's programs keep a user's data."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support"
     variable, usual = (

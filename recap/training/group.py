@@ -142,7 +142,7 @@ class Group:
         return self._from_writer(wanted)
 
     def masks_of(self, whole: int, *, words: bool = False) -> AbstractContextManager[object]:
-        """Where a share of a batch of ``whole`` cases is computed: dropout as if one process computed the batch.
+        """Compute a share of a batch of ``whole`` cases, with dropout as if one process computed the batch.
 
         Args:
             words: cut masks out of random words (`SharedMaskDropout`).

@@ -78,7 +78,7 @@ class Progress:
 
 @dataclass(frozen=True)
 class StepReport:
-    """What a watcher gets after each step; on a GPU ``loss`` may be up to half a second old."""
+    """Report to a watcher after each step; on a GPU ``loss`` may be up to half a second old."""
 
     epoch: int
     epochs: int
@@ -169,7 +169,7 @@ class TrainingLoop(ABC):
         return True
 
     def _begin(self) -> None:  # noqa: B027 # most have nothing to do
-        """What comes before the first step of a new training."""
+        """Prepare the first step of a new training."""
 
     @property
     def steps_per_epoch(self) -> int:

@@ -62,7 +62,7 @@ def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
 
 
 def current_search() -> str:
-    """What is searched for; empty for nothing."""
+    """The search text, or empty."""
     return " ".join(str(st.session_state.get("case_search") or "").split())
 
 

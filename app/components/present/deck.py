@@ -40,7 +40,7 @@ class Deck:
 
 
 def current_deck(source: Source, num_cases: int) -> Deck:
-    """What the link names.
+    """The link's presentation.
 
     Raises:
         CaseError: nothing that can be presented, in one sentence.

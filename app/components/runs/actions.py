@@ -1,4 +1,4 @@
-"""What can be done to the chosen run."""
+"""Buttons for the chosen run."""
 
 from collections.abc import Callable
 
@@ -29,7 +29,7 @@ def open_buttons(run: RunFolder) -> None:
 
 
 def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
-    """What changes the run, and its note."""
+    """Buttons that change the run, and its note."""
     with st.container(horizontal=True):
         _act("Stop", ":material/stop:", row["state"] in ("queued", "running"), lambda: control.stop(store, run))
         _act("Resume", ":material/resume:", row["state"] in RESUMABLE, lambda: control.resume(store, run))

@@ -30,7 +30,7 @@ PUBLISHED_EXAMPLE = "dim=32"
 
 
 class _Request(TypedDict):
-    """What `build_specs` is asked for."""
+    """Input of `build_specs`."""
 
     preset: str
     epochs: int | None

@@ -24,7 +24,7 @@ def other_data(run: str) -> str:
 
 
 def model_of(described: RunDescription) -> str:
-    """What a run trains, as people call it."""
+    """Name of a run's model."""
     spec = described["spec"]
     return markdown_text(preset_title(spec["preset"])) if spec is not None else "a model"
 
@@ -74,7 +74,7 @@ def _result(described: RunDescription, summary: RunSummary) -> str:
 
 
 def estimate(time: str, spread: str, memory: str, basis: str) -> str:
-    """What a run will take; empty words are left out."""
+    """Estimated time and memory of a run."""
     if not time:
         return BEFORE_FIRST_EPOCH
     return f"About {time} (± {spread})" + (f" and {memory} of memory. " if memory else ". ") + basis

@@ -33,11 +33,11 @@ Engine = Literal["auto", "memory", "duckdb"]
 ENGINES: Final = get_args(Engine)
 
 _BYTES_A_ROW: Final = 260
-"""What preparing Parquet in memory takes at its peak (docs/scale.md)."""
+"""Peak memory of preparing Parquet in memory, per row (docs/scale.md)."""
 _BYTES_A_TEXT_BYTE: Final = 2
 """The same for a byte of text."""
 _TEXT_A_GZIP_BYTE: Final = 6
-"""What a byte of a compressed check-in file becomes, roughly."""
+"""Approximate number of bytes that a compressed byte unpacks to."""
 _SHARE: Final = 0.6
 """Share of the free memory that it may take."""
 

@@ -153,7 +153,7 @@ class Draft:
         return self.options.model_copy(update=changes)
 
     def questions(self) -> list[Question]:
-        """What was asked, each answer with all else that is known."""
+        """The questions; each answer includes everything else that is known."""
         return [
             Question(
                 about=about,

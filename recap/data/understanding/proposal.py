@@ -1,4 +1,4 @@
-"""What was understood of a file, to show in the app or on a terminal."""
+"""The proposed reading of a file, for the app and the terminal."""
 
 import shlex
 from pathlib import Path

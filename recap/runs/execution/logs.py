@@ -34,7 +34,7 @@ def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
 
 
 def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterator[str]:
-    """What is added after byte ``offset``, until the run is over.
+    """Yield text after byte ``offset``, until the run is over.
 
     Args:
         wait: called between two looks.

@@ -1,4 +1,4 @@
-"""What commands and views show of a run; a damaged folder is described, never hidden."""
+"""Description of a run for commands and views; a damaged folder is described, never hidden."""
 
 from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder

@@ -15,7 +15,7 @@ _LEAST_SPREAD = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run will probably take.
+    """Estimated time and memory of a run.
 
     Attributes:
         seconds: of training with validation; None where no run was measured yet.
@@ -121,7 +121,7 @@ def _measurements(store: RunStore, spec: RunSpec, config: AnyTraining, device_ki
 
 
 def _shape(config: AnyTraining) -> object:
-    """What of a configuration decides how long an epoch takes."""
+    """Parts of a configuration that determine how long an epoch takes."""
     if not isinstance(config, TrainConfig):
         return config.model_dump(exclude={"epochs", "seed", "learning_rate", "weight_decay", "decay_epochs"})
     model = config.model.model_dump(exclude={"prior", "dropout", "embedding_dropout", "output_dropout"})

@@ -86,7 +86,7 @@ class ProcessIdentity(Config):
 
 
 def boot_id() -> str:
-    """What tells this boot of the machine from others."""
+    """Identifier of the machine's current boot."""
     linux = Path("/proc/sys/kernel/random/boot_id")
     if linux.is_file():
         return linux.read_text(encoding="ascii").strip()

@@ -45,7 +45,7 @@ class RunFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """Where the run's checkpoint is trained and, at the end, written."""
+        """Folder of the run's training and checkpoint."""
         return self.path / CHECKPOINTS / f"run-{self.id}"
 
     @property
@@ -58,7 +58,7 @@ class RunFolder:
         return self.path / LOG
 
     def read_spec(self) -> RunSpec:
-        """What was asked for.
+        """The run's specification.
 
         Raises:
             FormatVersionError: written by a newer version.
@@ -76,7 +76,7 @@ class RunFolder:
         return self._read_or_rebuild()[0]
 
     def repair_state(self) -> RunState:
-        """What `read_state` returns; a state that had to be rebuilt is written down again, where the disk takes it."""
+        """The state, as `read_state`; a rebuilt state is written again if the disk allows."""
         state, rebuilt = self._read_or_rebuild()
         if not rebuilt:
             return state
@@ -162,11 +162,11 @@ class RunFolder:
         return read_metrics(self.path / METRICS)
 
     def read_summary(self) -> RunSummary:
-        """What the finished run wrote down; empty before."""
+        """Summary of the finished run; empty before."""
         return cast(RunSummary, self._read_if_there(SUMMARY))
 
     def read_reference(self) -> RunReference:
-        """What counting reaches on the validation cases; empty before."""
+        """Accuracy of counting on the validation cases; empty before."""
         return cast(RunReference, self._read_if_there(REFERENCE))
 
     def _read_if_there(self, name: str) -> dict[str, Any]:

@@ -58,7 +58,7 @@ class RunStore:
         return run
 
     def settings(self) -> RunSettings:
-        """How this folder's runner behaves."""
+        """Settings of this folder's runner."""
         return read_settings(self.folder)
 
     def add(self, specs: list[RunSpec]) -> list[RunFolder]:

@@ -1,4 +1,4 @@
-"""How a machine runs its queue: `settings.json` in the runs folder; every field has a default."""
+"""Settings of a machine's queue: `settings.json` in the runs folder; every field has a default."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ SETTINGS: Final = "settings.json"
 
 
 class SlurmSettings(Config):
-    """What a cluster wants to hear with each job."""
+    """Slurm options of each job."""
 
     partition: str | None = Field(None, description="--partition.")
     account: str | None = Field(None, description="--account.")

@@ -1,4 +1,4 @@
-"""What a run is asked to do: typed, complete, checked before it queues, and never changed afterwards."""
+"""The specification of a run: typed, complete, checked before it queues, and never changed afterwards."""
 
 from typing import Any, Final, Literal, TypedDict, cast
 

@@ -39,7 +39,7 @@ class SlurmJob(Config):
 
 
 class RunState(VersionedConfig):
-    """What `state.json` says. Times are UTC, ISO 8601."""
+    """Content of `state.json`. Times are UTC, ISO 8601."""
 
     format_version: int = FORMAT_VERSION
     state: StateName

@@ -1,4 +1,4 @@
-"""What commands print and views show of runs, key by key: the contract of `recap runs ... --json`."""
+"""Runs in commands and views, key by key: the contract of `recap runs ... --json`."""
 
 from typing import TYPE_CHECKING, TypedDict
 
@@ -63,7 +63,7 @@ class RunSummary(TypedDict, total=False):
 
 
 class RunKeys(TypedDict):
-    """What every answer about a run says; ``epoch`` is the last finished one."""
+    """Keys of every answer about a run; ``epoch`` is the last finished one."""
 
     id: str
     state: StateName
