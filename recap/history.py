@@ -4,6 +4,7 @@ Shape suffixes: T check-ins, B cases, C packed candidates (all cases' candidates
 """
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Final, TypeVar
 
 import numpy as np
@@ -45,6 +46,21 @@ class CheckinTensors:
     seconds_T: Tensor
     local_seconds_T: Tensor
     trajectory_T: Tensor
+
+    @cached_property
+    def hour_T(self) -> Tensor:
+        """Local time of day in hours, float64."""
+        return 24.0 * local_hour_fraction(self.local_seconds_T)
+
+    @cached_property
+    def day_T(self) -> Tensor:
+        """Local days since 1970, int64."""
+        return torch.div(self.local_seconds_T, SECONDS_PER_DAY, rounding_mode="floor")
+
+    @cached_property
+    def weekday_T(self) -> Tensor:
+        """Local day of the week, 0 Monday to 6 Sunday."""
+        return local_weekday(self.local_seconds_T).to(torch.uint8)
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, device: torch.device | str = "cpu") -> "CheckinTensors":

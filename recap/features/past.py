@@ -9,7 +9,7 @@ from math import pi
 import torch
 from torch import Tensor
 
-from recap.history import SECONDS_PER_DAY, CheckinTensors, local_hour_fraction, local_weekday
+from recap.history import SECONDS_PER_DAY, CheckinTensors
 from recap.scores import CaseBatch, past_rows
 
 
@@ -65,11 +65,10 @@ def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Te
 
 def same_hour(checkins: CheckinTensors, one: Tensor, other: Tensor, width_hours: float) -> Tensor:
     """1 at the same local time, falling like a Gaussian of this width around the clock; 0 beyond 3 widths."""
-    local_T = checkins.local_seconds_T
-    angle = 2.0 * pi * (local_hour_fraction(local_T[one]).double() - local_hour_fraction(local_T[other]).double())
+    angle = 2.0 * pi * (checkins.hour_T.index_select(0, one) - checkins.hour_T.index_select(0, other)) / 24.0
     close = torch.exp((torch.cos(angle) - 1.0) / (2.0 * pi * width_hours / 24.0) ** 2)
     return torch.where(close > 0.01, close, 0.0)
 
 
 def is_weekend(checkins: CheckinTensors, row: Tensor) -> Tensor:
-    return local_weekday(checkins.local_seconds_T[row]) >= 5
+    return checkins.weekday_T[row] >= 5

@@ -11,7 +11,6 @@ from torch import Tensor
 
 from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS
 from recap.features.past import PastRows, days_between, is_weekend, same_hour
-from recap.history import SECONDS_PER_DAY, local_hour_fraction, local_weekday
 from recap.scores import CaseBatch
 
 _SHORTEST_DAYS: Final = 0.02
@@ -51,13 +50,11 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
     """Decayed weight of each past check-in in its place's count."""
     checkins, row_B, q_H, before_H = batch.checkins, batch.row_B, past.row_H, past.previous_H
     row_H = row_B[past.case_H]
-    local_T = checkins.local_seconds_T
     habit_H = torch.exp(-days_H / HABIT_DAYS)
     follows_H = past.is_after_source_H * habit_H
-    hour_T = local_hour_fraction(local_T).double() * 24.0
+    hour_T, day_T, weekday_T = checkins.hour_T, checkins.day_T, checkins.weekday_T
     later_H = torch.remainder(hour_T[q_H] - hour_T[row_H], 24.0)
-    day_T = torch.div(local_T, SECONDS_PER_DAY, rounding_mode="floor")
-    same_weekday_H = local_weekday(local_T[q_H]) == local_weekday(local_T[row_H])
+    same_weekday_H = weekday_T[q_H] == weekday_T[row_H]
     within_hour_H = same_hour(checkins, q_H, row_H, 1.0)
     came_at_hour_H = same_hour(checkins, before_H, row_H, _NEXT_HOUR_WIDTH)
     next_at_hour_H = habit_H * past.has_previous_H * came_at_hour_H

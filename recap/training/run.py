@@ -26,8 +26,10 @@ from recap.checkpoint import (
 )
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
+from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import Evaluation, evaluate
-from recap.evaluation.metrics import MetricsByGroup
+from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
+from recap.evaluation.scoring import rank_cases
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
@@ -223,10 +225,11 @@ def _write_checkpoint(
     if after_test is not None:
         after_test(evaluation)
     baselines: dict[str, MetricsByGroup] = {}
+    cases, checkins = describe_cases(dataset, trainer.graph, c.TEST, most=most), trainer.checkins.to("cpu")
     for name in others:
         try:
             baseline = build_baseline(name, dataset, trainer.graph)
-            baselines[name] = evaluate(baseline, dataset, trainer.graph, most=most).metrics
+            baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))
         except (RecapError, MemoryError) as error:  # what was trained is not lost for want of a comparison
             _log.warning("%s cannot be shown with the model: %s", name, error)
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
