@@ -92,7 +92,7 @@ def cohorts_caption(metric: str, cases: int) -> str:
 
 def bars_caption(reference: str) -> str:
     """The line under the bars; Markdown."""
-    return f"Small numbers are cases; **–** is {label_in_sentence(reference)}."
+    return f"Small numbers are cases; **–** marks {reference}."
 
 
 def list_line(model: str, reference: str, k: int) -> str:
