@@ -4,7 +4,7 @@ import hashlib
 import platform
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, NotRequired, Self, TypedDict
+from typing import ClassVar, Final, Self
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,6 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
-from recap.evaluation.metrics import MetricsByGroup
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
@@ -33,7 +32,7 @@ from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
 from recap.storage.parquet import read_validated
 from recap.storage.tensors import Unfilled, load_tensors, load_weights
-from recap.training_config import AnyTraining, StoredTraining, TrainConfig
+from recap.training_config import AnyTraining, StoredTraining, TrainConfig, TrainingSummary
 
 FORMAT_VERSION: Final = 2
 """2: the model may be a published one."""
@@ -55,23 +54,6 @@ class EpochResult(Config):
     epoch: int
     stage: Stage | None = Field(None, description="None for a published model, which has no curriculum.")
     val: dict[str, float]
-
-
-class TrainingSummary(TypedDict):
-    """`summary.json`: test metrics of model and baselines, and the training's cost."""
-
-    epochs: NotRequired[int]
-    best_epoch: NotRequired[int]
-    val: NotRequired[dict[str, float]]
-    seconds: NotRequired[float]
-    reserved_gpu_bytes: NotRequired[int]
-    device: NotRequired[str]
-    finished: NotRequired[str]
-    protocol: str
-    test_seconds: NotRequired[float]
-    test: MetricsByGroup
-    test_drawn_from: NotRequired[int]
-    baselines: dict[str, MetricsByGroup]
 
 
 class CheckpointManifest(Config):

@@ -20,7 +20,6 @@ from recap.checkpoint import (
     Checkpoint,
     CheckpointManifest,
     EpochResult,
-    TrainingSummary,
     write_checkpoint,
     write_vocabulary,
 )
@@ -40,7 +39,7 @@ from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, T
 from recap.training.published_trainer import PublishedTrainer
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
-from recap.training_config import AnyTraining, TrainConfig
+from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 
 CONFIG: Final = "config.json"
 """Data and configuration of a training in progress."""

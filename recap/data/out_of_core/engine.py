@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -24,24 +25,16 @@ class OrderedRows:
     Attributes:
         rows: Parquet of ``user, poi`` (int32 ranks of the ids), ``seconds``, ``tz_offset_minutes``, ``source_row``.
         users, pois: Parquet of all ids, row n is that of number n.
-        num_rows, num_users, num_pois: how many there are.
     """
 
     rows: Path
     users: Path
     pois: Path
-    num_rows: int
-    num_users: int
-    num_pois: int
 
 
 def is_installed() -> bool:
     """Whether DuckDB is installed."""
-    try:
-        import duckdb  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("duckdb") is not None
 
 
 def connect(folder: Path, memory_bytes: int) -> Any:
@@ -78,6 +71,8 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
     """
     ordered = {name: folder / f"{name}.parquet" for name in ("rows", c.USER, c.POI)}
     database = connect(folder, memory_bytes)
+    import duckdb  # it is there
+
     try:
         database.read_parquet(str(spool)).create_view("spool")
         for name, column in ((c.USER, c.USER_ID), (c.POI, c.POI_ID)):
@@ -94,12 +89,11 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
         rows.write_parquet(str(ordered["rows"]), compression="zstd")
     except OSError as error:
         raise RecapError(f"writing {folder} failed: {error.strerror or error}") from error
-    except _engine_errors() as error:
+    except duckdb.Error as error:
         raise RecapError(f"the engine stopped: {str(error).splitlines()[0]}; free memory or disk space") from error
     finally:
         database.close()
-    counts = [pq.read_metadata(path).num_rows for path in ordered.values()]
-    return OrderedRows(ordered["rows"], ordered[c.USER], ordered[c.POI], *counts)
+    return OrderedRows(ordered["rows"], ordered[c.USER], ordered[c.POI])
 
 
 def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
@@ -128,10 +122,3 @@ def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFr
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Without a dictionary, which would hold the values of all other rows too."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
-
-
-def _engine_errors() -> type[Exception]:
-    import duckdb
-
-    error: type[Exception] = duckdb.Error
-    return error

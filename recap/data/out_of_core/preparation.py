@@ -5,23 +5,23 @@ Texts stay on disk, where DuckDB numbers them and sorts the rows; check-ins as n
 
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 import numpy as np
-import pandas as pd
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig, RawRows, clean_rows
-from recap.data.dataset import Dataset, Manifest, hash_tables
+from recap.data.cleaning import DataConfig, RawRows
+from recap.data.dataset import Dataset
 from recap.data.out_of_core.engine import SECONDS, is_installed, order_rows, rows_at
 from recap.data.out_of_core.spool import FORMATS, spool_rows
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.text_table import GZIP_MAGIC
-from recap.data.preparation import DESCRIBING, checkin_table, describe_pois, first_rows
+from recap.data.preparation import DESCRIBING, build_dataset
 from recap.errors import ConfigError, RecapError
 from recap.memory import trim_heap
 
@@ -123,26 +123,17 @@ def prepare_out_of_core(
             table[name].to_numpy() for name in (c.USER, c.POI, SECONDS, c.TZ_OFFSET_MINUTES, c.SOURCE_ROW)
         )
         del table
-        left, report = clean_rows(RawRows(user, poi, seconds, source_row), config)
-        trim_heap()
-        user, users_left = _renumbered(user[left.row])
-        poi, pois_left = _renumbered(poi[left.row])
-        time = seconds[left.row].view("datetime64[s]")
-        checkins = checkin_table(user, poi, time, offset[left.row].astype(np.int16), source_row[left.row], left)
-        first = checkins[c.SOURCE_ROW].to_numpy()[first_rows(checkins)]
-        pois = describe_pois(rows_at(spool, first, DESCRIBING), _ids(ordered.pois, pois_left), checkins)
-        users = pd.DataFrame({c.USER_ID: _ids(ordered.users, users_left)})
-        trim_heap()
-    manifest = Manifest(
-        name=name,
-        source_format=source_format,
-        preset=preset,
-        config=config,
-        report=report,
-        dataset_hash=hash_tables(checkins, pois, users),
-        reading=account,
-    )
-    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
+        return build_dataset(
+            RawRows(user, poi, seconds, source_row),
+            offset.astype(np.int16),
+            (partial(_ids, ordered.users), partial(_ids, ordered.pois)),
+            partial(rows_at, spool, columns=DESCRIBING),
+            config,
+            name=name,
+            source_format=source_format,
+            preset=preset,
+            reading=account,
+        )
 
 
 def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
@@ -151,13 +142,6 @@ def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
         return tempfile.TemporaryDirectory(prefix=".recap-prepare-", dir=there)
     except OSError as error:
         raise RecapError(f"cannot write to {there}: {error.strerror or error}") from error
-
-
-def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes numbered again without those that do not occur, and the old numbers of the new ones."""
-    occurs = np.bincount(codes) > 0
-    rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-    return rank[codes], np.flatnonzero(occurs)
 
 
 def _ids(path: Path, numbers: np.ndarray) -> np.ndarray:

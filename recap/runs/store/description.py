@@ -17,7 +17,7 @@ def describe_run(run: RunFolder) -> RunDescription:
     keys, spec, metrics, attempt = _look_at(run)
     return {
         **keys,
-        "spec": None if spec is None else spec.as_json(),
+        "spec": None if spec is None else spec.model_dump(mode="json"),
         "metrics": metrics,
         "reference": run.read_reference(),
         "attempt": attempt,

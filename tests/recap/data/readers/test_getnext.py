@@ -6,12 +6,13 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig, clean_checkins
+from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.readers.getnext import COLUMNS
 from recap.data.reading import ReadOptions, read_checkins
 from recap.errors import DataError
+from tests.checkins import clean_checkins
 
 HEADER = ",".join(COLUMNS)
 TRAIN = """\
