@@ -8,7 +8,6 @@ from typing import Final
 
 from recap.data.parsing.table_source import PARQUET_MAGIC
 from recap.data.parsing.text_table import first_cells, read_head, require_file
-from recap.data.readers import getnext
 from recap.errors import DataError
 
 _CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")
@@ -71,7 +70,7 @@ def _of_file(path: Path, encoding: str | None) -> Detection | None:
     if _RECBOLE.match(first):
         return Detection("recbole", "its header gives types, such as user_id:token")
     if {"POI_id", "UTC_time"} <= {name.strip(' "\ufeff') for name in first.split(",")}:
-        return Detection("getnext", f"its header has columns such as {', '.join(getnext.COLUMNS[:2])} and UTC_time")
+        return Detection("getnext", "its header has columns such as user_id, POI_id and UTC_time")
     if first.lstrip()[:1] in ("{", "["):
         return Detection("json", f"it begins with {first.lstrip()[0]}")
     try:

@@ -12,8 +12,8 @@ from recap.config import Config
 from recap.data.card import HISTORY_ONLY_LABEL, dropped_reasons
 from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_rows, number_rows
-from recap.data.parsing.read_report import HARMLESS, REASONS, ReadReport
-from recap.data.reading import RawRead, read_checkins
+from recap.data.parsing.read_report import HARMLESS, REASONS, RawRead, ReadReport
+from recap.data.reading import read_checkins
 from recap.data.understanding import Understanding
 from recap.errors import DataError
 

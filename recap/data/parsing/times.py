@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -53,24 +54,15 @@ def parse_ctime(text: pa.Array) -> pa.Array:
     )
     seconds = pc.dictionary_encode(pc.utf8_slice_codeunits(text, 11, 19))
     clock = pc.binary_join_element_wise("1970-01-01", seconds.dictionary, "T")
-    midnight = pc.take(pc.cast(parse_iso_naive(iso_days), pa.int64()), days.indices)
-    of_day = pc.take(pc.cast(parse_iso_naive(clock), pa.int64()), seconds.indices)
+    midnight = pc.take(pc.cast(_parse_iso(iso_days), pa.int64()), days.indices)
+    of_day = pc.take(pc.cast(_parse_iso(clock), pa.int64()), seconds.indices)
     return pc.cast(pc.if_else(shape, pc.add(midnight, of_day), None), _SECONDS)
 
 
-def parse_iso_naive(text: pa.Array) -> pa.Array:
-    """ISO 8601 without a zone, to whole seconds (fractions are cut off)."""
-    return _iso(text, pa.timestamp("us"), zoned=False)
-
-
-def parse_iso_zoned(text: pa.Array) -> pa.Array:
-    """ISO 8601 with ``Z`` or an offset, as UTC."""
-    return _iso(text, pa.timestamp("us", "UTC"), zoned=True)
-
-
-def _iso(text: pa.Array, kind: pa.DataType, zoned: bool) -> pa.Array:
+def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
+    """ISO 8601 to whole seconds (fractions are cut off), with ``Z`` or an offset as UTC, or without."""
     try:
-        times = pc.cast(text, kind)
+        times = pc.cast(text, pa.timestamp("us", "UTC" if zoned else None))
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(text)
         fits = pc.equal(pc.match_substring_regex(trimmed, _ZONED_ISO), zoned)
@@ -107,30 +99,22 @@ def in_english(text: pa.Array) -> pa.Array:
 
 def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
     """A format in strptime's letters; UTC if it has an offset."""
-    return TimeLayout(example, "%z" in time_format or "%Z" in time_format, _strptime(time_format))
 
-
-def _strptime(layout: str) -> Callable[[pa.Array], pa.Array]:
     def parse(text: pa.Array) -> pa.Array:
         text = pc.cast(text, pa.string())
-        text = in_english(text) if any(letter in layout for letter in ("%b", "%B", "%p")) else text
-        series = pd.Series(text.to_pandas(), dtype=object)
-        times = pd.to_datetime(series, format=layout.replace("%B", "%b"), errors="coerce", utc=True).dt.tz_localize(
-            None
-        )
+        text = in_english(text) if any(letter in time_format for letter in ("%b", "%B", "%p")) else text
+        series, form = pd.Series(text.to_pandas(), dtype=object), time_format.replace("%B", "%b")
+        times = pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
         return pa.array(times.astype("datetime64[s]"))
 
-    return parse
+    return TimeLayout(example, "%z" in time_format or "%Z" in time_format, parse)
 
 
 CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, parse_ctime)
-ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, parse_iso_zoned)
-ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, parse_iso_naive)
-EPOCH_SECONDS: Final = TimeLayout("1333476009", True, _epoch(1))
-EPOCH_MILLISECONDS: Final = TimeLayout("1333476009000", True, _epoch(1000))
-EPOCH_MICROSECONDS: Final = TimeLayout("1333476009000000", True, _epoch(1_000_000))
-EPOCH_NANOSECONDS: Final = TimeLayout("1333476009000000000", True, _epoch(1_000_000_000))
-EPOCHS: Final = (EPOCH_SECONDS, EPOCH_MILLISECONDS, EPOCH_MICROSECONDS, EPOCH_NANOSECONDS)
+ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, partial(_parse_iso, zoned=True))
+ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, _parse_iso)
+EPOCHS: Final = tuple(TimeLayout(f"{1_333_476_009 * unit}", True, _epoch(unit)) for unit in (1, 10**3, 10**6, 10**9))
+"""Seconds, milliseconds, microseconds and nanoseconds since 1970."""
 LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, *EPOCHS)
 
 

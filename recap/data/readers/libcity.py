@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.place_table import PlaceTable, note_places
+from recap.data.parsing.place_table import PlaceTable
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder
@@ -104,17 +104,17 @@ def _read_places(geo: Path, options: ReadOptions, row_report: RowReport) -> Plac
     table = TextTable(geo, delimiter=",", quoted=True, encoding=options.encoding)
     _require(table, ("geo_id", "type", "coordinates"))
     extra = [name for name in (*_CATEGORY_ID, *_CATEGORY) if name in table.names]
-    private = RowReport(row_report.skip_bad_rows)
-    kept: list[pa.Table] = []
-    for rows in text_rows(table, ["geo_id", "type", "coordinates", *extra], private):
-        columns = {"geo_id": rows.identifier("geo_id", "poi_id", "geo_id")}
+
+    def parse(rows: RowBlock) -> dict[str, pa.Array]:
         _split_coordinates(rows)
-        columns["latitude"] = rows.number("latitude", "latitude", "latitude", -90, 90)
-        columns["longitude"] = rows.number("longitude", "longitude", "longitude", -180, 180)
-        columns |= {name: rows.text(name) for name in extra}
-        kept.append(rows.finish(columns, private))
-    note_places(private, row_report, geo.name)
-    return PlaceTable.from_tables(geo.name, kept, "geo_id")
+        return {
+            "geo_id": rows.identifier("geo_id", "poi_id", "geo_id"),
+            "latitude": rows.number("latitude", "latitude", "latitude", -90, 90),
+            "longitude": rows.number("longitude", "longitude", "longitude", -180, 180),
+            **{name: rows.text(name) for name in extra},
+        }
+
+    return PlaceTable.read(table, ["geo_id", "type", "coordinates", *extra], "geo_id", parse, row_report)
 
 
 def _mark_other_kinds(rows: RowBlock) -> None:

@@ -6,9 +6,9 @@ from typing import Final
 import pyarrow as pa
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.place_table import PlaceTable, note_places
+from recap.data.parsing.place_table import PlaceTable
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.row_block import text_rows
+from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
@@ -124,14 +124,12 @@ def _read_places(item: Path, place: str, options: ReadOptions, row_report: RowRe
         raise DataError(
             f"{item.name} line 1: no field {place}, by which places are joined, got {', '.join(names)[:120]}"
         )
-    private = RowReport(row_report.skip_bad_rows)
-    kept: list[pa.Table] = []
-    for rows in text_rows(table, table.names, private):
+
+    def parse(rows: RowBlock) -> dict[str, pa.Array]:
         columns = {place: rows.identifier(names[place], "poi_id", place)}
-        for field, low_high in ((_LATITUDE, 90), (_LONGITUDE, 180)):
+        for field, limit in ((_LATITUDE, 90), (_LONGITUDE, 180)):
             if found := _pick(names, field):
-                columns[found] = rows.number(names[found], found, found, -low_high, low_high)
-        columns |= {name: rows.text(column) for name, column in names.items() if name not in columns}
-        kept.append(rows.finish(columns, private))
-    note_places(private, row_report, item.name)
-    return PlaceTable.from_tables(item.name, kept, place)
+                columns[found] = rows.number(names[found], found, found, -limit, limit)
+        return columns | {name: rows.text(column) for name, column in names.items() if name not in columns}
+
+    return PlaceTable.read(table, table.names, place, parse, row_report)

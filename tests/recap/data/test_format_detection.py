@@ -5,7 +5,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from recap.data.reading import SOURCE_FORMATS, detect_format, read_checkins
+from recap.data.format_detection import detect_format
+from recap.data.reading import SOURCE_FORMATS, read_checkins
 from tests.sources import write_source
 
 

@@ -11,8 +11,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from recap import columns as c
-from recap.data.parsing.options import parse_mapping
-from recap.data.reading import ReadOptions, read_checkins
+from recap.data.parsing.options import ReadOptions, parse_mapping
+from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
 
 ZONE = ReadOptions(timezone="Europe/Berlin")

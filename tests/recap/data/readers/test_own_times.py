@@ -94,7 +94,7 @@ def test_a_clock_and_its_day_in_two_columns(tmp_path: Path) -> None:
 def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
     """Not the first one, where that one could be."""
     path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])
-    with pytest.raises(DataError, match="no layout is known for the time 'x1'"):
+    with pytest.raises(DataError, match="line 3: time must look like '1333476009', got 'x1'"):
         read_checkins(path, "csv", ReadOptions(timezone="UTC", columns={"time": "time"}))
 
 
