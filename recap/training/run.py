@@ -2,10 +2,11 @@
 
 import json
 import logging
+import shutil
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 import torch
 from filelock import FileLock, Timeout
@@ -45,13 +46,6 @@ CONFIG: Final = "config.json"
 """Data and configuration of a training in progress."""
 _LOCK = ".lock"
 _log = logging.getLogger(__name__)
-
-
-class TrainingIdentity(TypedDict):
-    """What a resumed training must share with the one that was started: ``train`` is the JSON of its configuration."""
-
-    dataset_hash: str
-    train: dict[str, Any]
 
 
 def train(
@@ -108,7 +102,7 @@ def train(
     except Timeout as error:
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
-        identity: TrainingIdentity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
+        identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         _check_identity(working / CONFIG, identity, config, resume)
         trainer = build_trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
         group.wait()
@@ -128,7 +122,7 @@ def train(
     finally:
         lock.release()
         if not any(path.is_file() for path in working.rglob("*")):
-            _remove_empty(out if is_new else working)
+            shutil.rmtree(out if is_new else working)
             if not is_new:
                 (out / _LOCK).unlink(missing_ok=True)
 
@@ -178,7 +172,8 @@ def _check_folder(out: Path, resume: bool) -> None:
         )
 
 
-def _check_identity(path: Path, identity: TrainingIdentity, config: AnyTraining, resume: bool) -> None:
+def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, resume: bool) -> None:
+    """A resumed training has the dataset and the configuration it was started with."""
     if not resume or not path.is_file():
         return
     try:
@@ -259,9 +254,3 @@ def baselines_shown(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:
     if isinstance(config, TrainConfig) and (config.sampled_softmax is not None or not config.model.has_core):
         return COUNTING_BASELINES
     return COUNTING_BASELINES if dataset.num_pois > MOST_PLACES else (FEATURE_CURVES, *COUNTING_BASELINES)
-
-
-def _remove_empty(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
-    folder.rmdir()
