@@ -6,6 +6,7 @@ import secrets
 import shutil
 import time
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -108,14 +109,6 @@ def find_upload(token: str) -> Upload | None:
         return None
 
 
-def new_dataset_folder(name: str) -> Path:
-    """A free folder for a dataset of that name."""
-    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "data"
-    home = user_subfolder("datasets", make=True)
-    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in range(1, 10_000))
-    return next(folder for folder in numbered if not folder.exists())
-
-
 def own_datasets() -> dict[Path, str]:
     """Complete datasets in the user's folder, and their names."""
     found = {}
@@ -169,7 +162,10 @@ def add_checkpoint(text: str) -> Path:
 
 def save_dataset(dataset: Dataset, card: str) -> Path:
     """Write a dataset into a free folder of the user, completely or not at all."""
-    folder = new_dataset_folder(dataset.manifest.name)
+    base = re.sub(r"[^a-z0-9]+", "-", dataset.manifest.name.lower()).strip("-")[:40] or "data"
+    home = user_subfolder("datasets", make=True)
+    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in count(1))
+    folder = next(folder for folder in numbered if not folder.exists())
     dataset.save(folder, card=card)
     return folder
 

@@ -51,7 +51,6 @@ def evaluate(
     split: int = c.TEST,
     protocol: Protocol = "every_step",
     checkins: CheckinTensors | None = None,
-    batch_size: int = 512,
     most: int | None = None,
 ) -> Evaluation:
     """Score the cases of a split and summarise.
@@ -67,7 +66,7 @@ def evaluate(
     cases = describe_cases(dataset, graph, split, protocol, most=most)
     num_cases = len(dataset.cases(split, protocol))
     checkins = CheckinTensors.from_dataset(dataset) if checkins is None else checkins
-    records = score_cases(scorer, cases, checkins, batch_size=batch_size)
+    records = score_cases(scorer, cases, checkins)
     return Evaluation(
         model=scorer.name,
         protocol=protocol,

@@ -61,9 +61,10 @@ class Contributions:
     value_C: Tensor
 
     @classmethod
-    def none(cls, dtype: torch.dtype = torch.float64) -> "Contributions":
+    def none(cls) -> "Contributions":
         """Contributions without any points."""
-        return cls(torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=dtype))
+        no_index = torch.zeros(0, dtype=torch.int64)
+        return cls(no_index, no_index, torch.zeros(0, dtype=torch.float64))
 
 
 @one_thread()

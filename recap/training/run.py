@@ -4,7 +4,7 @@ import json
 import logging
 import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
@@ -61,7 +61,6 @@ def train(
     after_test: Callable[[Evaluation], None] | None = None,
     journal_folder: Path | None = None,
     group: Group | None = None,
-    baselines: Sequence[str] | None = None,
 ) -> Checkpoint | None:
     """Train into ``out`` and write the checkpoint there.
 
@@ -73,8 +72,6 @@ def train(
         after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
         journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
-        baselines: whose test metrics are shown with the model's; counters, and the curves alone where a fit is no
-            burden, if not given.
 
     Returns:
         The checkpoint, or None when ``stop`` ended the training early.
@@ -112,8 +109,7 @@ def train(
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
-        others = baselines_shown(config, dataset) if baselines is None else baselines
-        _write_checkpoint(out, dataset, trainer, device, after_test, others)
+        _write_checkpoint(out, dataset, trainer, device, after_test)
         return Checkpoint.load(out)
     except OSError as error:
         raise RecapError(
@@ -202,7 +198,6 @@ def _write_checkpoint(
     trainer: TrainingLoop,
     device: torch.device,
     after_test: Callable[[Evaluation], None] | None,
-    others: Sequence[str],
 ) -> None:
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
@@ -220,7 +215,7 @@ def _write_checkpoint(
         after_test(evaluation)
     baselines: dict[str, MetricsByGroup] = {}
     cases, checkins = describe_cases(dataset, trainer.graph, c.TEST, most=most), trainer.checkins.to("cpu")
-    for name in others:
+    for name in baselines_shown(trainer.config, dataset):
         try:
             baseline = build_baseline(name, dataset, trainer.graph)
             baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))

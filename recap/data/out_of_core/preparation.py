@@ -4,7 +4,6 @@ Texts stay on disk, where DuckDB numbers them and sorts the rows; check-ins as n
 """
 
 import tempfile
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -42,16 +41,11 @@ _SHARE: Final = 0.6
 """Share of the free memory that it may take."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """How to prepare, and a sentence on why if people should know."""
-
-    is_out_of_core: bool
-    note: str = ""
-
-
-def choose_engine(engine: str, path: Path, source_format: str) -> Choice:
+def choose_engine(engine: str, path: Path, source_format: str) -> tuple[bool, str]:
     """Choose memory if the file fits, else disk, unless an engine is named.
+
+    Returns:
+        Whether to prepare on disk, and a sentence on why not if people should know.
 
     Raises:
         ConfigError: the engine is unknown or cannot prepare this format.
@@ -61,12 +55,12 @@ def choose_engine(engine: str, path: Path, source_format: str) -> Choice:
     if engine == "duckdb":
         if source_format not in FORMATS:
             raise ConfigError(f"--engine duckdb prepares {', '.join(FORMATS)}, got {source_format}; leave --engine out")
-        return Choice(True)
+        return True, ""
     if engine == "memory" or source_format not in FORMATS or not _is_large(path, source_format):
-        return Choice(False)
+        return False, ""
     if not is_installed():
-        return Choice(False, "This file may not fit into memory; `pip install 'recap[large]'` prepares it on disk.")
-    return Choice(True)
+        return False, "This file may not fit into memory; `pip install 'recap[large]'` prepares it on disk."
+    return True, ""
 
 
 def _is_large(path: Path, source_format: str) -> bool:

@@ -20,50 +20,6 @@ from recap.data.readers.own_table import read_own_table
 from recap.errors import RecapError
 
 
-class Spool:
-    """A Parquet file that grows by blocks of the raw table.
-
-    Attributes:
-        num_rows: rows so far.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.num_rows = path, 0
-        self._writer: pq.ParquetWriter | None = None
-
-    def add(self, block: pa.Table) -> None:
-        """Write a block.
-
-        Raises:
-            RecapError: the disk refused.
-        """
-        rows = np.arange(self.num_rows, self.num_rows + block.num_rows, dtype=np.int64)
-        seconds = block[c.TIME].cast(pa.int64())
-        table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, pa.array(rows))
-        with self._refusing():
-            self._writer = self._writer or pq.ParquetWriter(self.path, table.schema, compression="zstd")
-            self._writer.write_table(table)
-        self.num_rows += block.num_rows
-
-    def close(self) -> None:
-        """Finish the file.
-
-        Raises:
-            RecapError: the disk refused.
-        """
-        writer, self._writer = self._writer, None
-        if writer is not None:
-            with self._refusing():
-                writer.close()
-
-    @contextmanager
-    def _refusing(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise RecapError(f"writing {self.path} failed: {error.strerror or error}; free disk space") from error
-
-
 def _read(source_format: str, path: Path, options: ReadOptions, sink: Sink) -> RawRead:
     return read_own_table(path, source_format, options, sink)
 
@@ -83,9 +39,32 @@ def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Pat
         DataError: see the format's reader in `recap.data.readers`.
         RecapError: the disk refused.
     """
-    spool = Spool(folder / "spool.parquet")
+    spool = folder / "spool.parquet"
+    writer: pq.ParquetWriter | None = None
+    num_rows = 0
+
+    def add(block: pa.Table) -> None:
+        nonlocal writer, num_rows
+        rows = pa.array(np.arange(num_rows, num_rows + block.num_rows, dtype=np.int64))
+        num_rows += block.num_rows
+        seconds = block[c.TIME].cast(pa.int64())
+        table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, rows)
+        with _written(spool):
+            writer = writer or pq.ParquetWriter(spool, table.schema, compression="zstd")
+            writer.write_table(table)
+
     try:
-        account = _READERS[source_format](path, options, spool.add).account
+        account = _READERS[source_format](path, options, add).account
     finally:
-        spool.close()
-    return spool.path, account
+        if writer is not None:
+            with _written(spool):
+                writer.close()
+    return spool, account
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RecapError(f"writing {path} failed: {error.strerror or error}; free disk space") from error

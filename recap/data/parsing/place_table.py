@@ -61,8 +61,8 @@ class PlaceTable:
             raise DataError(f"{table.name}: place {shorten(twice[0])} is listed twice; leave one row for each place")
         return cls(table.name, ids, columns)
 
-    def join(self, rows: RowBlock, id_column: str, prefix: str = "place.") -> None:
-        """Add the columns of each row's place as ``prefix + name``; rows of unknown places are marked."""
+    def join(self, rows: RowBlock, id_column: str) -> None:
+        """Add the columns of each row's place as ``place.name``; rows of unknown places are marked."""
         wanted = pc.utf8_trim_whitespace(pc.fill_null(pc.cast(decoded(rows.columns[id_column]), pa.string()), ""))
         index = pc.index_in(wanted, self.ids)
         unknown = np.asarray(pc.is_null(index).to_numpy(zero_copy_only=False))
@@ -71,4 +71,4 @@ class PlaceTable:
         )
         rows.flag("unknown_place", unknown, lambda row: f"place {shorten(wanted[row])} is not in {self.name}")
         for name, column in self.columns.items():
-            rows.columns[prefix + name] = pc.take(column, index)
+            rows.columns[f"place.{name}"] = pc.take(column, index)

@@ -61,6 +61,21 @@ def require_file(path: Path) -> None:
         raise DataError(f"{path} is a pipe or a device; write the check-ins to a file first")
 
 
+def only_file(folder: Path, suffix: str) -> Path:
+    """The one file of a folder with this suffix.
+
+    Raises:
+        DataError: no such folder, or none or several of them.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder} does not exist")
+    found = sorted(folder.glob(f"*{suffix}"))
+    if len(found) != 1:
+        many = ", ".join(file.name for file in found[:3]) or "none"
+        raise DataError(f"{folder} must contain one {suffix} file, found {many}; name the file or one dataset's folder")
+    return found[0]
+
+
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a plain or gzip-compressed file, recognised by content, not by name.
 

@@ -10,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.row_block import RowBlock, cast_or_null, decoded, shorten
+from recap.data.parsing.row_block import RowBlock, decoded, floats_or_null, shorten
 from recap.errors import DataError
 
 _UTC_NAMES: Final = (None, "UTC", "Etc/UTC", "Z", "+00:00", "GMT")
@@ -75,7 +75,7 @@ def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
 
 def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
     def parse(values: pa.Array) -> pa.Array:
-        numbers = cast_or_null(values, pa.float64(), r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
+        numbers = floats_or_null(values, r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
         seconds = pc.floor(pc.divide(numbers, float(unit)))
         fits = pc.less(pc.abs(seconds), 1e11)  # NaN and what no calendar holds become null
         return pc.cast(pc.cast(pc.if_else(fits, seconds, None), pa.int64()), _SECONDS)
@@ -158,7 +158,7 @@ def count_plausible(times: pa.Array) -> int:
     return int(((seconds >= _RECENT) & (seconds < LATEST)).sum())  # NaT is neither
 
 
-def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:
+def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
     """Parse a column; what the layout cannot read, and times outside 1970 to 2099, are marked.
 
     Returns:
@@ -169,10 +169,10 @@ def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "tim
     rows.flag(
         "time",
         np.isnat(times),
-        lambda row: f"{what} must look like '{layout.example}', got {shorten(given[row])}",
+        lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}",
     )
     outside = ~((times >= EARLIEST) & (times < LATEST))
-    rows.flag("time", outside, lambda row: f"{what} {shorten(given[row])} is outside 1970 to 2099")
+    rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1970 to 2099")
     return np.where(outside, np.datetime64("NaT", "s"), times)
 
 

@@ -10,7 +10,7 @@ from recap.data.parsing.place_table import PlaceTable
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder
-from recap.data.parsing.text_table import TextTable
+from recap.data.parsing.text_table import TextTable, only_file
 from recap.errors import DataError
 
 _USER: Final = ("user_id", "uid", "user")
@@ -35,7 +35,7 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
         DataError: a file or field is missing, or a row is bad; the message names file and line.
     """
     options = options or ReadOptions()
-    inter = _find_inter(path)
+    inter = only_file(path, ".inter") if path.is_dir() else path
     item = inter.with_suffix(".item")
     row_report = RowReport(options.skip_bad_rows)
     table = TextTable(inter, delimiter="\t", encoding=options.encoding)
@@ -80,16 +80,6 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
         assembly.add(rows, fields)
     files = [inter.name] if places is None else [inter.name, item.name]
     return assembly.read("recbole", files, table.rows_in)
-
-
-def _find_inter(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    found = sorted(path.glob("*.inter"))
-    if len(found) != 1:
-        many = ", ".join(file.name for file in found[:3]) or "none"
-        raise DataError(f"{path} must contain one .inter file, found {many}; name the file itself")
-    return found[0]
 
 
 def _typed_names(table: TextTable) -> dict[str, str]:

@@ -131,6 +131,6 @@ def test_a_missing_engine_says_what_to_install(tmp_path: Path, monkeypatch: pyte
 def test_few_rows_are_prepared_in_memory(source_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows fit, a file that would need more than 60 % of what is free does not, whatever its format."""
     path = write(ROWS, source_format, tmp_path)
-    assert not choose_engine("auto", path, source_format).is_out_of_core
+    assert not choose_engine("auto", path, source_format)[0]
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=500))
-    assert choose_engine("auto", path, source_format).is_out_of_core
+    assert choose_engine("auto", path, source_format)[0]
