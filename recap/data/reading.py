@@ -29,7 +29,7 @@ def read_checkins(path: Path, source_format: str, options: ReadOptions | None = 
     """
     options = options or ReadOptions()
     if source_format == "auto":
-        source_format = detect_format(path, options.encoding).source_format
+        source_format, _ = detect_format(path, options.encoding)
     match source_format:
         case "foursquare":
             return read_foursquare(path, options)
@@ -55,8 +55,7 @@ def understand(path: Path, source_format: str = "auto", options: ReadOptions | N
     """
     options, why = options or ReadOptions(), NAMED
     if source_format == "auto":
-        found = detect_format(path, options.encoding)
-        source_format, why = found.source_format, found.why
+        source_format, why = detect_format(path, options.encoding)
     if source_format in OWN_FORMATS:
         return understand_table(path, source_format, options, why)
     return Understanding(path=str(path), source_format=source_format, why=why, options=options)

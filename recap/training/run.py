@@ -70,7 +70,7 @@ def train(
         stop: polled after every step; True saves the state and ends early.
         after_epoch: called when an epoch is finished and saved.
         after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
-        journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
+        journal_folder: where metrics and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
 
     Returns:
@@ -83,11 +83,15 @@ def train(
         DivergenceError: losses or weights are no finite numbers any more; the saved state is from before that.
     """
     group = group or Group()
-    if not group.is_writer:
-        _train_along(dataset, config, out, device, watch, stop, group)
+    working = out / TRAINING_FOLDER
+    if not group.is_writer:  # the writer has checked the folder when it comes to `wait`
+        trainer = build_trainer(dataset, config, working, device, group=group)
+        group.wait()
+        if (working / STATE_FILE).is_file():
+            trainer.resume()
+        trainer.run(watch, stop)
         return None
     _check_folder(out, resume)
-    working = out / TRAINING_FOLDER
     is_new = not out.exists()
     try:
         working.mkdir(parents=True, exist_ok=True)
@@ -133,26 +137,8 @@ def build_trainer(
     group: Group | None = None,
 ) -> TrainingLoop:
     """The loop that trains a configuration."""
-    if isinstance(config, TrainConfig):
-        return Trainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
-    return PublishedTrainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
-
-
-def _train_along(
-    dataset: Dataset,
-    config: AnyTraining,
-    out: Path,
-    device: torch.device,
-    watch: Watcher | None,
-    stop: StopRequest,
-    group: Group,
-) -> None:
-    """The part of a process that writes nothing; the writer has checked the folder when it comes to `wait`."""
-    trainer = build_trainer(dataset, config, out / TRAINING_FOLDER, device, group=group)
-    group.wait()
-    if (trainer.folder / STATE_FILE).is_file():
-        trainer.resume()
-    trainer.run(watch, stop)
+    kind: type[TrainingLoop] = Trainer if isinstance(config, TrainConfig) else PublishedTrainer
+    return kind(dataset, config, folder, device, journal_folder=journal_folder, group=group)
 
 
 def _check_folder(out: Path, resume: bool) -> None:

@@ -1,7 +1,9 @@
-"""The engine, DuckDB: numbers users and places in the order of their ids, and sorts check-ins on disk."""
+"""Check-ins on disk: spooled by the readers, then numbered in the order of their ids and sorted by DuckDB."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -12,6 +14,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap import columns as c
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RawRead, ReadReport
+from recap.data.parsing.table_builder import Sink
+from recap.data.readers.headerless import read_foursquare
+from recap.data.readers.own_table import read_own_table
 from recap.errors import ConfigError, RecapError
 
 SECONDS: Final = "seconds"
@@ -122,3 +129,53 @@ def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFr
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Without a dictionary, which would hold the values of all other rows too."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def _read(source_format: str, path: Path, options: ReadOptions, sink: Sink) -> RawRead:
+    return read_own_table(path, source_format, options, sink)
+
+
+_READERS: Final[Mapping[str, Callable[[Path, ReadOptions, Sink], RawRead]]] = {
+    "foursquare": read_foursquare,
+    **{form: partial(_read, form) for form in ("csv", "json", "parquet")},
+}
+FORMATS: Final = tuple(_READERS)
+"""Formats that can be spooled."""
+
+
+def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:
+    """Read a file of check-ins into a file of raw rows.
+
+    Raises:
+        DataError: see the format's reader in `recap.data.readers`.
+        RecapError: the disk refused.
+    """
+    spool = folder / "spool.parquet"
+    writer: pq.ParquetWriter | None = None
+    num_rows = 0
+
+    def add(block: pa.Table) -> None:
+        nonlocal writer, num_rows
+        rows = pa.array(np.arange(num_rows, num_rows + block.num_rows, dtype=np.int64))
+        num_rows += block.num_rows
+        seconds = block[c.TIME].cast(pa.int64())
+        table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, rows)
+        with _written(spool):
+            writer = writer or pq.ParquetWriter(spool, table.schema, compression="zstd")
+            writer.write_table(table)
+
+    try:
+        account = _READERS[source_format](path, options, add).account
+    finally:
+        if writer is not None:
+            with _written(spool):
+                writer.close()
+    return spool, account
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RecapError(f"writing {path} failed: {error.strerror or error}; free disk space") from error

@@ -16,8 +16,7 @@ import pyarrow.parquet as pq
 from recap import columns as c
 from recap.data.cleaning import DataConfig, RawRows
 from recap.data.dataset import Dataset
-from recap.data.out_of_core.engine import SECONDS, is_installed, order_rows, rows_at
-from recap.data.out_of_core.spool import FORMATS, spool_rows
+from recap.data.out_of_core.engine import FORMATS, SECONDS, is_installed, order_rows, rows_at, spool_rows
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.text_table import GZIP_MAGIC
 from recap.data.preparation import DESCRIBING, build_dataset
@@ -92,7 +91,7 @@ def prepare_out_of_core(
     Args:
         workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
             disk goes again.
-        source_format: one of `spool.FORMATS`.
+        source_format: one of `engine.FORMATS`.
         memory_bytes: memory of the engine; None takes a quarter of the free memory.
 
     Raises:
