@@ -70,6 +70,7 @@ def build_dataset(
         },
         copy=False,
     )
+    del rows, offset  # gigabytes of a large file
     checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
     if left.is_aside.any():
         checkins[c.HISTORY_ONLY] = left.is_aside

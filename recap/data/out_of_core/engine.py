@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, ReadReport
-from recap.data.parsing.table_builder import Sink
 from recap.data.readers.headerless import read_foursquare
 from recap.data.readers.own_table import read_own_table
 from recap.errors import ConfigError, RecapError
@@ -131,13 +130,9 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _read(source_format: str, path: Path, options: ReadOptions, sink: Sink) -> RawRead:
-    return read_own_table(path, source_format, options, sink)
-
-
-_READERS: Final[Mapping[str, Callable[[Path, ReadOptions, Sink], RawRead]]] = {
+_READERS: Final[Mapping[str, Callable[..., RawRead]]] = {
     "foursquare": read_foursquare,
-    **{form: partial(_read, form) for form in ("csv", "json", "parquet")},
+    **{form: partial(read_own_table, source_format=form) for form in ("csv", "json", "parquet")},
 }
 FORMATS: Final = tuple(_READERS)
 """Formats that can be spooled."""
@@ -165,7 +160,7 @@ def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Pat
             writer.write_table(table)
 
     try:
-        account = _READERS[source_format](path, options, add).account
+        account = _READERS[source_format](path, options=options, sink=add).account
     finally:
         if writer is not None:
             with _written(spool):

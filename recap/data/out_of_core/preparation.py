@@ -112,13 +112,12 @@ def prepare_out_of_core(
         ordered = order_rows(spool, folder, memory_bytes)
         trim_heap()
         table = pq.read_table(ordered.rows)
-        user, poi, seconds, offset, source_row = (
-            table[name].to_numpy() for name in (c.USER, c.POI, SECONDS, c.TZ_OFFSET_MINUTES, c.SOURCE_ROW)
-        )
+        columns = {name: table[name].to_numpy() for name in table.column_names}
         del table
+        # Popped, so that nothing here holds what `build_dataset` lets go.
         return build_dataset(
-            RawRows(user, poi, seconds, source_row),
-            offset.astype(np.int16),
+            RawRows(*(columns.pop(name) for name in (c.USER, c.POI, SECONDS, c.SOURCE_ROW))),
+            columns.pop(c.TZ_OFFSET_MINUTES).astype(np.int16, copy=False),
             (partial(_ids, ordered.users), partial(_ids, ordered.pois)),
             partial(rows_at, spool, columns=DESCRIBING),
             config,
