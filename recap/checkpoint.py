@@ -251,11 +251,7 @@ class Checkpoint:
         return self._filled(dataset, lambda: Recap.for_dataset(config, dataset, graph, dtype), device)
 
     def build_published(
-        self,
-        dataset: Dataset,
-        graph: TransitionGraph,
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float64,
+        self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
     ) -> PublishedNetwork:
         """The trained published model for its dataset, in evaluation mode; see `build_model`.
 
@@ -267,7 +263,7 @@ class Checkpoint:
         train = self.manifest.train
         if isinstance(train, TrainConfig):
             raise CheckpointError(f"{self.folder.name} is a RECAP checkpoint, not a published model")
-        return self._filled(dataset, lambda: build_published(train, City.of(dataset, graph), dtype), device)
+        return self._filled(dataset, lambda: build_published(train, City.of(dataset, graph), torch.float64), device)
 
     def _filled(self, dataset: Dataset, build: Callable[[], Model], device: torch.device | str) -> Model:
         """A model for this dataset with the stored weights, in evaluation mode."""

@@ -148,19 +148,19 @@ def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Ite
             new, [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
         )
 
-    for block in table.blocks(wanted):
-        blank = np.ones(len(block.lines), dtype=bool)
-        for column in block.columns.values():
+    for columns, lines in table.blocks(wanted):
+        blank = np.ones(len(lines), dtype=bool)
+        for column in columns.values():
             blank &= _to_numpy(pc.equal(pc.binary_length(column), 0))
         where = np.flatnonzero(blank)
         # Left out at once: a file can hold millions of them in a few bytes.
-        examples = (f"{table.name} line {block.lines[row]}: blank line" for row in where[:EXAMPLES])
+        examples = (f"{table.name} line {lines[row]}: blank line" for row in where[:EXAMPLES])
         row_report.report("blank_line", len(where), examples)
         if len(where) == len(blank):
             continue
         kept = pa.array(~blank)
-        columns = {name: column.filter(kept) for name, column in block.columns.items()} if len(where) else block.columns
-        rows = RowBlock(table.name, columns, block.lines[~blank])
+        columns = {name: column.filter(kept) for name, column in columns.items()} if len(where) else columns
+        rows = RowBlock(table.name, columns, lines[~blank])
         rows.wrong_columns = new_wrong_columns()
         yield rows
     rest = new_wrong_columns()

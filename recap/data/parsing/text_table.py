@@ -10,7 +10,6 @@ from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, Literal
 
@@ -222,19 +221,6 @@ def require_distinct(names: list[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
-@dataclass(frozen=True)
-class TextBlock:
-    """Consecutive good rows of a file.
-
-    Attributes:
-        columns: name -> text column.
-        lines: int64 line number of each row, counted from 1.
-    """
-
-    columns: dict[str, pa.Array]
-    lines: np.ndarray
-
-
 class TextTable:
     """A delimited text file whose rows all must have the same columns.
 
@@ -280,8 +266,8 @@ class TextTable:
         self._wrong_lines = array("q")  # of the rows that are still to come
         self._wrong_before = 0
 
-    def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[TextBlock]:
-        """Read the file once, in order.
+    def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
+        """Read the file once, in order: text columns by name, and the line number of each row, counted from 1.
 
         Raises:
             DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
@@ -297,7 +283,7 @@ class TextTable:
             ):
                 for batch in reader:
                     columns = {name: batch.column(name) for name in wanted}
-                    yield TextBlock(columns, self._lines(rows, batch.num_rows))
+                    yield columns, self._lines(rows, batch.num_rows)
                     rows += batch.num_rows
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):

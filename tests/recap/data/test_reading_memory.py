@@ -51,8 +51,8 @@ def test_lines_keep_their_numbers_over_blocks(tmp_path: Path, monkeypatch: pytes
     table = TextTable(tmp_path / "t.csv", delimiter=",")
     found = [
         (int(line), text)
-        for block in table.blocks()
-        for line, text in zip(block.lines, block.columns["a"].to_pylist(), strict=True)
+        for columns, lines in table.blocks()
+        for line, text in zip(lines, columns["a"].to_pylist(), strict=True)
     ]
     assert [line for line, _ in found] == [i + 2 for i in range(400) if i % 3]
     assert all(text in ("", str(line)) for line, text in found)
