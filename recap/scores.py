@@ -3,7 +3,6 @@
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Protocol
@@ -96,18 +95,6 @@ class Scores:
         zeros = torch.zeros_like(next(iter(self.dense.values())))
         return {**self.dense, **{name: self._scatter(zeros, values) for name, values in self.packed.items()}}
 
-    @property
-    def core(self) -> Tensor:
-        return self.parts["core"]
-
-    @property
-    def prior(self) -> Tensor:
-        return self.parts["prior"]
-
-    @property
-    def correction(self) -> Tensor:
-        return self.parts["correction"]
-
     def parts_at(self, poi_B: Tensor) -> dict[str, Tensor]:
         """Each part's value for one POI per case: name -> (B,), without densifying packed parts."""
         index_B = torch.arange(len(poi_B), device=poi_B.device)
@@ -162,21 +149,16 @@ class Explainable(Scorer, Protocol):
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Kinds of edits that can change its scores, see `EDITS`."""
+        """Kinds of edits that can change its scores.
+
+        ``visits`` (check-ins added, removed or moved to another place), ``times``, ``source`` (the current place),
+        ``transitions`` (training counts), ``paths`` (single two-hop paths) and ``tokens`` (of the encoder).
+        """
         ...
 
     def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total` there."""
         ...
-
-    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
-        """Totals (B, P) without these terms, computed again with all that depends on them."""
-        ...
-
-
-EDITS: Final = ("visits", "times", "source", "transitions", "paths", "tokens")
-"""Kinds of edits: check-ins added, removed or moved to another place; times; the current place; training transition
-counts; single two-hop paths; tokens of the encoder."""
 
 
 GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
@@ -196,9 +178,3 @@ class PartTerms:
         """See `Explainable`."""
         parts = self.score(batch).parts_at(poi_B)
         return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
-
-    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
-        """See `Explainable`."""
-        scores = self.score(batch)
-        left = [part for name, part in scores.parts.items() if name not in terms]
-        return torch.stack(left).sum(0) if left else torch.zeros_like(scores.total)

@@ -1,7 +1,7 @@
 """The form of a new run, with its estimate; the server checks it as the command line does."""
 
 import shutil
-from typing import TypedDict
+from typing import Any, TypedDict
 
 import streamlit as st
 
@@ -17,7 +17,7 @@ from recap.published.configs import PUBLISHED
 from recap.runs.execution import control
 from recap.runs.store.estimates import estimate
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import Backend, DeviceRequest, RunSpec, RunSpecValues
+from recap.runs.store.spec import Backend, DeviceRequest, RunSpec
 from recap.runs.store.submission import build_specs
 from recap.training_config import AnyTraining, TrainConfig
 
@@ -113,7 +113,7 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
 
 def _take_over_duplicate(sources: list[Source]) -> None:
     """Fill the form from a run that was duplicated, once."""
-    spec: RunSpecValues | None = st.session_state.get("run_duplicate")
+    spec: dict[str, Any] | None = st.session_state.get("run_duplicate")
     if spec is None:
         return
     if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
