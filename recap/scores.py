@@ -3,6 +3,7 @@
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Protocol
@@ -160,6 +161,10 @@ class Explainable(Scorer, Protocol):
         """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total` there."""
         ...
 
+    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
+        """Totals (B, P) without these terms, computed again with all that depends on them."""
+        ...
+
 
 GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
 """Parts that can be left out, next to the terms of a score and their groups."""
@@ -178,3 +183,9 @@ class PartTerms:
         """See `Explainable`."""
         parts = self.score(batch).parts_at(poi_B)
         return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
+
+    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
+        """See `Explainable`."""
+        scores = self.score(batch)
+        left = [part for name, part in scores.parts.items() if name not in terms]
+        return torch.stack(left).sum(0) if left else torch.zeros_like(scores.total)
