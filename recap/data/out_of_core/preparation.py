@@ -65,7 +65,7 @@ def choose_engine(engine: str, path: Path, source_format: str) -> Choice:
     if engine == "memory" or source_format not in FORMATS or not _is_large(path, source_format):
         return Choice(False)
     if not is_installed():
-        return Choice(False, "This file may not fit into memory; `pip install 'recap[large]'` prepares it on disk.")
+        return Choice(False, "This file may exceed memory; `pip install 'recap-mobility[large]'` prepares it on disk.")
     return Choice(True)
 
 
