@@ -8,7 +8,7 @@ from typing import Final
 
 PAGE_HEAD: Final = """# Glossary
 
-Look up a word of the app, its name in the paper and its formula. Generated from `analysis/glossary.py`.
+On this page you can look up each word of the app and its formula. Generated from `analysis/glossary.py`.
 
 | Key | Word | In the paper | In plain words | Exactly |
 |---|---|---|---|---|
@@ -34,7 +34,7 @@ class Term:
     exact: str
 
 
-_WITHOUT_IT: Final = "Without it, the true place ranks within K; all places are scored again."
+_WITHOUT_IT: Final = "The true place ranks within K without it."
 _TERMS: Final = (
     Term(
         "poi",
@@ -82,7 +82,7 @@ _TERMS: Final = (
         "unicity",
         "Unicity",
         "unicity",
-        "How many people can be singled out by a few of their places and times.",
+        "How many people a few of their places and times identify.",
         "Share of users who are unique given p points sampled from their own trace (de Montjoye et al. 2013).",
     ),
     Term(
@@ -117,7 +117,7 @@ _TERMS: Final = (
         "signal",
         "Signal to noise",
         "SNR",
-        "How many true places hops reach, compared with all other places they reach.",
+        "True places within some hops, compared with all other places within them.",
         "Unseen test pairs within N hops, divided by the other places of their C_N(s), times 1,000. The paper counts "
         "last transitions only, and each source once.",
     ),
@@ -132,7 +132,7 @@ _TERMS: Final = (
         "holdout",
         "Holdout",
         "warm-transition holdout",
-        "Part of the training hides frequent transitions, so that past visits and paths must find them.",
+        "Part of training hides frequent transitions, so that past visits and paths must find them.",
         "L_warm: the loss on head transitions; the core gets no gradient from it (Eqs. 15–19).",
     ),
     Term(
@@ -154,7 +154,7 @@ _TERMS: Final = (
         "Coincidence",
         "",
         "Two things that occur together without one causing the other.",
-        "Something true of a found case that is found without it too.",
+        "Something true of a case that is found without it too.",
     ),
     Term(
         "k_anonymity",
@@ -202,7 +202,7 @@ _TERMS: Final = (
         "clip_loss",
         "Limit",
         "clip",
-        "What the prior's upper limit takes away.",
+        "What the prior's limit changes.",
         "count + recency + window − R_t(d); 0 unless the clip to [0, b_max] binds.",
     ),
     Term(
@@ -251,7 +251,7 @@ _TERMS: Final = (
         "model_share",
         "Probability",
         "softmax probability",
-        "The model's probability for this place, not calibrated; all places sum to 1.",
+        "The model's probability for this place; all places sum to 1.",
         "Softmax of the totals over all POIs, not calibrated.",
     ),
     Term(
@@ -336,13 +336,13 @@ _TERMS: Final = (
         "Other",
         "",
         "None of these reasons.",
-        "A miss with none of the labels above.",
+        "A miss without any label above.",
     ),
     Term(
         "mcnemar_p",
         "McNemar p",
         "",
-        "How likely chance alone splits the cases that only one model finds this unevenly.",
+        "How likely chance alone is to split so unevenly the cases that only one model finds.",
         "Exact two-sided McNemar test over the cases that only one side finds within K.",
     ),
     Term(

@@ -23,10 +23,12 @@ def comparison_headline(found: Comparison) -> str:
         )
         return f"{_subject(found.b)} and {label_in_sentence(found.a)} tie on {kinds}."
     better, worse = (found.b, found.a) if winner == "b" else (found.a, found.b)
-    beats = f"{_subject(better)} beats {label_in_sentence(worse)}"
+    ending = "" if better.endswith("curves") else "s"
+    beats = f"{_subject(better)} beat{ending} {label_in_sentence(worse)}"
     won = [group for group, row in rows.items() if row["verdict"] == winner]
     if not won:
-        return f"{beats} over all cases ({_gain(found.row('all'))} points), but ties on rare and frequent ones alone."
+        said = f"{beats} over all cases ({_gain(found.row('all'))} points)"
+        return f"{said}, but tie{ending} on rare and frequent ones alone."
     first, *others = won
     said = f"{beats} on {_KINDS[first]} transitions ({_gain(rows[first])} points)"
     if others:
@@ -36,8 +38,8 @@ def comparison_headline(found: Comparison) -> str:
         return f"{said}."
     row = rows[rest[0]]
     if row["verdict"] == "close":
-        return f"{said} and ties on {_KINDS[rest[0]]} ones."
-    return f"{said} but loses on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
+        return f"{said} and tie{ending} on {_KINDS[rest[0]]} ones."
+    return f"{said} but lose{ending} on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
 
 
 def _subject(label: str) -> str:
@@ -73,7 +75,7 @@ def finds_sentence(found: Comparison) -> str:
 
 def cases_sentence(found: Comparison) -> str:
     """Which cases were compared, and what short lists do to MRR."""
-    cases = f"Both on the same {found.n:,} cases of the {found.users:,} users with test cases."
+    cases = f"Measured on the same {found.n:,} cases of {found.users:,} users."
     return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
 
 
@@ -81,7 +83,7 @@ def seeds_sentence(found: Comparison) -> str:
     """How far two seeds of one model differ, or why that is unknown."""
     if found.seeds is None:
         if not found.unmeasured_seeds:
-            return "Neither model was trained, so there are no seeds to compare."
+            return "Neither model has seeds to compare."
         names = " and ".join(found.unmeasured_seeds)
         return f"Only one seed of {names} was trained, so how far seeds differ is not known."
     band = float(found.row("all")["band"])

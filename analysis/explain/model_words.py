@@ -37,8 +37,8 @@ _PARTS: Final = {
     ),
     PAST: Part(
         "Past visits",
-        "Each curve turns one number about the user's visits to a place into points: how many, how long ago, in what "
-        "rhythm. New places get 0.",
+        "Each curve turns one number about the user's visits to a place into points, such as how many or how long "
+        "ago. New places get 0.",
         _CURVES_EQUATION,
     ),
     TIME: Part(
@@ -53,7 +53,7 @@ _PARTS: Final = {
     ),
     PATHS: Part(
         "Two-hop paths",
-        "A path goes through one place in between, along other users' transitions. One curve reads all paths' sum.",
+        "A path goes through one place in between, along other users' transitions. One curve reads their sum.",
         r"f\Big(\sum_m A_{sm} A_{md}\Big)",
     ),
     PLACES: Part(
@@ -96,7 +96,7 @@ _PARTS: Final = {
     ),
     GRAPH_TOKEN: Part(
         "Graph token",
-        "One token averages the places within {hops} hops of the current place. It adds no points itself: the "
+        "One token averages the places that {hops}-hop paths lead to. It adds no points itself: the "
         "sequence model reads it.",
         r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
     ),
@@ -278,14 +278,14 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> 
     """The line under the curves.
 
     >>> curves_note("past visits", {}, 0)
-    'The curves of past visits, on one scale; bars show the spread of candidates’ values.'
+    'The curves of past visits, on one scale; bars show how common each value is.'
     """
-    whose = "The widest curves" if group is None else f"The curves of {group}"
+    whose = "The curves with the widest range" if group is None else f"The curves of {group}"
     if "lambda_prior" in numbers:
         learned = ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
-        return f"Learned: {learned}. Bars show the spread of candidates’ values."
+        return f"Learned: {learned}. Bars show how common each value is."
     thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
-    return f"{whose}, on one scale; bars show the spread of candidates’ values.{thin}"
+    return f"{whose}, on one scale; bars show how common each value is.{thin}"
 
 
 _SYMBOLS: Final = {

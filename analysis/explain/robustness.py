@@ -31,8 +31,8 @@ LEVEL: Final = 0.05
 EXPLAINED: Final = {
     "Without it": "The rank without this contribution, for all places.",
     "Other seeds": "In how many models trained with another seed the rank moves the same way without it.",
-    "Permutation test": f"p: how often {NUM_DRAWN} random other cases give this place at least as much.",
-    "Whose transitions": "The other users whose training transitions it rests on; one alone is a weak basis.",
+    "Permutation test": f"How often {NUM_DRAWN} random other cases give this place at least as much (p).",
+    "Whose transitions": "How many other users made the training transitions it rests on; one alone is weak.",
 }
 """Columns of the table, with one sentence each."""
 _CASES_PER_BATCH: Final = 64

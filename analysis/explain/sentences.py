@@ -189,10 +189,11 @@ def _transition(case: SentenceInput) -> list[Sentence]:
     if not own and not others:
         return [_sentence("transition", "Nobody ", *way, " in training.")]
     people = "1 other user" if users == 1 else f"{users:,} other users"
-    who = f"only this user ({times(own)})" if not others else f"{people} ({times(others)})"
     if own and others:
-        who += f" and this user ({times(own)})"
-    return [_sentence("transition", f"In training, {who} ", *way, ".")]
+        who, often = f"{people} ({times(others)}) and this user ({times(own)})", "."
+    else:
+        who, often = people if others else "only this user", f" ({times(own or others)})."
+    return [_sentence("transition", f"In training, {who} ", *way, often)]
 
 
 def _visits(case: SentenceInput) -> Sentence:
@@ -285,7 +286,7 @@ def part_pill(name: str) -> str:
 
 def describe_chart(shown: "CaseExplanation") -> str:
     """The line below the contributions."""
-    said = ["The rows sum to the score. Click a row to open it."]
+    said = ["Click a row to open it."]
     if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
         said.append("The sequence model scores new places only.")
     gates = [f"{entry.name} {signed(entry.gate, 2)}" for entry in (shown.a, shown.b) if entry.gate is not None]
@@ -298,12 +299,12 @@ def describe_chart(shown: "CaseExplanation") -> str:
 
 def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:
     """The line below the table of paths."""
-    whose = "other users' transitions" if strongest.points is not None else "transitions"
-    counted = f"{strongest.count_in:,} of the {strongest.total_in:,} {whose} from {shown.source_name}"
+    whose = "Other users' next place" if strongest.points is not None else "The next place"
+    counted = f"{strongest.count_in:,} of {strongest.total_in:,} times"
     row = "All paths" if part == PATHS else part_label(part)
     return (
-        f"{counted} went to {strongest.name}. Tick a path to cut it for {shown.target_name}; tick "
-        f"“{row}” to cut them for every place."
+        f"{whose} after {shown.source_name} was {strongest.name} {counted}. Tick a path to cut it for "
+        f"{shown.target_name}; tick “{row}” to cut them for every place."
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 from rich.markup import escape
 
-from analysis.formatting import rank_number, times
+from analysis.formatting import rank_number
 from app.cli.console import JsonFlag, console, print_json
 from app.cli.long_tail import open_model, run_ablations
 from app.cli.options import BaselineOption, CheckpointOption, DataOption, MaybeCheckpoint
@@ -43,6 +43,7 @@ def find(
     as_json: JsonFlag = False,
 ) -> None:
     """List test cases with the filters of Walk."""
+    from analysis.cases.words import seen_words
     from analysis.records.case_filters import CAUSES, filter_cases
 
     opened = open_model(data, checkpoint, baseline)
@@ -60,7 +61,7 @@ def find(
     for case in found[:_SHOWN_CASES].tolist():
         row = records.iloc[case]
         places = " → ".join(escape(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET))
-        console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}, seen {times(row[c.TRANSITION_COUNT])}")
+        console.print(f"  {case}: {places}, rank {rank_number(row[c.RANK])}, {seen_words(row[c.TRANSITION_COUNT])}")
 
 
 @cases.command()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.table import Table
 
-from analysis.formatting import rank_word, times
+from analysis.formatting import rank_word
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.frames import plain_rows
 from app.cli.options import DataOption, MetricOption
@@ -33,6 +33,7 @@ def compare(
     as_json: JsonFlag = False,
 ) -> None:
     """Compare two models on the same cases, with intervals and tests."""
+    from analysis.cases.words import seen_words
     from analysis.compare import words
     from analysis.compare.cells import cell_label, cell_mask, listed_cases
     from analysis.compare.comparison import PairedCases, found_within
@@ -77,8 +78,8 @@ def compare(
         for row in listed.head(_SHOWN_CASES).to_dict(orient="records"):
             places = " → ".join(opened.labels[int(row[name])] for name in (c.SOURCE, c.TARGET))
             ranks = " → ".join(rank_word(row[name]) for name in ("rank_a", "rank_b"))
-            seen = times(int(row[c.TRANSITION_COUNT]))
-            console.print(f"  {row[c.CASE]}: {places}, seen {seen}, {ranks}", markup=False)
+            seen = seen_words(int(row[c.TRANSITION_COUNT]))
+            console.print(f"  {row[c.CASE]}: {places}, {seen}, {ranks}", markup=False)
 
 
 def _comparison_table(found: "Comparison") -> Table:

@@ -32,7 +32,7 @@ def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_
     point_app_at(monkeypatch, city_folder, None)
     app = open_view("compare", a="markov", b="visit_count")
     check_calm(app)
-    assert "Neither model was trained" in texts(app)
+    assert "Neither model has seeds" in texts(app)
 
 
 @pytest.mark.parametrize("metric", ["hr1", "mrr"])

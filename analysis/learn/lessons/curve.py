@@ -86,7 +86,7 @@ def build(world: Workspace) -> Lesson:
         raise LessonUnavailableError("In this city nobody returns to a place.")
     right = shape_of(curve)
     ends = [curve.at(curve.knots[1]), curve.points[-1]]
-    fact = f"It goes from {signed_points(ends[0])} points right after a visit to {signed_points(ends[1])} at the end."
+    fact = f"It goes from {signed_points(ends[0])} points just after a visit to {signed_points(ends[1])} long after."
     shown = [hours for hours in TIMES if curve.feature.from_unit(hours) <= curve.knots[-1]]
     return Lesson(
         OUTLINE,
@@ -125,7 +125,7 @@ def _scene(curve: Curve, hours: float | None) -> Scene:
     return Scene(finding, (Picture(says, partial(_marked, curve, {"": value}), rows),), _NOTE)
 
 
-_NOTE: Final = "Below the line: the values of candidates in 256 test cases."
+_NOTE: Final = "Grey bars: how common each value is, in 256 test cases."
 
 
 def _marked(curve: Curve, marks: dict[str, float], palette: Palette) -> go.Figure:
@@ -193,7 +193,7 @@ def _check(world: Workspace, curve: Curve) -> Question:
     rows = pd.DataFrame({"Mark": list(marks), "Points": [signed_points(curve.at(value)) for value in marks.values()]})
     name, when = markdown_text(world.labels[poi]), _ago(curve.feature.in_unit(value))
     return choose(
-        f"{user_name(edited_case.case.user)} was last at {name} {when}. Which mark is it?",
+        f"{user_name(edited_case.case.user)} was last at {name} {when}. Which mark shows this?",
         tuple(_LETTERS),
         right,
         f"{name} is {_LETTERS[right]} and gets {said} points from this curve.",

@@ -130,9 +130,9 @@ def _check(world: Workspace) -> Question:
         counts = world.graph.counts.tocoo().data
         share = float(counts[counts > TAIL_MAX_COUNT].sum() / counts.sum())
         return share_question(
-            "In how many of all training cases does a transition occur that is seen more than once?",
+            "How many of all training cases are transitions seen more than once?",
             share,
-            fact=f"In {percent(share)} of all cases.",
+            fact=f"{percent(share)} of all cases are.",
             too_low="Frequent transitions are few, but each occurs many times.",
             too_high="Many transitions occur only once.",
         )
@@ -141,6 +141,6 @@ def _check(world: Workspace) -> Question:
         "RECAP was trained again without the holdout. What does the holdout do for rare transitions?",
         ("More rank first with it", "Fewer rank first with it", "No difference beyond chance"),
         0 if row["lower"] > 0 else 1 if row["upper"] < 0 else 2,
-        f"With it the share ranked first changes by {signed(float(row['drop']))}, 95 % interval {interval}, over "
+        f"With it, the share ranked first changes by {signed(float(row['drop']))}, 95 % interval {interval}, over "
         f"{int(row['n']):,} cases.",
     )

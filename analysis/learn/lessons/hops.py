@@ -60,7 +60,7 @@ def build(world: Workspace) -> Lesson:
             "transition. More hops reach more places, right and wrong ones."
         ),
         guess=choose(
-            "Which number of hops finds most true places per wrong one?",
+            "Which number of hops finds the most true places per wrong one?",
             [_hops(at + 1) for at in range(len(table))],
             best,
             f"{_hops(best + 1).capitalize()} reach {percent(coverage[best])} of new transitions, among "

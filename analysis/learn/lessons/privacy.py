@@ -44,10 +44,10 @@ def build(world: Workspace) -> Lesson:
         OUTLINE,
         intro=(
             f"All lessons use traces of users in {markdown_text(world.name)}. {whose}. A trace has no name on it, but "
-            f"a few of its points may reveal whose it is. Take {user_name(user)}."
+            f"a few of its points may reveal whose it is. The picture shows {user_name(user)}."
         ),
         guess=share_question(
-            f"Take {POINTS} random points of a user, each a place and an hour. How many users does nobody else match?",
+            f"Take {POINTS} random points of each user: places and hours. How many users do they identify?",
             recorded,
             fact=f"Of {users:,} users, {percent(recorded, 1)} are the only match for {POINTS} of their points.",
             too_low="Few people share even two places at the same hours.",

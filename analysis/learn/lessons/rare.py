@@ -76,7 +76,7 @@ def build(world: Workspace) -> Lesson:
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
         idea=(
             "A place gathers visits from everywhere. A transition starts at one place only, so it can be rare even "
-            "when the place is popular. That is why RECAP reports its accuracy on rare transitions."
+            "when it leads to a popular place. That is why RECAP reports its accuracy on rare transitions."
         ),
         check=_check(world, cases),
         deeper=Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
@@ -154,7 +154,7 @@ def _check(world: Workspace, cases: pd.DataFrame) -> Question:
         place = times(int(case[c.DESTINATION_COUNT]))
         answers.append(f"{source} → {target}: transition {seen}, place visited {place}")
     return choose(
-        "Which transition is rare although its place is popular?",
+        "Which transition is rare although it leads to a popular place?",
         answers,
         1,
         f"Rare means that the transition was seen at most {times(TAIL_MAX_COUNT)}.",

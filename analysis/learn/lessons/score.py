@@ -140,7 +140,7 @@ def _check(world: Workspace, edited: EditedCase, order: list[str]) -> Question:
     failing = [f"{part_label(check.row).lower()} ({check.problems[0]})" for check in checks if check.problems]
     verb = "is" if len(stable) == 1 else "are"
     fact = f"{len(stable)} of {len(checks)} {verb} stable" + (f": {', '.join(stable)}." if stable else ".")
-    fact += f" Not: {', '.join(failing)}." if failing else ""
+    fact += f" Not stable: {', '.join(failing)}." if failing else ""
     return choose(
         f"We compare {len(checks)} contributions with random other cases and with other seeds. How many are stable?",
         ("None", "Some", "All"),

@@ -4,7 +4,7 @@ from typing import Final
 
 import numpy as np
 
-from analysis.formatting import percent
+from analysis.formatting import ordinal, percent
 from analysis.learn.charts import Way
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
 from analysis.learn.measure import choose, share_question
@@ -57,8 +57,8 @@ def build(world: Workspace) -> Lesson:
     chance = town.graph.two_step_probability(np.full_like(every, source), every)
     rank = int((chance > chance[target]).sum()) + 1
     house, square = place_name(HOUSE), place_name(square_of(HOUSE))
-    fact = f"{percent(float(chance[target]))} of all two-hop paths from {house} end at {square}, which makes it "
-    fact += f"number {rank}."
+    fact = f"{percent(float(chance[target]))} of all two-hop paths from {house} end at {square}, so it ranks "
+    fact += f"{ordinal(rank)}."
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
         raise LessonUnavailableError("This city has no test transition that training never saw.")
@@ -112,7 +112,7 @@ def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
         for start, end, share, count in zip(*(ends[0].tolist(), ends[1].tolist()), (first, second), counts, strict=True)
     )
     picture = town_map(town, _TOWN[2], f"Map of the toy town. {finding}", ways, source, target, middle)
-    return Scene(finding, (picture,), "Shares of all training transitions that leave a place.")
+    return Scene(finding, (picture,), "Percentages of all training transitions that leave a place.")
 
 
 def _check(world: Workspace, unseen: int, linked: int) -> Question:
@@ -123,7 +123,7 @@ def _check(world: Workspace, unseen: int, linked: int) -> Question:
     city = markdown_text(world.name)
     if not len(rows):
         return share_question(
-            f"Now {city}. How many of its new test transitions have a two-hop path?",
+            f"In {city}, how many new test transitions have a two-hop path?",
             linked / unseen,
             fact=f"{linked:,} of {unseen:,} do.",
             too_low="Busy places have many neighbours.",
@@ -133,8 +133,8 @@ def _check(world: Workspace, unseen: int, linked: int) -> Question:
     rank = world.ablations()[c.RANK].to_numpy(np.float64)[rows]
     lost, same = int((without > K).sum()), int((without == rank).sum())
     return share_question(
-        f"Now {city}. RECAP finds {len(rows):,} rare transitions that have a two-hop path. We remove all two-hop paths "
-        "and rank again. How many does it lose?",
+        f"In {city}, RECAP finds {len(rows):,} rare transitions that have a two-hop path. We remove all two-hop "
+        "paths and rank again. How many does it lose?",
         lost / len(rows),
         fact=f"It loses {lost:,} of {len(rows):,}. In {same:,} cases not even the rank changes.",
         too_low="Here paths find what nothing else finds.",

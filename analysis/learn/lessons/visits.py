@@ -89,7 +89,7 @@ def build(world: Workspace) -> Lesson:
         OUTLINE,
         intro=(
             "Users return. For each place that a user visited before, three numbers help: how often they were there, "
-            f"how recently, and whether it was just now, among their last {trained.recent_window} check-ins. "
+            f"how recently, and whether it is among their last {trained.recent_window} check-ins (just now). "
             "The revisit prior adds the three up."
         ),
         guess=choose(

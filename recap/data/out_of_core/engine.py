@@ -21,7 +21,7 @@ from recap.data.readers.own_table import read_own_table
 from recap.errors import ConfigError, RecapError
 
 SECONDS: Final = "seconds"
-_HELP: Final = "install it with `pip install 'recap[large]'`, or prepare in memory with --engine memory"
+_HELP: Final = "install it with `pip install 'recap-mobility[large]'`, or prepare in memory with --engine memory"
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ def choose_engine(engine: str, path: Path, source_format: str) -> tuple[bool, st
     if engine == "memory" or source_format not in FORMATS or not _is_large(path, source_format):
         return False, ""
     if not is_installed():
-        return False, "This file may not fit into memory; `pip install 'recap[large]'` prepares it on disk."
+        return False, "This file may exceed memory; `pip install 'recap-mobility[large]'` prepares it on disk."
     return True, ""
 
 

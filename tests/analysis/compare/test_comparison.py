@@ -101,6 +101,16 @@ def test_the_headline_says_what_its_parts_say(
     assert comparison_headline(found) == headline
 
 
+def test_curves_are_plural_in_the_headline() -> None:
+    """Feature curves beat and tie."""
+    users, seen = list(range(14)) * 2, RARE + FREQUENT
+    names = {"a": "Visit count", "b": "Feature curves"}
+    ranks = {"a": GAIN[0] + SAME[0], "b": GAIN[1] + SAME[1]}
+    a, b = (side(names[at], records(ranks[at], users=users, seen=seen)) for at in "ab")
+    said = comparison_headline(compare(PairedCases(a.cases), a, b, "hr20"))
+    assert said == "Feature curves beat visit count on rare transitions (+100 points) and tie on frequent ones."
+
+
 def test_seeds_by_hand() -> None:
     """A's two seeds differ by 0.25 in HR@1: sd 0.177, t of one degree 12.7, so two seeds may differ by 3.18."""
     a = side("A", records([1, 1, 2, 2]), records([1, 2, 2, 2]), trained=True)

@@ -103,7 +103,10 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
             "The user had been there 6 times, the last time 3 days ago.",
         ),
         ({"stays": True}, "Nobody checked in twice in a row at Denholme Arms in training."),
-        ({"makers": TransitionMakers(1, 0, 0)}, "In training, only this user (once) made the transition "),
+        (
+            {"makers": TransitionMakers(1, 0, 0)},
+            "In training, only this user made the transition Mole Steps Flats → Denholme Arms (once).",
+        ),
         (
             {"has_paths": False, "without": ranks(past_visits=9, two_hop_paths=1)},
             "Without past visits it would rank 9th.",
