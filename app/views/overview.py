@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.overview import plot_distribution, plot_lollipops
 from analysis.formatting import ordinal
 from analysis.long_tail import overview_headlines as words
@@ -13,6 +12,7 @@ from app.cached import tables
 from app.cached.figures import drawn, sent
 from app.cached.workspace import kept_causes, model_label, open_workspace
 from app.components.card import model_card
+from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
@@ -55,13 +55,8 @@ def view() -> None:
             show_way_on()
     with accuracy:
         section(words.panels_title(metric))
-        st.plotly_chart(
-            drawn(plot_lollipops, tables.lead_groups(source, metric)),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="lollipops",
-            alt=words.overview_headline(groups, metric),
-        )
+        figure = drawn(plot_lollipops, tables.lead_groups(source, metric))
+        show_figure(figure, "lollipops", words.overview_headline(groups, metric))
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(width="content"):
                 show_all_models(source, metric)
@@ -88,9 +83,7 @@ def show_distribution(source: Source) -> None:
     distribution = tables.distribution(source)
     title = words.distribution_title(tail_share(distribution, 1))
     section(title)
-    st.plotly_chart(
-        drawn(plot_distribution, distribution), theme=None, config=PLOT_CONFIG, key="distribution", alt=title
-    )
+    show_figure(drawn(plot_distribution, distribution), "distribution", title)
 
 
 @st.fragment

@@ -7,12 +7,12 @@ from analysis.compare.comparison import Comparison
 from analysis.compare.words import how_often
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.compare import plot_how_often
 from app import state
 from app.cached import comparisons, explanations, maps
 from app.cached.figures import drawn
 from app.cached.workspace import open_workspace
+from app.components.chart_table import show_figure
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
@@ -59,13 +59,7 @@ def _show_how_often(source: Source) -> None:
     st.title(markdown_text(title), anchor=False)
     picture, right = st.columns([16, 7], gap="medium")
     with picture:
-        st.plotly_chart(
-            drawn(plot_how_often, found.rows, a=found.a, b=found.b),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="often",
-            alt=title,
-        )
+        show_figure(drawn(plot_how_often, found.rows, a=found.a, b=found.b), "often", title)
     with right:
         _numbers([Number(label, value) for label, value in numbers])
         st.markdown(markdown_text(note))

@@ -6,13 +6,13 @@ import streamlit as st
 
 from analysis.explain import model_words as words
 from analysis.explain.model_flow import ModelFlow
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.curves import Gates, describe_curves, plot_curves
 from analysis.figures.model_flow import describe_flow_picture, plot_flow
 from analysis.figures.model_worth import describe_worth, plot_worth
 from app.cached import explanations, tables
 from app.cached.figures import drawn
 from app.cached.workspace import read_ablations
+from app.components.chart_table import show_figure
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text
@@ -58,15 +58,9 @@ def _page(source: Source, flow: ModelFlow) -> None:
             label_visibility="collapsed",
         )
         place = place or 0
-        st.plotly_chart(
-            drawn(plot_flow, flow, place=place, opened=st.session_state[_PART]),
-            theme=None,
-            config=PLOT_CONFIG,
-            key=_PICTURE,
-            on_select=_open_clicked,
-            selection_mode="points",
-            alt=describe_flow_picture(flow, place),
-        )
+        figure = drawn(plot_flow, flow, place=place, opened=st.session_state[_PART])
+        alt = describe_flow_picture(flow, place)
+        show_figure(figure, _PICTURE, alt, on_select=_open_clicked, selection_mode="points")
     with halves.cell():
         opened = st.selectbox("Part", names, key=_PART, format_func=words.title, label_visibility="collapsed")
         _detail(flow, opened, place)
@@ -109,20 +103,8 @@ def _curves(source: Source, flow: ModelFlow, opened: str) -> None:
     curves = learned.of_group(opened)
     gates = Gates(learned.gates, flow.gates) if learned.gates else None
     values = explanations.feature_values(source, flow.case, "", flow.pois)
-    st.plotly_chart(
-        drawn(
-            plot_curves,
-            curves,
-            marks=values,
-            roles=flow.roles,
-            others=learned.others,
-            gates=gates,
-        ),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="model-curves",
-        alt=describe_curves(curves),
-    )
+    figure = drawn(plot_curves, curves, marks=values, roles=flow.roles, others=learned.others, gates=gates)
+    show_figure(figure, "model-curves", describe_curves(curves))
     group = opened if curves and all(curve.group == opened for curve in curves) else None
     quiet(words.curves_note(group, flow.numbers, seeds=len(learned.others)))
 
@@ -131,8 +113,6 @@ def _worth(source: Source) -> None:
     read_ablations(source)  # makes them where they are missing, with a bar of progress
     worth = tables.worth_by_kind_of(source)
     assert worth is not None
-    st.plotly_chart(
-        drawn(plot_worth, worth), theme=None, config=PLOT_CONFIG, key="model-worth", alt=describe_worth(worth)
-    )
+    show_figure(drawn(plot_worth, worth), "model-worth", describe_worth(worth))
     known, new = (int(worth.loc[worth["among"] == among, "n"].max()) for among in ("known", "new"))
     quiet(words.worth_note(known, new))

@@ -13,7 +13,6 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
 from analysis.explain.sentences import describe_paths, describe_visits, part_label
 from analysis.explain.types import PathTerms, Role
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import VISITS_PX, draw_paths, draw_visits, paths_height
 from analysis.formatting import day, days, ordinal, signed, signed_points
@@ -21,6 +20,7 @@ from analysis.records.ablations import HOPS_ABLATIONS, slug
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
+from app.components.chart_table import show_figure
 from app.components.explain.what_if import PAST_VISITS, TAB, TAB_CHOSEN, Edits, cut_paths, remove_visits, ticked_rows
 from app.components.picture import show_picture
 from app.components.text import quiet
@@ -200,7 +200,7 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
     curves = curves[:_CURVES_SHOWN]
     values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.runner_up))
     figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others)
-    st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key="curves", alt=describe_curves(curves))
+    show_figure(figure, "curves", describe_curves(curves))
     marks = [
         f":{COLOURS[role]}[{'◯' if role == 'truth' else '●'} {markdown_text(entry.name)}]"
         for entry, role in zip((shown.a, shown.b), shown.roles, strict=True)

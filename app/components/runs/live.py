@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
 from analysis.formatting import byte_size, duration, percent, share
 from analysis.training_progress import CURVES, counter_levels, curve_table, gpu_table, result_table, stage_spans
 from app import state
 from app.cached import run_store
+from app.components.chart_table import show_figure
 from app.components.runs import words
 from app.components.runs.actions import open_buttons
 from app.components.text import quiet, section
@@ -141,10 +141,5 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
     levels = counter_levels(described["reference"], curve)
     figure = plot_training(tables[curve], stage_spans(config), config.epochs, state.theme_palette(), levels=levels)
     counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())
-    st.plotly_chart(
-        figure,
-        theme=None,
-        config=PLOT_CONFIG,
-        key="run_chart",
-        alt=f"{CURVES[curve]} up to epoch {described['epoch']} of {config.epochs}, by stage{counters}",
-    )
+    alt = f"{CURVES[curve]} up to epoch {described['epoch']} of {config.epochs}, by stage{counters}"
+    show_figure(figure, "run_chart", alt)
