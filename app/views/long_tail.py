@@ -20,7 +20,7 @@ from analysis.long_tail import headlines
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
-from app.cached.tables import Ranker
+from app.cached.workspace import Ranker
 from app.components.ablations import ask_for_ablations
 from app.components.case_selection import current_selection, select_picked, selection_chip, show_bins
 from app.components.case_table import change_filter, show_case_table

@@ -69,7 +69,7 @@ def _against_counter(source: Source) -> Comparison:
     """The comparison that Compare opens on."""
     options = comparisons.side_options(source)
     a, b = (options[token] for token in comparisons.default_pair(source))
-    return comparisons.compared(source, a, b, f"hr{_K}", _K)
+    return comparisons.compared(a, b, f"hr{_K}", _K)
 
 
 def _show_slide(source: Source, presented: Presented, step: str) -> None:
@@ -78,7 +78,7 @@ def _show_slide(source: Source, presented: Presented, step: str) -> None:
     if step == "case":
         found = _against_counter(source)
         counter = comparisons.side_options(source)[comparisons.DEFAULT_A]
-        slide = case_slide(shown, found.a, float(comparisons.read_side(source, counter).ranks()[presented.case]))
+        slide = case_slide(shown, found.a, float(comparisons.read_side(counter).ranks()[presented.case]))
     elif step == "why":
         slide = why_slide(shown)
     else:

@@ -107,7 +107,7 @@ def comparisons_of(app: Any) -> list[int]:
     source = find_sources(AppSettings.from_environment())[0]
     options = side_options(source)
     a, b = (options[app.query_params[side]] for side in "ab")
-    return [int(case) for case in cell_cases(source, a, b, 1, "only_b")[c.CASE]]
+    return [int(case) for case in cell_cases(a, b, 1, "only_b")[c.CASE]]
 
 
 def test_a_cell_opens_in_walk(city: Workspace, city_checkpoint: Path, city_folder: Path) -> None:

@@ -10,8 +10,7 @@ from analysis.compare.comparison import Comparison
 from analysis.formatting import ordinal, rank_number, rank_word
 from app import state
 from app.cached import comparisons
-from app.cached.comparisons import Option
-from app.cached.workspace import open_workspace
+from app.cached.workspace import Ranker, open_workspace
 from app.components.text import quiet, section
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
@@ -36,9 +35,9 @@ def current_cell() -> str:
     return cell
 
 
-def show_flipped_cases(source: Source, a: Option, b: Option, found: Comparison, cell: str, num_cases: int) -> None:
+def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, num_cases: int) -> None:
     """The list, and next to it the case of the clicked row, else the first one."""
-    listed = comparisons.cell_cases(source, a, b, found.k, cell)
+    listed = comparisons.cell_cases(a, b, found.k, cell)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         section("Cases that flipped")
@@ -76,7 +75,7 @@ def _cell_control(found: Comparison, cell: str) -> None:
     )
 
 
-def _open_all(source: Source, a: Option, b: Option, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
+def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
     if len(listed) and st.button(
         "All in Walk", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key="cell-walk"
     ):
@@ -134,7 +133,7 @@ def _current_open(num_cases: int) -> int | None:
     return case
 
 
-def _show_case(source: Source, a: Option, b: Option, case: int) -> None:
+def _show_case(source: Source, a: Ranker, b: Ranker, case: int) -> None:
     """The best places of both sides, the true one marked, and the ways to Walk and Explain."""
     opened = open_workspace(source)
     row = opened.case(case)
@@ -164,10 +163,10 @@ def _show_case(source: Source, a: Option, b: Option, case: int) -> None:
     )
 
 
-def _best_places(source: Source, option: Option, case: int) -> list[str]:
+def _best_places(source: Source, option: Ranker, case: int) -> list[str]:
     """The first places of a side, then the rank of the true one."""
-    opened, record = open_workspace(source), comparisons.listed_records(source, option).iloc[case]
+    opened, record = open_workspace(source), comparisons.listed_records(option).iloc[case]
     best = [int(poi) for poi in record[c.TOP_POIS][:_LISTED]]
     names = [f"{'◎ ' if poi == record[c.TARGET] else ''}{opened.labels[poi]}" for poi in best]
-    rank = rank_word(float(comparisons.read_side(source, option).ranks()[case]))
+    rank = rank_word(float(comparisons.read_side(option).ranks()[case]))
     return [*(names + [""] * _LISTED)[:_LISTED], rank]
