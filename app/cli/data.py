@@ -9,16 +9,29 @@ import typer
 from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, print_next, progress_console
-from app.cli.option_groups import with_option_groups
 from app.cli.options import DatasetArgument
-from app.cli.reader_options import FormatOption, ReaderOptions, SkipOption
+from app.cli.reader_options import (
+    BoxOption,
+    FormatOption,
+    LayoutOption,
+    LocalFlag,
+    MapOption,
+    SkipOption,
+    TextOption,
+    ZoneOption,
+    read_options,
+)
 
 
-@with_option_groups
 def prepare(
     path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
-    reader: ReaderOptions,
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalFlag = False,
+    time_format: LayoutOption = None,
+    bbox: BoxOption = None,
+    text: TextOption = None,
     source_format: FormatOption = "auto",
     preset: Annotated[str, typer.Option(help="Data protocol: default or nyc_paper.")] = "default",
     assignments: SetOption = None,
@@ -48,7 +61,7 @@ def prepare(
 
     started = time.perf_counter()
     config = data_preset(preset).override(assignments or [])
-    options = reader.checked(skip_bad_rows=skip_bad_rows)
+    options = read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
     found = understand(path, source_format, options)
     if found.question is not None:
         raise DataError(found.refusal())
@@ -140,10 +153,14 @@ def prepare(
     print_next({"Explore it": f"recap app --data {data}", "Train RECAP": f"recap train {data} --out {model}"}, console)
 
 
-@with_option_groups
 def inspect(
     path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
-    reader: ReaderOptions,
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalFlag = False,
+    time_format: LayoutOption = None,
+    bbox: BoxOption = None,
+    text: TextOption = None,
     source_format: FormatOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
@@ -154,7 +171,7 @@ def inspect(
     from recap.presets import data_preset
 
     config = data_preset("default")
-    options = reader.checked()
+    options = read_options(mapping, timezone, local_times, time_format, bbox, text)
     with progress_console.status(f"Inspecting {path.name}"):
         found = understand(path, source_format, options)
         is_open = found.question is not None and found.question.about != "timezone"

@@ -43,7 +43,7 @@ def show_case_table(
         open_case: opens the case of the pressed button.
         opens: what the button says.
         columns: the columns shown, in order, with their configuration.
-        show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
+        show_truth: whether what depends on the truth may be shown and filtered by.
         chip: draws what else the table is limited to, into the row of the filters.
     """
     chosen = current_filter()
@@ -149,10 +149,6 @@ def _choose(name: str, key: str) -> None:
 def _chips(chosen: CaseFilter) -> None:
     """The filters that are on; a click takes one away."""
     words: dict[str, str] = {}
-    for name, label in (("rank", "Rank"), ("steps", "Transition seen"), ("visits", "Place visited")):
-        low, high = getattr(chosen, name)
-        if (low, high) != (None, None):
-            words[name] = f"{label} {_bounds(low, high)}"
     if chosen.hours is not None:
         words["hours"] = f"{chosen.hours[0]} to {chosen.hours[1]} h"
     lists = {
@@ -173,12 +169,6 @@ def _chips(chosen: CaseFilter) -> None:
             on_click=lambda name=name: change_filter(**{name: getattr(empty, name)}),
             help="Remove this filter",
         )
-
-
-def _bounds(low: int | None, high: int | None) -> str:
-    if low is None or high is None:
-        return f"at most {high:,}" if high is not None else f"{low or 0:,} or more"
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def _source(name: str) -> str:
