@@ -156,29 +156,26 @@ def lost_hits(source: Source, k: int) -> LostHits | None:
     return None if ablations is None else count_lost_hits(ablations, k)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
-def worth(source: Source, k: int) -> pd.DataFrame | None:
-    """Accuracy lost without each part; None if no ablations are kept."""
-    table = kept_causes(source)
-    return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy(), k)
+def worth(source: Source, k: int | None = None) -> pd.DataFrame | None:
+    """Accuracy lost without each part; None if no ablations are kept.
+
+    Args:
+        k: of the hits; None for accuracy among known and new places.
+    """
+    return None if kept_causes(source) is None else _worth(source, k)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
-def _worth_by_kind(source: Source) -> pd.DataFrame:
-    table = kept_causes(source)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
+def _worth(source: Source, k: int | None) -> pd.DataFrame:
+    table, users = kept_causes(source), open_workspace(source).cases[c.USER].to_numpy()
     assert table is not None
-    return worth_by_kind(table, open_workspace(source).cases[c.USER].to_numpy())
-
-
-def worth_by_kind_of(source: Source) -> pd.DataFrame | None:
-    """Accuracy lost without each part among known and new places; None if no ablations are kept."""
-    return None if kept_causes(source) is None else _worth_by_kind(source)
+    return worth_by_kind(table, users) if k is None else ablation_worth(table, users, k)
 
 
 def deciding_parts(source: Source) -> tuple[str | None, str | None] | None:
     """The parts that decide among known and among new places; None if no ablations are kept."""
-    worth = worth_by_kind_of(source)
-    return None if worth is None else (deciding_part(worth, "known"), deciding_part(worth, "new"))
+    lost = worth(source)
+    return None if lost is None else (deciding_part(lost, "known"), deciding_part(lost, "new"))
 
 
 def curves_lines(source: Source, metric: str) -> tuple[str, str]:

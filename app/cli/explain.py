@@ -8,11 +8,10 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import ordinal, percent, points, rank_number, signed, signed_points
+from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
-from app.cli.options import CheckpointArgument, DataOption, SplitOption
+from app.cli.options import CheckpointArgument, DataOption, SplitOption, parse_split
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, share, write_shared
-from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def explain(
     from app.cli.explain_ranks import explain_by_ranks
 
     edits = tuple(parse_edit(text) for text in edit or [])
-    asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
+    asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, parse_split(split))
     opened = Workspace.open(data, checkpoint)
     if not opened.has_parts:
         ranker = opened.ranker
@@ -137,12 +136,6 @@ def _train_seeds(predictor: "Predictor", seeds: int) -> None:
         measure_replicates(predictor.checkpoint, predictor.dataset, report)
 
 
-def _parse_split(name: str) -> int:
-    if name not in c.SPLIT_NAMES:
-        raise ConfigError(f"unknown split {name!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
-    return c.SPLIT_NAMES.index(name)
-
-
 def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
     """Read a link; --case and --edit are refused with it."""
     from analysis.explain.edits import parse_edits
@@ -185,7 +178,7 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
         for visit in place.visits[::-1][:_MOST_ROWS]:
             moment = visit.local_time.replace("T", " ")[:16]
             lost = "" if visit.points is None else f", {signed_points(visit.points)}"
-            rank = _moved(explanation, visit.rank_without)
+            rank = moved_rank(visit.rank_without, explanation.target_rank)
             console.print(f"  {moment}, visit {visit.visit}{lost}; without it {rank}", highlight=False)
     if explanation.tried is not None:
         flip = explanation.flip
@@ -203,7 +196,7 @@ def _contributions(explanation: "CaseExplanation") -> Table:
     from analysis.explain.sentences import part_label
 
     a, b = explanation.a, explanation.b
-    ranks = {entry.name: _moved(explanation, entry.rank) for entry in explanation.without}
+    ranks = {entry.name: moved_rank(entry.rank, explanation.target_rank) for entry in explanation.without}
     table = _table("What adds up to the score", "", a.name, b.name, "difference", "rank without")
 
     def add(label: str, mine: float, theirs: float, rank: str = "", style: str = "") -> None:
@@ -244,7 +237,7 @@ def _paths(explanation: "CaseExplanation") -> Table:
             f"{path.count_in:,} of {path.total_in:,}",
             f"{path.count_out:,} of {path.total_out:,}",
             "–" if path.points is None else signed(path.points, 3),
-            _moved(explanation, path.rank_without),
+            moved_rank(path.rank_without, explanation.target_rank),
         )
     return table
 
@@ -255,9 +248,3 @@ def _table(title: str, first: str, *others: str) -> Table:
     for name in others:
         table.add_column(escape(name), justify="left" if name == "place" else "right", overflow="ellipsis")
     return table
-
-
-def _moved(explanation: "CaseExplanation", rank: float | None) -> str:
-    if rank is None:
-        return "–"
-    return f"stays {ordinal(rank)}" if rank == explanation.target_rank else ordinal(rank)

@@ -15,6 +15,7 @@ from analysis.glossary import TERMS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.figures import OPEN, known_before, list_cases, options_of
+from app.components.case_selection import selection_chip
 from app.components.text import quiet
 from recap import columns as c
 from recap.errors import RecapError
@@ -33,8 +34,7 @@ def show_case_table(
     open_case: Callable[[int], None],
     opens: str,
     columns: Mapping[str, Any],
-    show_truth: bool = True,
-    chip: Callable[[], None] | None = None,
+    show_truth: bool,
 ) -> None:
     """Filters and table; each row has a button that opens its case.
 
@@ -44,7 +44,6 @@ def show_case_table(
         opens: what the button says.
         columns: the columns shown, in order, with their configuration.
         show_truth: whether what depends on the truth may be shown and filtered by.
-        chip: draws what else the table is limited to, into the row of the filters.
     """
     chosen = current_filter()
     if not show_truth:
@@ -55,8 +54,7 @@ def show_case_table(
     if pressed is not None:
         open_case(int(listed.cases[pressed["row"]]))
     with st.container(horizontal=True, vertical_alignment="center"):
-        if chip is not None:
-            chip()
+        selection_chip()
         _controls(table, chosen, show_truth=show_truth)
         _chips(chosen)
         st.space("stretch")
@@ -117,7 +115,7 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
         words: dict[str, tuple[str, Callable[[str], str]]] = {
             "categories": ("Category of the true place", visible),
             "reasons": ("Kind of miss", lambda name: TERMS[name].word),
-            "causes": ("Found with, lost without", _source),
+            "causes": ("Found with, lost without", ABLATION_LABELS.__getitem__),
         }
         for name, (label, words_of) in words.items():
             options = offered[name]
@@ -154,7 +152,7 @@ def _chips(chosen: CaseFilter) -> None:
     lists = {
         "categories": chosen.categories,
         "reasons": tuple(TERMS[name].word for name in chosen.reasons),
-        "causes": tuple(f"without {_source(name)} lost" for name in chosen.causes),
+        "causes": tuple(f"without {ABLATION_LABELS[name]} lost" for name in chosen.causes),
     }
     words |= {name: ", ".join(values) for name, values in lists.items() if values}
     if chosen.search:
@@ -169,10 +167,6 @@ def _chips(chosen: CaseFilter) -> None:
             on_click=lambda name=name: change_filter(**{name: getattr(empty, name)}),
             help="Remove this filter",
         )
-
-
-def _source(name: str) -> str:
-    return ABLATION_LABELS[name]
 
 
 def _known_columns() -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, get_args
+from typing import Final
 
 import streamlit as st
 
@@ -12,12 +12,11 @@ from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import Reidentification, SharedPage
 from app.cached import maps
 from app.cached.workspace import open_workspace
-from app.components.text import quiet
+from app.components.text import choose_one, quiet
 from app.sources import Source
 from recap.printable import markdown_text
 
-Manner = Literal["masked", "hidden", "exact"]
-_MANNERS: Final[dict[Manner, str]] = {"masked": "Masked", "hidden": "Places hidden", "exact": "As recorded"}
+_MANNERS: Final = {"masked": "Masked", "hidden": "Places hidden", "exact": "As recorded"}
 
 
 def share_button(
@@ -50,18 +49,7 @@ def _share(
     title: str,
     notes: Sequence[str],
 ) -> None:
-    manner: Manner = (
-        st.segmented_control(
-            "What is shared",
-            get_args(Manner),
-            default="masked",
-            required=True,
-            format_func=_MANNERS.__getitem__,
-            key=f"{key}-manner",
-            label_visibility="collapsed",
-        )
-        or "masked"
-    )
+    manner = choose_one("What is shared", list(_MANNERS), key=f"{key}-manner", named=_MANNERS.__getitem__)
     with st.spinner("Counting who else was there"):
         page = share_cases(
             explained(),

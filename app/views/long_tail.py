@@ -22,7 +22,7 @@ from app.cached import tables
 from app.cached.figures import drawn
 from app.cached.workspace import Ranker
 from app.components.ablations import ask_for_ablations
-from app.components.case_selection import current_selection, select_picked, selection_chip, show_bins
+from app.components.case_selection import current_selection, select_picked, show_bins
 from app.components.case_table import change_filter, show_case_table
 from app.components.chart_table import chart_table, show_figure
 from app.components.empty import source_with_cases
@@ -176,7 +176,6 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         opens=f"{page.title} →",
         columns=columns,
         show_truth=not hides_truth,
-        chip=selection_chip,
     )
     quiet(markdown_text(headlines.list_line(model.label, reference.label, k)))
 

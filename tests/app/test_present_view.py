@@ -98,7 +98,6 @@ def test_the_end_leads_back_to_where_one_came_from(source: Source) -> None:
     "params",
     [
         {"collection": "x"},
-        {"saved": "x"},
         {"recipe": "bliss"},
         {"all": "1"},
         {"case": "99999"},

@@ -10,12 +10,15 @@ from analysis.figures.compare import plot_differences, plot_seeds
 from analysis.glossary import tooltip
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.case_selection import CaseSelection
+from app import state
 from app.cached.figures import drawn
+from app.cached.workspace import open_workspace
 from app.components.chart_table import show_figure
 from app.components.text import quiet, section
 from app.components.toolbar import legend
-from app.components.walk.open_cases import open_cases
+from app.pages import WALK
 from app.sources import Source
+from recap import columns as c
 from recap.printable import markdown_text
 
 
@@ -27,8 +30,17 @@ def show_differences(source: Source, found: Comparison) -> None:
     event = show_figure(figure, "differences", alt, on_select="rerun", selection_mode="points")
     chosen = next((point["customdata"] for point in event["selection"]["points"] if point.get("customdata")), None)
     if chosen is not None:
-        open_cases(source, CaseSelection.of_bin(*chosen))
+        _open_cases(source, CaseSelection.of_bin(*chosen))
     legend(":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
+
+
+def _open_cases(source: Source, chosen: CaseSelection) -> None:
+    """Go to Walk with the cases of a bin."""
+    cases = open_workspace(source).cases
+    numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
+    if len(numbers):
+        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(numbers[0])))
+    st.toast("There is no case in this bin.")
 
 
 def show_seeds(found: Comparison) -> None:

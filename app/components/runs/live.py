@@ -10,7 +10,7 @@ from app.cached import run_store
 from app.components.chart_table import show_figure
 from app.components.runs import words
 from app.components.runs.actions import open_buttons
-from app.components.text import quiet, section
+from app.components.text import choose_one, quiet, section
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.execution.logs import read_log
@@ -128,16 +128,7 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
     if len(drawn) == 1:
         quiet(CURVES[curve])
     else:
-        chosen = st.segmented_control(
-            "Curve",
-            drawn,
-            default=curve,
-            required=True,
-            format_func=CURVES.__getitem__,
-            key="run_curve",
-            label_visibility="collapsed",
-        )
-        curve = chosen or curve
+        curve = choose_one("Curve", drawn, key="run_curve", named=CURVES.__getitem__)
     levels = counter_levels(described["reference"], curve)
     figure = plot_training(tables[curve], stage_spans(config), config.epochs, state.theme_palette(), levels=levels)
     counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())

@@ -77,7 +77,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         if st.button("Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"):
             st.switch_page(EXPLAIN.path, query_params=state.link_to(source, case=str(case)))
         if source.has_parts and show_truth:  # Present tells the truth
-            present_button(case)
+            present_button({"case": str(case)})
         known = trajectory if show_truth else trajectory.until(case)
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
