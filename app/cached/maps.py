@@ -4,6 +4,7 @@ import hashlib
 import json
 from contextlib import suppress
 from dataclasses import astuple
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -38,7 +39,6 @@ from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app.cached.figures import BY_CONTENT
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
-from app.fonts import picture_font
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
@@ -130,6 +130,15 @@ def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *,
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
         return draw_case_image(page, palette=palette_of(theme), font=picture_font())
     return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
+
+
+def picture_font() -> Path | None:
+    """Streamlit's own Source Sans, which has accents, arrows and the true minus; else pictures use plain letters."""
+    spec = find_spec("streamlit")
+    if spec is None or spec.origin is None:
+        return None
+    media = Path(spec.origin).parent / "static" / "static" / "media"
+    return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
 
 
 def walk_image(

@@ -216,11 +216,9 @@ def cells_of_misses(ranker: Ranker, k: int) -> pd.DataFrame:
     return miss_cells(open_workspace(ranker.source), ranker.records, k)
 
 
-def _cell_rows(cells: pd.DataFrame) -> pd.DataFrame:
-    return cells[["cases", "missed", "share", "users", "south", "west"]]
-
-
-rows_of_cells: Final = PerObject(_cell_rows)
+rows_of_cells: Final[PerObject[pd.DataFrame, pd.DataFrame]] = PerObject(
+    lambda cells: cells[["cases", "missed", "share", "users", "south", "west"]]
+)
 
 
 def listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str) -> pd.DataFrame:

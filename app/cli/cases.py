@@ -28,11 +28,6 @@ CollectionOption = Annotated[str | None, typer.Option(help="Title of a collectio
 NamesArgument = Annotated[list[str] | None, typer.Argument(help="Names of saved cases.")]
 
 
-@cases.callback()
-def about() -> None:
-    """Find, keep and share single cases."""
-
-
 @cases.command()
 def find(
     data: DataOption,

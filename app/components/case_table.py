@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -122,13 +121,17 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
             if not options:
                 continue
             at = f"cases_{name}"
+
+            def choose(name: str = name, at: str = at) -> None:
+                change_filter(**{name: tuple(st.session_state[at])})
+
             st.session_state[at] = [value for value in getattr(chosen, name) if value in options]
             st.multiselect(
                 label,
                 options,
                 key=at,
                 format_func=words_of,
-                on_change=state.unless_late(partial(_choose, name, at), _PARAM),
+                on_change=state.unless_late(choose, _PARAM),
             )
         search = "cases_search"
         st.session_state[search] = chosen.search
@@ -138,10 +141,6 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
             max_chars=80,
             on_change=state.unless_late(lambda: change_filter(search=st.session_state[search].strip()), _PARAM),
         )
-
-
-def _choose(name: str, key: str) -> None:
-    change_filter(**{name: tuple(st.session_state[key])})
 
 
 def _chips(chosen: CaseFilter) -> None:

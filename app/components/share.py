@@ -1,6 +1,5 @@
 """Share cases: the file's content, how well it hides the users, and the buttons that write it."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -13,6 +12,7 @@ from analysis.sharing.shared_case import Reidentification, SharedPage
 from app.cached import maps
 from app.cached.workspace import open_workspace
 from app.components.text import choose_one, quiet
+from app.components.toolbar import file_words, save_button
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -78,28 +78,8 @@ def _report(page: SharedPage, estimate: Reidentification) -> None:
 
 
 def _files(page: SharedPage, key: str, name: str) -> None:
-    stem = f"recap-{'exact' if page.is_exact else 'shared'}-{file_words(name)}"
-    files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
-        ("Page (HTML)", "html", "text/html", ":material/description:", lambda: render_html(page).encode()),
-        ("Data (JSON)", "json", "application/json", ":material/data_object:", lambda: page.model_dump_json().encode()),
-    ]
+    stem = f"{'exact' if page.is_exact else 'shared'}-{file_words(name)}"
+    manner = f"{page.is_exact}-{page.cell_km}"
     with st.container(horizontal=True):
-        for label, ending, mime, icon, write in files:
-            st.download_button(
-                label,
-                data=write,
-                file_name=f"{stem}.{ending}",
-                mime=mime,
-                icon=icon,
-                on_click="ignore",
-                key=f"{key}-{ending}-{page.is_exact}-{page.cell_km}",
-            )
-
-
-def file_words(name: str) -> str:
-    """A name as part of a file's name: whole words, never cut.
-
-    >>> file_words("Lost without past visits"), file_words("?")
-    ('lost-without-past-visits', 'cases')
-    """
-    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "cases"
+        save_button("Page (HTML)", lambda: render_html(page).encode(), f"{stem}.html", key=f"{key}-html-{manner}")
+        save_button("Data (JSON)", lambda: page.model_dump_json().encode(), f"{stem}.json", key=f"{key}-json-{manner}")

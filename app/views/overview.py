@@ -16,7 +16,7 @@ from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, metric_control, source_picker
+from app.components.toolbar import downloads, metric_control, open_case_button, source_picker
 from app.pages import EXPLAIN, RUNS, WALK
 from app.sources import Source
 from recap import columns as c
@@ -133,14 +133,7 @@ def show_card(source: Source, card: NotableCase) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":{BADGE_COLOURS[card.kind]}-badge[{words.card_badge(card)}]", width="content")
         st.space("stretch")
-        if st.button(
-            page.title,
-            icon=":material/arrow_forward:",
-            icon_position="right",
-            type="tertiary",
-            key=f"open-{card.kind}",
-        ):
-            st.switch_page(page.path, query_params=state.link_to(source, case=str(card.case)))
+        open_case_button(page, source, card.case, key=f"open-{card.kind}", type="tertiary")
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     first = card.counter_rank if card.rank_without is None else card.rank_without

@@ -12,7 +12,7 @@ from analysis.formatting import day, user_name
 from app import state
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
-from app.components.cases.library import open_library
+from app.components.cases.exchange import open_library
 from app.components.text import quiet, section
 from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings

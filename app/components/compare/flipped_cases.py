@@ -12,6 +12,7 @@ from app import state
 from app.cached import comparisons
 from app.cached.workspace import Ranker, open_workspace
 from app.components.text import quiet, section
+from app.components.toolbar import open_case_button
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
@@ -144,14 +145,8 @@ def _show_case(source: Source, a: Ranker, b: Ranker, case: int) -> None:
         st.space("stretch")
         shown = b.shown or a.shown or source
         for page in (WALK, EXPLAIN):
-            if (page is WALK or b.shown or a.shown) and st.button(
-                page.title,
-                icon=":material/arrow_forward:",
-                icon_position="right",
-                type="tertiary",
-                key=f"flipped-{page.name}",
-            ):
-                st.switch_page(page.path, query_params=state.link_to(shown, case=str(case)))
+            if page is WALK or b.shown or a.shown:
+                open_case_button(page, shown, case, key=f"flipped-{page.name}", type="tertiary")
     columns = {option.label: _best_places(source, option, case) for option in (a, b)}
     st.dataframe(
         pd.DataFrame({"Rank": [*map(ordinal, range(1, _LISTED + 1)), "True place"], **columns}),

@@ -5,13 +5,12 @@ import math
 import streamlit as st
 
 from analysis.explain.sentences import describe_listed
-from app import state
 from app.cached.explanations import predict
 from app.cached.workspace import model_label, open_workspace
-from app.components.explain.case_picker import case_picker
+from app.components.explain.case_picker import case_bar
 from app.components.imported import imported_sentence
 from app.components.text import quiet, shown_sentence
-from app.components.toolbar import source_picker, truth_toggle
+from app.components.toolbar import open_case_button
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
@@ -21,13 +20,7 @@ from recap.printable import markdown_text
 def show_listed_ranks(source: Source, case: int) -> None:
     """The whole page: Walk shows the list."""
     opened = open_workspace(source)
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        case_picker(source, case)
-        st.space("stretch")
-        more = st.popover("", icon=":material/tune:", key="more", help="Model and truth")
-    with more:
-        source_picker(source, lists=True)
-        show_truth = truth_toggle()
+    show_truth = case_bar(source, case)
     prediction = predict(source, case)
     if not show_truth:  # the only place where they meet: nothing below knows the truth
         prediction = prediction.without_truth()
@@ -38,5 +31,4 @@ def show_listed_ranks(source: Source, case: int) -> None:
     st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
     st.markdown(f"From {markdown_text(opened.labels[int(prediction.case[c.SOURCE])])}.")
     quiet(imported_sentence(source, case))
-    if st.button("Walk", icon=":material/arrow_forward:", icon_position="right", key="walk"):
-        st.switch_page(WALK.path, query_params=state.link_to(source, case=str(case)))
+    open_case_button(WALK, source, case, key="walk")

@@ -73,8 +73,9 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         st.warning(markdown_text(described["error"]), icon=":material/info:")
     if described["state"] == "finished":
         _show_result(run, described)
-    elif not described["metrics"]:
-        _show_first_epoch(described)
+    elif described["state"] == "running" and not described["metrics"]:
+        progress = described["progress"]
+        st.progress(min(progress.get("step", 0) / max(progress.get("steps", 1), 1), 1.0), words.BEFORE_FIRST_EPOCH)
     if described["metrics"]:
         _show_numbers(run, described)
         _show_curves(run, described)
@@ -89,12 +90,6 @@ def _show_result(run: RunFolder, described: RunDescription) -> None:
         quiet(words.RESULT)
         st.table(table.set_index("Model"), border="horizontal")
     open_buttons(run)
-
-
-def _show_first_epoch(described: RunDescription) -> None:
-    progress = described["progress"]
-    if described["state"] == "running":
-        st.progress(min(progress.get("step", 0) / max(progress.get("steps", 1), 1), 1.0), words.BEFORE_FIRST_EPOCH)
 
 
 def _show_numbers(run: RunFolder, described: RunDescription) -> None:
