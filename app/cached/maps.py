@@ -21,10 +21,9 @@ from analysis.cases import picture
 from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import TILES_CREDIT, basemap_style
-from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.map_ground import Ground
-from analysis.figures.map_image import draw_walk_image
+from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
