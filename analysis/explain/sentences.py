@@ -96,9 +96,10 @@ class SentenceInput:
         name = self.runner_up.name
         return Piece(text=f"another {name}" if name == self.target.name else name, kind="runner_up")
 
-    def loses_without(self, name: str) -> bool:
-        """Whether the target's rank falls without a group."""
-        return any(entry.name == name and entry.rank > self.target.rank for entry in self.without)
+    def is_carried_by(self, name: str) -> bool:
+        """Whether a group adds to the target's score, and its rank falls without the group."""
+        loses = any(entry.name == name and entry.rank > self.target.rank for entry in self.without)
+        return loses and self.target.groups.get(name, 0.0) > 0
 
 
 def headline(case: SentenceInput) -> Sentence:
@@ -200,12 +201,12 @@ def _visits(case: SentenceInput) -> Sentence:
     if last is None:
         return _sentence("visits", "The user had never been there.")
     ago = f"{days(last.days_ago)} ago"
-    if not case.loses_without(PAST) or case.runner_up.rank < case.target.rank:
+    if not case.is_carried_by(PAST) or case.runner_up.rank < case.target.rank:
         when = f"once, {ago}" if count == 1 else f"{times(count)}, the last time {ago}"
         return _sentence("visits", f"The user had been there {when}.")
     past = Piece(text="past visit" if count == 1 else "past visits", kind="revisits")
     clock: list[str | Piece] = []
-    if case.loses_without(TIME) and case.target.groups.get(TIME, 0.0) > 0:
+    if case.is_carried_by(TIME):
         clock = [" and the ", Piece(text="time of day", kind="revisits")]
     when = f", {ago}," if count == 1 else f", the last one {ago},"
     verb = " carries it." if count == 1 and not clock else " carry it."

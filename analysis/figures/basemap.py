@@ -47,7 +47,13 @@ def basemap_style(
                 layers.append({"source": name} | layer)
     if tiles:
         address = f"{TILE_HOST}/{TILE_STYLES[palette.theme]}/{{z}}/{{x}}/{{y}}@2x.png"
-        sources["tiles"] = {"type": "raster", "tiles": [address], "tileSize": 256, "maxzoom": 20}
+        sources["tiles"] = {
+            "type": "raster",
+            "tiles": [address],
+            "tileSize": 256,
+            "maxzoom": 20,
+            "attribution": TILES_CREDIT,
+        }
         layers.append({"source": "tiles"} | _layer("tiles", "raster", {"raster-fade-duration": 0}))
     lat, lon, count = aggregate_points(latitude, longitude, MAX_DOTS)
     dots = [round(float(value), 5) for pair in zip(lon, lat, strict=True) for value in pair]

@@ -12,7 +12,8 @@ def first_case(cases: pd.DataFrame, records: pd.DataFrame | None, ablations: pd.
     """A telling case of the long tail, or the best there is.
 
     Wanted, most important first: found, never seen in training, with past visits and a two-hop path, ranked lower
-    without each of the two. Among equals the best rank comes first, then the lowest rank without two-hop paths.
+    without each of the two, and past visits adding to the score. Among equals the best rank comes first, then the
+    lowest rank without two-hop paths.
 
     Args:
         cases: the test cases, see `recap.evaluation.cases.describe_cases`.
@@ -28,6 +29,8 @@ def first_case(cases: pd.DataFrame, records: pd.DataFrame | None, ablations: pd.
         without["hops"] = ablations[f"without_{hops}"].fillna(0.0).to_numpy()
         without["past"] = ablations["without_past_visits"].fillna(0.0).to_numpy()
     at_work_N = sum(((lost_N > rank_N).astype(int) for lost_N in without.values()), np.zeros(len(cases), dtype=int))
+    if ablations is not None:
+        at_work_N += (ablations["contribution_past_visits"] > 0).to_numpy()
     wanted = (rank_N <= MISSED_ABOVE, is_new_N, has_both_N, at_work_N)
     ties = (rank_N, -without["hops"], -without["past"])
     order_N = np.lexsort([*reversed([*(-column.astype(np.float64) for column in wanted), *ties])])

@@ -20,7 +20,7 @@ from analysis.basemap.stored import find_basemap, last_change
 from analysis.cases import picture
 from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.basemap import TILES_CREDIT, basemap_style
+from analysis.figures.basemap import basemap_style
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
@@ -205,11 +205,6 @@ def neighbourhood(source: Source, poi: int) -> str:
 def has_tiles(source: Source) -> bool:
     """Whether street tiles are under the maps: they were requested, and the city is real."""
     return AppSettings.from_environment().online_map and not source.synthetic
-
-
-def attribution(source: Source) -> str:
-    """Who owns the data of the map's ground; empty for an invented city."""
-    return TILES_CREDIT if has_tiles(source) else str((read_basemap(source) or {}).get("attribution", ""))
 
 
 def ground_address(source: Source, theme: Theme) -> str:

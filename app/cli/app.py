@@ -67,7 +67,7 @@ def run_app(
     served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
     bootstrap.load_config_options(streamlit_flags(**served, **(_LARGE_TEXT if large_text else {})))
     start_warming()
-    bootstrap.run(str(data_path("app", "main.py")), False, [], {})
+    bootstrap.run_asgi_app(str(data_path("app", "main.py")), "app.server:server", [], {})
 
 
 def _require_free(address: str, port: int) -> None:

@@ -74,7 +74,6 @@ def _show_map(ranker: Ranker, k: int) -> None:
         key="miss-map",
         alt=f"Map of {len(cells)} cells; the table has the same numbers",
     )
-    credit = maps.attribution(ranker.source)
     with st.container(horizontal=True, vertical_alignment="center"):
-        quiet(markdown_text(f"{headlines.map_line(MIN_USERS)} {credit}".strip()), width="content")
+        quiet(headlines.map_line(MIN_USERS), width="content")
         chart_table({"Cells": tables.rows_of_cells(cells)}, "miss-map")

@@ -18,13 +18,13 @@ from tests.untrained import write_untrained_checkpoint
 
 if TYPE_CHECKING:
     import playwright.sync_api as playwright_api
-    from playwright.sync_api import Browser, BrowserContext, Page, Request
+    from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 else:
     playwright_api = pytest.importorskip(
         "playwright.sync_api", reason="playwright is not installed: pip install -e '.[dev]'"
     )
     Browser, BrowserContext, Page = playwright_api.Browser, playwright_api.BrowserContext, playwright_api.Page
-    Request = playwright_api.Request
+    Request, ConsoleMessage = playwright_api.Request, playwright_api.ConsoleMessage
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -147,10 +147,15 @@ def running(command: Sequence[str | Path], environment: dict[str, str], folder: 
 
 @pytest.fixture
 def open_page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterator[Callable[..., Page]]:
-    """Open a path of the app in a tab of its own; nothing outside may be asked for, and no request may fail."""
+    """Open a path of the app in a tab of its own; nothing outside may be asked for, and the console shows no error."""
     tabs = request.node.stash.setdefault(TABS, [])
     outside: list[str] = []
     failed: list[str] = []
+
+    def note_error(message: ConsoleMessage) -> None:
+        # A picture that the next run of the page has replaced is no longer there, and no longer wanted.
+        if message.type == "error" and "/media/" not in message.location["url"]:
+            failed.append(f"{message.text} {message.location}")
 
     def note_failure(request: Request) -> None:
         # A request that the browser itself gave up, because the page had moved on before its answer, is no failure.
@@ -164,6 +169,7 @@ def open_page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterato
         page.emulate_media(color_scheme=theme)
         page.on("request", lambda request: None if _is_local(request.url) else outside.append(request.url))
         page.on("requestfailed", note_failure)
+        page.on("console", note_error)
         page.goto((at or request.getfixturevalue("app").url) + path)
         page.wait_for_selector("h1")
         wait_until_idle(page)
@@ -173,7 +179,7 @@ def open_page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterato
     for tab in tabs:
         tab.close()
     assert outside == [], "the app asked for something outside"
-    assert failed == [], "a request of the app failed"
+    assert failed == [], "a request of the app failed, or its console shows an error"
 
 
 IDLE = """document.querySelector('[data-testid=stApp]')?.dataset.testScriptState === 'notRunning'

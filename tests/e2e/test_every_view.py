@@ -57,6 +57,20 @@ def test_a_view_is_whole(open_page: Open, path: str) -> None:
     assert page.locator("[data-testid=stException], [data-testid=stAlertContentError]").count() == 0
 
 
+def test_back_leads_to_the_page_before(open_page: Open) -> None:
+    """A page's own changes of its address are no steps of their own."""
+    page = open_page("/?case=5")
+    for view in ("Walk", "Explain", "Compare"):
+        page.get_by_role("link", name=view, exact=True).first.click()
+        page.wait_for_url(f"**/{view.lower()}?**{'b=' if view == 'Compare' else 'case='}**")
+        wait_until_idle(page)
+    for view in ("explain", "walk"):
+        page.go_back()
+        page.wait_for_url(f"**/{view}?**case=**")
+        wait_until_idle(page)
+        expect(page.locator("h1").first).not_to_have_text("")
+
+
 def test_hostile_names_stay_text(open_page: Open, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """No link, picture, formula or icon comes from the data; `open_page` fails where anything outside is asked for."""
     monkeypatch.setenv("RECAP_HOME", str(app.home))

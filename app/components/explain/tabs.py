@@ -218,9 +218,6 @@ def _map(source: Source, shown: CaseExplanation) -> None:
         key="explain-map",
         alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}",
     )
-    credit = maps.attribution(source)
-    if credit:
-        quiet(markdown_text(credit))
 
 
 def _stability(source: Source, shown: CaseExplanation) -> None:

@@ -61,7 +61,6 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
                 truth=show_truth,
                 visits=prediction.reads_visits,
                 paths=prediction.reads_paths,
-                credit=maps.attribution(source),
             )
         )
     target = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None

@@ -71,7 +71,7 @@ def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
     ]
 
 
-def legend(*, probability: bool, truth: bool, visits: bool, paths: bool, credit: str) -> list[str]:
+def legend(*, probability: bool, truth: bool, visits: bool, paths: bool) -> list[str]:
     """The marks that are on the map."""
     size = "area is probability" if probability else "larger is ranked higher"
     entries = {
@@ -80,6 +80,5 @@ def legend(*, probability: bool, truth: bool, visits: bool, paths: bool, credit:
         ":orange[◯] :gray[True next place]": truth,
         ":violet[●] :gray[Visited before]": visits,
         ":green[━] :gray[Two-hop path]": paths,
-        f":gray[{markdown_text(credit)}]": bool(credit),
     }
     return [entry for entry, is_drawn in entries.items() if is_drawn]

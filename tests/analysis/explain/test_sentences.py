@@ -98,6 +98,10 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
     [
         ({"visits": visits()}, "The user had never been there."),
         ({"visits": visits(3), "without": ranks(past_visits=9)}, "One past visit, 3 days ago, carries it."),
+        (  # the rank falls without them, but they subtract
+            {"target": place("Denholme Arms", 1, -0.01, 1.64, 0.0, 0.15)},
+            "The user had been there 6 times, the last time 3 days ago.",
+        ),
         ({"stays": True}, "Nobody checked in twice in a row at Denholme Arms in training."),
         ({"makers": TransitionMakers(1, 0, 0)}, "In training, only this user (once) made the transition "),
         (

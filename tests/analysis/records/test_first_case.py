@@ -32,6 +32,13 @@ def test_the_most_telling_case_comes_first() -> None:
     assert first_case(CASES, RECORDS, ablations("graph_token")) == 6
 
 
+def test_past_visits_that_subtract_are_less_telling() -> None:
+    """Without case 6, case 5: 2nd without two-hop paths."""
+    table = ablations("two_hop_paths")
+    table["contribution_past_visits"] = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -0.01, 1.0]
+    assert first_case(CASES, RECORDS, table) == 5
+
+
 def test_what_is_not_known_is_not_asked_for() -> None:
     """Without ablations the first found new case with both; without records the first such case; else any."""
     assert first_case(CASES, RECORDS, None) == 4
