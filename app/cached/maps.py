@@ -4,7 +4,6 @@ import hashlib
 import json
 from contextlib import suppress
 from dataclasses import astuple
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
@@ -133,10 +132,7 @@ def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *,
 
 def picture_font() -> Path | None:
     """Streamlit's own Source Sans, which has accents, arrows and the true minus; else pictures use plain letters."""
-    spec = find_spec("streamlit")
-    if spec is None or spec.origin is None:
-        return None
-    media = Path(spec.origin).parent / "static" / "static" / "media"
+    media = Path(st.__file__).parent / "static" / "static" / "media"
     return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
 
 

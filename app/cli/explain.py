@@ -1,7 +1,8 @@
 """`recap explain`: single predictions."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -17,6 +18,7 @@ from recap.errors import CaseError, ConfigError
 if TYPE_CHECKING:
     from analysis.explain.edits import Edit
     from analysis.explain.explanation import CaseExplanation
+    from analysis.explain.ranks_only import RanksOnly
     from recap.predictor import Predictor
 
 CaseOption = Annotated[
@@ -37,6 +39,7 @@ SeedsOption = Annotated[
     typer.Option(min=2, help="Train until this many seeds exist, including the original."),
 ]
 _MOST_ROWS = 10
+_Case = TypeVar("_Case", "CaseExplanation", "RanksOnly")
 
 
 @dataclass(frozen=True)
@@ -77,17 +80,20 @@ def explain(
     """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit
     from analysis.explain.explanation import explain_case
+    from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
-    from app.cli.explain_ranks import explain_by_ranks
 
     edits = tuple(parse_edit(text) for text in edit or [])
     asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, parse_split(split))
     opened = Workspace.open(data, checkpoint)
     if not opened.has_parts:
-        ranker = opened.ranker
         if link is not None or html is not None:
             raise ConfigError(f"{opened.label} has no contributions; --case, --about and --edit work")
-        explain_by_ranks(ranker, asked.named(), about=about, edits=edits, top=top, split=asked.split, as_json=as_json)
+        numbers = asked.named()
+        ranked = [
+            explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=asked.split) for n in numbers
+        ]
+        _show(ranked, _print_ranks, as_json=as_json)
         return
     predictor = opened.predictor
     if link is not None:
@@ -116,14 +122,41 @@ def explain(
     written = []
     if html is not None:
         written = write_shared(share(explanations, opened, exact=exact, hide_places=hide_places), html)
+    _show(explanations, _print_explanation, as_json=as_json)
+    for line in written if not as_json else ():
+        console.print(line, markup=False)
+
+
+def _show(cases: "Sequence[_Case]", print_case: "Callable[[_Case], None]", *, as_json: bool) -> None:
     if as_json:
-        plain = [explanation.model_dump(mode="json") for explanation in explanations]
+        plain = [case.model_dump(mode="json") for case in cases]
         print_json(plain if len(plain) > 1 else plain[0])
         return
-    for explanation in explanations:
-        _print_explanation(explanation)
-    for line in written:
-        console.print(line, markup=False)
+    for case in cases:
+        print_case(case)
+
+
+def _print_ranks(case: "RanksOnly") -> None:
+    console.print(
+        f"Case {case.case}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, "
+        f"from {case.source}. Its scores have no contributions.",
+        markup=False,
+    )
+    if case.what_if is not None:
+        change = case.what_if.target
+        console.print(f"With the edits: {ordinal(change.rank_before)} → {ordinal(change.rank)}.", markup=False)
+    best = Table("rank", "place", "score", title="Best places", title_justify="left")
+    for place in case.best:
+        best.add_row(rank_number(place.rank), escape(place.name), f"{place.score:.3f}")
+    console.print(best)
+    if not case.removed:
+        return
+    title = f"Rank of {case.about.name} without one visit"
+    without = Table("visit", "place", "when", "rank", title=escape(title), title_justify="left")
+    for entry in case.removed:
+        moment = entry.local_time.replace("T", " ")[:16]
+        without.add_row(str(entry.visit), escape(entry.name), moment, rank_number(entry.rank_without))
+    console.print(without)
 
 
 def _train_seeds(predictor: "Predictor", seeds: int) -> None:
