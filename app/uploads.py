@@ -5,7 +5,8 @@ import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -37,16 +38,19 @@ class Upload:
 
     folder: Path
     path: Path
-    options: ReadOptions
-    least: int
+    options: ReadOptions = field(default_factory=ReadOptions)
+    least: int = 10
 
     @property
     def token(self) -> str:
         """The upload's name in a link."""
         return self.folder.name
 
-    def answer(self, options: ReadOptions, least: int) -> None:
-        _write(self.folder, self.path, options, least)
+    def answer(self, options: ReadOptions, least: int) -> "Upload":
+        """Keep an answer."""
+        said = {"path": str(self.path), "options": json.loads(options.model_dump_json()), "least": least}
+        replace_json(self.folder / _CHOICES, said)
+        return replace(self, options=options, least=least)
 
     def discard(self) -> None:
         """Remove the copy and the answers; a file elsewhere on this computer stays."""
@@ -71,7 +75,7 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
             shutil.copyfileobj(file, copy)
         if not path.stat().st_size:
             raise DataError("the file is empty; drop one with a row for each check-in")
-        return _write(folder, path, ReadOptions(), 10)
+        return Upload(folder, path).answer(ReadOptions(), 10)
     except (OSError, DataError):
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -86,7 +90,7 @@ def open_path(text: str) -> Upload:
     path = Path(text.strip()).expanduser()
     if not path.is_absolute() or not path.exists():
         raise DataError(f"there is no file {text.strip()!r}; give its whole path, such as /home/me/visits.csv")
-    return _write(_new_folder(), path, ReadOptions(), 10)
+    return Upload(_new_folder(), path).answer(ReadOptions(), 10)
 
 
 def discard_old() -> None:
@@ -106,14 +110,6 @@ def find_upload(token: str) -> Upload | None:
         return Upload(folder, Path(kept["path"]), ReadOptions.parse(kept["options"]), int(kept["least"]))
     except (OSError, ValueError, KeyError, TypeError, ConfigError):
         return None
-
-
-def new_dataset_folder(name: str) -> Path:
-    """A free folder for a dataset of that name."""
-    base = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40] or "data"
-    home = user_subfolder("datasets", make=True)
-    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in range(1, 10_000))
-    return next(folder for folder in numbered if not folder.exists())
 
 
 def own_datasets() -> dict[Path, str]:
@@ -169,15 +165,12 @@ def add_checkpoint(text: str) -> Path:
 
 def save_dataset(dataset: Dataset, card: str) -> Path:
     """Write a dataset into a free folder of the user, completely or not at all."""
-    folder = new_dataset_folder(dataset.manifest.name)
+    base = re.sub(r"[^a-z0-9]+", "-", dataset.manifest.name.lower()).strip("-")[:40] or "data"
+    home = user_subfolder("datasets", make=True)
+    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in count(1))
+    folder = next(folder for folder in numbered if not folder.exists())
     dataset.save(folder, card=card)
     return folder
-
-
-def _write(folder: Path, path: Path, options: ReadOptions, least: int) -> Upload:
-    said = {"path": str(path), "options": json.loads(options.model_dump_json()), "least": least}
-    replace_json(folder / _CHOICES, said)
-    return Upload(folder, path, options, least)
 
 
 def _new_folder() -> Path:

@@ -2,9 +2,10 @@
 
 import hashlib
 import platform
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, NotRequired, Self, TypedDict
+from typing import ClassVar, Final, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -17,7 +18,6 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
-from recap.evaluation.metrics import MetricsByGroup
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
@@ -33,7 +33,7 @@ from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
 from recap.storage.parquet import read_validated
 from recap.storage.tensors import Unfilled, load_tensors, load_weights
-from recap.training_config import AnyTraining, StoredTraining, TrainConfig
+from recap.training_config import AnyTraining, StoredTraining, TrainConfig, TrainingSummary
 
 FORMAT_VERSION: Final = 2
 """2: the model may be a published one."""
@@ -46,6 +46,7 @@ SUMMARY: Final = "summary.json"
 CARD: Final = "MODEL_CARD.md"
 TRAINING_FOLDER: Final = "training"
 
+Model = TypeVar("Model", Recap, PublishedNetwork)
 _VOCABULARY_COLUMNS: Final = [c.POI_ID, c.CATEGORY_ID, c.CATEGORY_INDEX]
 
 
@@ -55,23 +56,6 @@ class EpochResult(Config):
     epoch: int
     stage: Stage | None = Field(None, description="None for a published model, which has no curriculum.")
     val: dict[str, float]
-
-
-class TrainingSummary(TypedDict):
-    """`summary.json`: test metrics of model and baselines, and the training's cost."""
-
-    epochs: NotRequired[int]
-    best_epoch: NotRequired[int]
-    val: NotRequired[dict[str, float]]
-    seconds: NotRequired[float]
-    reserved_gpu_bytes: NotRequired[int]
-    device: NotRequired[str]
-    finished: NotRequired[str]
-    protocol: str
-    test_seconds: NotRequired[float]
-    test: MetricsByGroup
-    test_drawn_from: NotRequired[int]
-    baselines: dict[str, MetricsByGroup]
 
 
 class CheckpointManifest(Config):
@@ -217,12 +201,6 @@ class Checkpoint:
         """Parts that are inactive at this checkpoint's epoch; none for a published model."""
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
-    @property
-    def best_overall_weights(self) -> Path:
-        """The best weights of all epochs; a separate file only if they are not the kept ones."""
-        apart = self.folder / BEST_OVERALL_WEIGHTS
-        return apart if apart.is_file() else self.folder / WEIGHTS
-
     def check_dataset(self, dataset: Dataset) -> None:
         """Refuse a dataset the model was not trained on.
 
@@ -268,22 +246,12 @@ class Checkpoint:
             MissingTensorError: weights and configuration do not fit.
         """
         config = self.recap_training.model
-        self.check_dataset(dataset)
-        tensors, _ = load_tensors(self.folder / WEIGHTS)
         if config.has_curves and self.manifest.features != describe_features():
             raise CheckpointError(f"{self.folder.name}: its curves read other features than this version; train again")
-        self._check_sizes(config, tensors)
-        with Unfilled():
-            model = Recap.for_dataset(config, dataset, graph, dtype)
-        load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
-        return model.to(device).eval()
+        return self._filled(dataset, lambda: Recap.for_dataset(config, dataset, graph, dtype), device)
 
     def build_published(
-        self,
-        dataset: Dataset,
-        graph: TransitionGraph,
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float64,
+        self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
     ) -> PublishedNetwork:
         """The trained published model for its dataset, in evaluation mode; see `build_model`.
 
@@ -295,10 +263,16 @@ class Checkpoint:
         train = self.manifest.train
         if isinstance(train, TrainConfig):
             raise CheckpointError(f"{self.folder.name} is a RECAP checkpoint, not a published model")
+        return self._filled(dataset, lambda: build_published(train, City.of(dataset, graph), torch.float64), device)
+
+    def _filled(self, dataset: Dataset, build: Callable[[], Model], device: torch.device | str) -> Model:
+        """A model for this dataset with the stored weights, in evaluation mode."""
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
+        if isinstance(self.manifest.train, TrainConfig):
+            self._check_sizes(self.manifest.train.model, tensors)
         with Unfilled():
-            model = build_published(train, City.of(dataset, graph), dtype)
+            model = build()
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 

@@ -1,6 +1,6 @@
 """Statistics of a dataset's transitions before any model: tail shares, hop coverage and SNR."""
 
-from typing import Final, NotRequired, TypedDict
+from typing import Any, Final
 
 import numpy as np
 
@@ -12,19 +12,9 @@ from recap.visits import Visits
 SAMPLE_SEED: Final = 0
 
 
-class UnseenReach(TypedDict):
-    """How far N hops reach from the sources of unseen pairs, see `unseen_reach`."""
-
-    pairs: int
-    sources: int
-    candidates: float
-    coverage: float
-    snr_x1000: float
-
-
 def unseen_reach(
     dataset: Dataset, graph: TransitionGraph, max_hops: int, max_sources: int | None = None
-) -> list[UnseenReach]:
+) -> list[dict[str, float]]:
     """The N-hop candidate sets as the paper counts them (App. C.2): pairs of trajectory_last cases, M_N over sources.
 
     `hop_statistics` has the pairs of all steps and sums the candidates over pairs instead.
@@ -45,7 +35,7 @@ def unseen_reach(
         walked = np.sort(np.random.default_rng(SAMPLE_SEED).choice(sources, max_sources, replace=False))
     reached = np.isin(source, walked)
     hops, sizes = graph.explore(walked, source[reached], target[reached], max_hops)
-    rows: list[UnseenReach] = []
+    rows: list[dict[str, float]] = []
     for n in range(1, max_hops + 1):
         covered = (hops > 0) & (hops <= n)
         signal, candidates = int(covered.sum()), int(sizes[n - 1].sum())
@@ -121,59 +111,7 @@ MAX_EDGE_VISITS: Final = 4_000_000_000
 """Up to this product of POIs and transitions all paths are counted (within a minute); cities are below it."""
 
 
-class HopStatistics(TypedDict):
-    """The N-hop candidate sets for one N, see `hop_statistics`."""
-
-    n: int
-    coverage: float
-    avg_candidates: float
-    snr_x1000: float
-    avg_candidates_all_pois: float
-    snr_x1000_all_pois: float
-
-
-class HopSample(TypedDict):
-    """How many unseen test pairs and source POIs a large graph's hops are estimated from."""
-
-    pairs: int
-    sources: int
-
-
-class TailShares(TypedDict):
-    """Counts and tail shares: over unique test pairs and over test cases, which differ."""
-
-    transitions: int
-    unique_test_pairs: int
-    unseen_unique_test_pairs: int
-    unique_tail_share: float
-    case_tail_share: float
-    case_unseen_share: float
-
-
-class ReachShares(TypedDict):
-    """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
-
-    ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
-    """
-
-    in_history_share: float
-    tail_in_history: float
-    tail_within_two_hops: float
-    tail_within_both: float
-    tail_two_step_walk: float
-    tail_two_step_both: float
-
-
-class DatasetStatistics(TailShares, ReachShares):
-    """The content of `recap stats`; ``hop_sample`` is set only if `hop_statistics` sampled."""
-
-    dataset_hash: str
-    hops: list[HopStatistics]
-    fingerprint: dict[str, float | int]
-    hop_sample: NotRequired[HopSample]
-
-
-def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[HopStatistics]:
+def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:
     """Coverage, candidates and SNR of the N-hop candidate sets (after App. C.2), over the pairs of all test steps.
 
     The paper's own numbers, over pairs of trajectory_last cases, are `unseen_reach`'s. Coverage is over unique unseen
@@ -198,7 +136,7 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
     sources = np.union1d(source, everywhere)
     hops, sizes = graph.explore(sources, source, destination, max_hops)
     of_pairs, of_pois = np.searchsorted(sources, source), np.searchsorted(sources, everywhere)
-    rows: list[HopStatistics] = []
+    rows: list[dict[str, float]] = []
     for n in range(1, max_hops + 1):
         signal = int(((hops > 0) & (hops <= n)).sum())
         candidates = int(sizes[n - 1, of_pairs].sum())
@@ -218,8 +156,8 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
     return rows
 
 
-def sample_sizes(graph: TransitionGraph) -> HopSample | None:
-    """How many unseen test pairs and POIs `hop_statistics` draws; None where it takes all.
+def sample_sizes(graph: TransitionGraph) -> dict[str, int] | None:
+    """How many unseen test ``pairs`` and POIs as ``sources`` `hop_statistics` draws; None where it takes all.
 
     A walk from one POI touches every transition at most once, so all walks cost POIs times transitions at most.
     """
@@ -229,8 +167,8 @@ def sample_sizes(graph: TransitionGraph) -> HopSample | None:
     return {"pairs": affordable, "sources": min(graph.num_pois, affordable)}
 
 
-def tail_shares(dataset: Dataset, graph: TransitionGraph) -> TailShares:
-    """The shares of a dataset."""
+def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
+    """Counts and tail shares: over unique test pairs and over test cases, which differ."""
     rows = dataset.cases(c.TEST)
     source, destination = distinct_pairs(dataset, rows)
     unique_counts = graph.count(source, destination)
@@ -246,8 +184,11 @@ def tail_shares(dataset: Dataset, graph: TransitionGraph) -> TailShares:
     }
 
 
-def reach_shares(dataset: Dataset, graph: TransitionGraph) -> ReachShares:
-    """The shares of a dataset."""
+def reach_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
+    """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
+
+    ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
+    """
     rows = dataset.cases(c.TEST)
     poi = dataset.checkins[c.POI].to_numpy()
     source, target = poi[rows], poi[rows + 1]
@@ -265,11 +206,11 @@ def reach_shares(dataset: Dataset, graph: TransitionGraph) -> ReachShares:
     }
 
 
-def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> DatasetStatistics:
-    """All statistics of a dataset."""
+def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> dict[str, Any]:
+    """All statistics of a dataset, the content of `recap stats`; ``hop_sample`` only if `hop_statistics` sampled."""
     graph = TransitionGraph.from_dataset(dataset)
     sample = sample_sizes(graph)
-    statistics: DatasetStatistics = {
+    statistics: dict[str, Any] = {
         "dataset_hash": dataset.hash,
         **tail_shares(dataset, graph),
         **reach_shares(dataset, graph),

@@ -22,24 +22,17 @@ _CELLS_PER_BLOCK: Final = 1 << 25
 """Reach is laid out for at most this many (source, POI) cells at a time."""
 
 
-def count_transitions(checkins: pd.DataFrame) -> pd.Series:
+def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3).
 
     Pairs never cross a trajectory boundary; self-transitions count.
 
     Returns:
-        int64 counts indexed by (source, destination); pairs that never occur are absent.
+        Sources, destinations and counts (int64) of the pairs that occur, in order of source and destination.
 
     Raises:
         DataError: there is no training case.
     """
-    source, destination, counts = _counted(checkins)
-    pairs = pd.MultiIndex.from_arrays([source, destination], names=["source", "destination"])
-    return pd.Series(counts, index=pairs)
-
-
-def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Sources, destinations and counts (int64) of `count_transitions`, in order of source and destination."""
     rows = build_cases(checkins, c.TRAIN)
     if len(rows) == 0:
         raise DataError("the training split has no transition to count")

@@ -69,8 +69,14 @@ class CaseRanker(ABC):
         self._cases = {} if cases is None else {c.TEST: cases}
 
     @abstractmethod
+    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        """Totals (B, P) of counterfactual copies in one forward pass."""
+
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
+        size = variants_per_pass(self.dataset.num_pois)
+        totals = [self._totals(variants[start : start + size]) for start in range(0, len(variants), size)]
+        return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
         """Rank of one place in each counterfactual copy; there is at least one."""
@@ -166,14 +172,11 @@ class Predictor(CaseRanker):
         """Counterfactual copies of cases as one batch."""
         return pack_counterfactuals(variants, self.model, self.propagation)
 
-    def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
-        totals, size = [], variants_per_pass(self.dataset.num_pois)
-        for start in range(0, len(variants), size):
-            batch, changes = self.pack(variants[start : start + size])
-            with torch.inference_mode():
-                totals.append(self.model(batch, self.stage, changes=changes).total)
-        return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
+    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        batch, changes = self.pack(variants)
+        with torch.inference_mode():
+            total: Tensor = self.model(batch, self.stage, changes=changes).total
+        return total
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
         """Rank of one place in each counterfactual copy; totals are never laid out where the core says them all.
@@ -244,12 +247,8 @@ class PublishedRanker(CaseRanker):
         super().__init__(checkpoint, dataset, **opened)
         self.scorer = scorer or PublishedScorer(checkpoint.build_published(dataset, self.graph))
 
-    def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        totals, size = [], variants_per_pass(self.dataset.num_pois)
-        for start in range(0, len(variants), size):
-            batch = pack_histories([variant.history for variant in variants[start : start + size]])
-            totals.append(self.scorer.score(batch).total)
-        return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
+    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
+        return self.scorer.score(pack_histories([variant.history for variant in variants])).total
 
 
 def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> CaseRanker:

@@ -96,18 +96,6 @@ class Scores:
         zeros = torch.zeros_like(next(iter(self.dense.values())))
         return {**self.dense, **{name: self._scatter(zeros, values) for name, values in self.packed.items()}}
 
-    @property
-    def core(self) -> Tensor:
-        return self.parts["core"]
-
-    @property
-    def prior(self) -> Tensor:
-        return self.parts["prior"]
-
-    @property
-    def correction(self) -> Tensor:
-        return self.parts["correction"]
-
     def parts_at(self, poi_B: Tensor) -> dict[str, Tensor]:
         """Each part's value for one POI per case: name -> (B,), without densifying packed parts."""
         index_B = torch.arange(len(poi_B), device=poi_B.device)
@@ -162,7 +150,11 @@ class Explainable(Scorer, Protocol):
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Kinds of edits that can change its scores, see `EDITS`."""
+        """Kinds of edits that can change its scores.
+
+        ``visits`` (check-ins added, removed or moved to another place), ``times``, ``source`` (the current place),
+        ``transitions`` (training counts), ``paths`` (single two-hop paths) and ``tokens`` (of the encoder).
+        """
         ...
 
     def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
@@ -172,11 +164,6 @@ class Explainable(Scorer, Protocol):
     def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
         """Totals (B, P) without these terms, computed again with all that depends on them."""
         ...
-
-
-EDITS: Final = ("visits", "times", "source", "transitions", "paths", "tokens")
-"""Kinds of edits: check-ins added, removed or moved to another place; times; the current place; training transition
-counts; single two-hop paths; tokens of the encoder."""
 
 
 GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password

@@ -1,7 +1,7 @@
-"""Everything that decides a training run, as typed configuration."""
+"""Everything that decides a training run, as typed configuration, and the summary of one; without torch."""
 
 from math import cos, pi
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypedDict
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
@@ -10,6 +10,9 @@ from recap.errors import ConfigError
 from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.published.config import PublishedConfig, with_network
 from recap.published.configs import AnyPublished
+
+if TYPE_CHECKING:
+    from recap.evaluation.metrics import MetricsByGroup
 
 
 class Curriculum(Config):
@@ -218,3 +221,20 @@ StoredTraining = Annotated[
     Annotated[TrainConfig, Tag("recap")] | Annotated[AnyPublished, Tag("published")], Discriminator(_which)
 ]
 """The same as a field of JSON; a published model says its name, RECAP says none."""
+
+
+class TrainingSummary(TypedDict, total=False):
+    """`summary.json`: test metrics of model and baselines, and the training's cost."""
+
+    epochs: int
+    best_epoch: int
+    val: dict[str, float]
+    seconds: float
+    reserved_gpu_bytes: int
+    device: str
+    finished: str
+    protocol: str
+    test_seconds: float
+    test: "MetricsByGroup"
+    test_drawn_from: int
+    baselines: "dict[str, MetricsByGroup]"

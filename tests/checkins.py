@@ -8,7 +8,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.data.cleaning import CleaningReport, DataConfig
+from recap.data.cleaning import CleaningReport, DataConfig, clean_rows, number_rows
 from recap.data.dataset import Dataset, Manifest
 from recap.data.preparation import prepare_dataset
 from recap.data.splitting import SplitBy
@@ -20,6 +20,15 @@ LENIENT = DataConfig(min_poi_checkins=1, min_user_checkins=1, min_trajectory_len
 """A protocol under which small tables keep their rows."""
 
 FOURSQUARE_LINE = "{user}\t{poi}\tcat-{poi}\tCafé {poi}\t{latitude}\t{longitude}\t-240\t{time}"
+
+
+def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
+    """The raw rows that `clean_rows` leaves, with their splits and trajectories, and the report."""
+    left, report = clean_rows(number_rows(raw)[0], config)
+    frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
+    if left.is_aside.any():
+        frame[c.HISTORY_ONLY] = left.is_aside
+    return frame, report
 
 
 def raw_table(rows: list[tuple[str, str, float]]) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import pytest
 from recap.data.cleaning import History
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.data.reading import read_raw
+from recap.data.reading import read_checkins
 from recap.presets import data_preset
 
 NYC = Path(os.environ.get("RECAP_NYC") or Path(__file__).parents[2] / "shared" / "data" / "nyc")
@@ -36,7 +36,7 @@ def nyc_dataset(history: History = "every_checkin") -> Dataset:
 @cache
 def nyc_raw() -> pd.DataFrame:
     """The file's rows."""
-    return read_raw(NYC_FILE, "foursquare")
+    return read_checkins(NYC_FILE, "foursquare").table
 
 
 def nyc_reference(file: Path = REFERENCE_FILE) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from recap.data.readers.getnext import COLUMNS as GETNEXT_COLUMNS
-from recap.data.reading import ReadOptions
+from recap.data.parsing.options import ReadOptions
+from recap.data.readers.getnext import HEADER as GETNEXT_HEADER
 from tests.checkins import raw_table, write_foursquare
 
 ROWS = [
@@ -47,7 +47,7 @@ def write_source(folder: Path, source_format: str) -> tuple[Path, ReadOptions]:
                 f"{rows[i].longitude},-240,{ctime[i]},{iso[i]},0,0.5,{rows[i].user_id}_{i // 3},0,0.5"
                 for i in chosen
             ]
-            write(city / f"CITY_{part}.csv", [",".join(GETNEXT_COLUMNS), *lines])
+            write(city / f"CITY_{part}.csv", [GETNEXT_HEADER, *lines])
         return city, ReadOptions()
     if source_format == "libcity":
         city = folder / "city"

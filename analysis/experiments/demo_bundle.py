@@ -27,7 +27,7 @@ from recap.data.card import dataset_card
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
 from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
-from recap.dataset_statistics import HopStatistics, dataset_statistics
+from recap.dataset_statistics import dataset_statistics
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, MetricsByGroup
 from recap.evaluation.records import write_records
@@ -104,7 +104,7 @@ class Ablations(TypedDict):
     full: MetricsByGroup
     full_against_baselines: dict[str, list[ComparisonRow]]
     variants: dict[str, AblatedVariant]
-    hops: list[HopStatistics]
+    hops: list[dict[str, float]]
 
 
 def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEED, seeds: int = SEEDS) -> Ablations:

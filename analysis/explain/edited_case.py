@@ -39,7 +39,7 @@ from recap.scores import CaseBatch, Explainable
 
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
 _NEEDS: Final = {"hour": "times", "weekday": "times", "source": "source", "edge": "transitions", "cut": "paths"}
-"""The kind of edit in `recap.scores.EDITS` that an edit needs; the others need visits."""
+"""The kind of edit, see `recap.scores.Explainable`, that an edit needs; the others need visits."""
 _PLAIN_EDITS: Final = frozenset({"visits", "times", "source"})
 """Edits of check-ins, which every model supports."""
 
@@ -121,7 +121,7 @@ class EditedCase:
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Kinds of edits that can change the scores, see `recap.scores.EDITS`."""
+        """Kinds of edits that can change the scores, see `recap.scores.Explainable`."""
         return self.scorer.supported_edits if isinstance(self.ranker, Predictor) else _PLAIN_EDITS
 
     @property

@@ -100,11 +100,11 @@ def prepare(
         raise DataError(found.refusal())
     source_format, options = found.source_format, found.options
     check_target(out, MANIFEST)
-    choice = choose_engine(engine, path, source_format)
-    if choice.note:
-        progress_console.print(choice.note, markup=False)
+    is_on_disk, note = choose_engine(engine, path, source_format)
+    if note:
+        progress_console.print(note, markup=False)
     called = name or out.name
-    if choice.is_out_of_core:
+    if is_on_disk:
         with progress_console.status(f"Reading, ordering and cleaning {path.name} on disk"):
             dataset = prepare_out_of_core(
                 path,

@@ -33,7 +33,6 @@ from recap.runs.execution import control
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate
 from recap.runs.store.run_folder import RunFolder
-from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
 
 STEPS: Final = ("Drop a file", "Check the columns", "Explore", "Train RECAP")
@@ -165,22 +164,17 @@ def _show_ready(source: Source) -> None:
         st.title(f"{markdown_text(opened.name)} is ready: {counts}", anchor=False)
         st.markdown("Look at it with counting baselines now, or train RECAP first.")
         with st.container(horizontal=True, vertical_alignment="center"):
+            specs = run_store.build_specs_of(source, store.folder, preset=DEFAULT_PRESET)
             if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
-                specs = run_store.build_specs_of(source, store.folder, preset=DEFAULT_PRESET)
                 (started,) = control.submit(store, specs)
                 state.write_param("run", started.id)
                 st.rerun()
-            _show_estimate(store, source)
+            time = estimate(store, specs[0], "cuda" if run_store.gpus() else "cpu").seconds
+            quiet("Time estimate appears after the first epoch." if time is None else f"About {duration(time)}.")
     with st.container(horizontal=True):
         for page in (WALK, LONG_TAIL, COMPARE):
             if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=f"to-{page.name}"):
                 st.switch_page(page.path, query_params=state.link_to(source))
-
-
-def _show_estimate(store: RunStore, source: Source) -> None:
-    (spec,) = run_store.build_specs_of(source, store.folder, preset=DEFAULT_PRESET)
-    seconds = estimate(store, spec, "cuda" if run_store.gpus() else "cpu").seconds
-    quiet("Time estimate appears after the first epoch." if seconds is None else f"About {duration(seconds)}.")
 
 
 def _run() -> RunFolder | None:

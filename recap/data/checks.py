@@ -68,7 +68,7 @@ def _worst(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return rows[np.argsort(-sizes[rows], kind="stable")][:EXAMPLES]
 
 
-def _duplicates(table: _Sorted) -> Iterator[Problem]:
+def _repeats(table: _Sorted) -> Iterator[Problem]:
     yield from _found(
         table,
         "exact_duplicates",
@@ -76,9 +76,6 @@ def _duplicates(table: _Sorted) -> Iterator[Problem]:
         np.flatnonzero(table.keys.duplicated().to_numpy()),
         "They are kept and counted; --set drop_exact_duplicates=true drops them.",
     )
-
-
-def _ties(table: _Sorted) -> Iterator[Problem]:
     yield from _found(
         table,
         "same_second",
@@ -241,8 +238,7 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
 
 
 _CHECKS: Final[tuple[Callable[[_Sorted], Iterator[Problem]], ...]] = (
-    _duplicates,
-    _ties,
+    _repeats,
     _speeds,
     _moving_places,
     _categories,

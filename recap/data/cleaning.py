@@ -80,29 +80,18 @@ class RawRows:
     given: np.ndarray | None = None
 
 
-def clean_checkins(raw: pd.DataFrame, config: DataConfig) -> tuple[pd.DataFrame, CleaningReport]:
-    """Apply the protocol to a raw table, see `clean_rows`.
-
-    Returns:
-        The surviving raw columns plus ``source_row`` (position in ``raw``), ``split``, ``trajectory`` (ids from 0) and,
-        where there are such rows, ``history_only``, sorted by (user, time, source row), and the report.
-
-    Raises:
-        DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
-    """
+def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
+    """A raw table (columns in `recap.columns`) as numbers, and the ids of users and POIs by number."""
+    (user, user_ids), (poi, poi_ids) = number_ids(raw[c.USER_ID]), number_ids(raw[c.POI_ID])
     rows = RawRows(
-        user=number_ids(raw[c.USER_ID])[0],
-        poi=number_ids(raw[c.POI_ID])[0],
+        user=user,
+        poi=poi,
         seconds=raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64),
         source_row=np.arange(len(raw), dtype=np.int64),
         split=raw[c.SPLIT].to_numpy(np.int8) if c.SPLIT in raw else None,
         given=pd.factorize(raw[c.TRAJECTORY_ID])[0] if c.TRAJECTORY_ID in raw else None,
     )
-    left, report = clean_rows(rows, config)
-    frame = raw.iloc[left.row].assign(**{c.SOURCE_ROW: left.row, c.SPLIT: left.split, c.TRAJECTORY: left.trajectory})
-    if left.is_aside.any():
-        frame[c.HISTORY_ONLY] = left.is_aside
-    return frame, report
+    return rows, user_ids, poi_ids
 
 
 def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport]:
@@ -115,7 +104,7 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         The surviving rows, sorted by (user, time, source row), and the report.
 
     Raises:
-        DataError: see `clean_checkins`.
+        DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
     """
     is_given = config.keep_given_split and raw.split is not None
     user, poi, seconds = raw.user, raw.poi, raw.seconds

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from typing import Final
-from zoneinfo import ZoneInfo
+from zoneinfo import available_timezones
 
 import numpy as np
 
@@ -31,10 +31,7 @@ def propose_zone(latitude: np.ndarray, longitude: np.ndarray) -> str:
     """The IANA zone of nine in ten points, looked up offline; `longitude` if they spread over more."""
     zones = _zones(latitude, longitude)
     zone, count = max(zones.items(), key=lambda item: item[1], default=("", 0))
-    try:
-        return ZoneInfo(zone).key if count >= _SHARE * zones.total() else LONGITUDE_ZONE
-    except (KeyError, ValueError, OSError):
-        return LONGITUDE_ZONE
+    return zone if count >= _SHARE * zones.total() and zone in available_timezones() else LONGITUDE_ZONE
 
 
 def _zones(latitude: np.ndarray, longitude: np.ndarray) -> Counter[str]:

@@ -38,7 +38,7 @@ class Manifest(Config):
     format_version: int = FORMAT_VERSION
     name: str
     source_format: str
-    preset: str
+    preset: str = "custom"
     config: DataConfig
     report: CleaningReport
     dataset_hash: str

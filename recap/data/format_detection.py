@@ -2,13 +2,11 @@
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from recap.data.parsing.table_source import PARQUET_MAGIC
 from recap.data.parsing.text_table import first_cells, read_head, require_file
-from recap.data.readers import getnext
 from recap.errors import DataError
 
 _CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")
@@ -16,16 +14,8 @@ _ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 
-@dataclass(frozen=True)
-class Detection:
-    """A format and its reason, as a phrase after "because"."""
-
-    source_format: str
-    why: str
-
-
-def detect_format(path: Path, encoding: str | None = None) -> Detection:
-    """Tell which reader fits.
+def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
+    """Tell which reader fits: the format, and why, as a phrase after "because".
 
     Raises:
         DataError: the path does not exist, is empty, or looks like no format; the message names the option.
@@ -41,46 +31,42 @@ def detect_format(path: Path, encoding: str | None = None) -> Detection:
     return found
 
 
-def _of_folder(folder: Path) -> Detection | None:
+def _of_folder(folder: Path) -> tuple[str, str] | None:
     names = [file.name.lower() for file in folder.iterdir() if file.is_file()]
     if any(name.endswith(".dyna") for name in names):
-        return Detection("libcity", "it has a .dyna file")
+        return ("libcity", "it has a .dyna file")
     if any(name.endswith(".inter") for name in names):
-        return Detection("recbole", "it has a .inter file")
+        return ("recbole", "it has a .inter file")
     if any(name.endswith((".csv", ".csv.gz")) and "train" in name for name in names):
-        return Detection("getnext", "it has a CSV file with train in its name")
+        return ("getnext", "it has a CSV file with train in its name")
     return None
 
 
-def _of_file(path: Path, encoding: str | None) -> Detection | None:
+def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
     require_file(path)
     with path.open("rb") as file:
         if file.read(4) == PARQUET_MAGIC:
-            return Detection("parquet", "it begins with Parquet's mark")
+            return ("parquet", "it begins with Parquet's mark")
     if path.suffix in (".dyna", ".geo"):
-        return Detection("libcity", f"its name ends in {path.suffix}")
+        return ("libcity", f"its name ends in {path.suffix}")
     lines = read_head(path, encoding=encoding)
     first = lines[0] if lines else ""
     tabbed = [line.split("\t") for line in lines if line]
     if _share(tabbed, lambda row: len(row) == 8 and bool(_CTIME.search(row[7]))):
-        return Detection(
-            "foursquare", "its lines have eight columns, the last a time such as Tue Apr 03 18:00:09 +0000 2012"
-        )
+        return ("foursquare", "its lines have eight columns, the last a time such as Tue Apr 03 18:00:09 +0000 2012")
     if _share(tabbed, lambda row: len(row) == 5 and bool(_ISO.match(row[1])) and "." in row[2] and "." in row[3]):
-        return Detection("gowalla", "its lines have five columns, the second a time such as 2010-10-19T23:55:27Z")
+        return ("gowalla", "its lines have five columns, the second a time such as 2010-10-19T23:55:27Z")
     if _RECBOLE.match(first):
-        return Detection("recbole", "its header gives types, such as user_id:token")
+        return ("recbole", "its header gives types, such as user_id:token")
     if {"POI_id", "UTC_time"} <= {name.strip(' "\ufeff') for name in first.split(",")}:
-        return Detection("getnext", f"its header has columns such as {', '.join(getnext.COLUMNS[:2])} and UTC_time")
+        return ("getnext", "its header has columns such as user_id, POI_id and UTC_time")
     if first.lstrip()[:1] in ("{", "["):
-        return Detection("json", f"it begins with {first.lstrip()[0]}")
+        return ("json", f"it begins with {first.lstrip()[0]}")
     try:
         columns = len(first_cells(path, None, encoding)[1])
     except DataError:
         return None
-    return (
-        Detection("csv", f"its first line has {columns} columns and no published format fits") if columns > 2 else None
-    )
+    return ("csv", f"its first line has {columns} columns and no published format fits") if columns > 2 else None
 
 
 def _share(rows: list[list[str]], fits: Callable[[list[str]], bool]) -> bool:

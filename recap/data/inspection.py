@@ -11,9 +11,9 @@ from recap import columns as c
 from recap.config import Config
 from recap.data.card import HISTORY_ONLY_LABEL, dropped_reasons
 from recap.data.checks import Problem, check_checkins
-from recap.data.cleaning import DataConfig, clean_checkins
-from recap.data.parsing.read_report import HARMLESS, REASONS, ReadReport
-from recap.data.reading import RawRead, read_checkins
+from recap.data.cleaning import DataConfig, clean_rows, number_rows
+from recap.data.parsing.read_report import HARMLESS, REASONS, RawRead, ReadReport
+from recap.data.reading import read_checkins
 from recap.data.understanding import Understanding
 from recap.errors import DataError
 
@@ -114,7 +114,7 @@ def _reading_problems(report: ReadReport) -> list[Problem]:
 
 def _preview(table: pd.DataFrame, config: DataConfig) -> Preview:
     try:
-        _, report = clean_checkins(table, config)
+        _, report = clean_rows(number_rows(table)[0], config)
     except DataError as error:
         return Preview(checkins=0, dropped={}, refusal=str(error))
     return Preview(checkins=report.checkins, history_only=report.history_only, dropped=report.dropped)

@@ -1,30 +1,25 @@
 """Turn raw check-ins into a `Dataset`: clean, number users, POIs and categories, hash."""
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import DataConfig, Rows, clean_checkins, number_ids
+from recap.data.cleaning import DataConfig, RawRows, clean_rows, number_ids, number_rows
 from recap.data.dataset import Dataset, Manifest, hash_tables
-from recap.data.parsing.read_report import ReadReport
+from recap.memory import trim_heap
 
 DESCRIBING: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
 """Columns of a raw row that describe a place."""
 
+IdsOf = Callable[[np.ndarray], np.ndarray]
+"""Ids by their numbers, which ascend."""
 
-def prepare_dataset(
-    raw: pd.DataFrame,
-    config: DataConfig,
-    *,
-    name: str,
-    source_format: str,
-    preset: str = "custom",
-    synthetic: bool = False,
-    reading: ReadReport | None = None,
-) -> Dataset:
+
+def prepare_dataset(raw: pd.DataFrame, config: DataConfig, *, name: str, source_format: str, **facts: Any) -> Dataset:
     """Build a dataset from a raw check-in table (columns in `recap.columns`).
 
     Users, POIs and categories are numbered in lexicographic order of their ids, so the numbering depends on content
@@ -32,67 +27,70 @@ def prepare_dataset(
     check-ins that are history only do not count, so that the rule for them changes no POI.
 
     Args:
-        reading: the reader's account, kept in the manifest.
+        facts: further fields of the `Manifest`, such as the reader's account ``reading``.
 
     Raises:
-        DataError: nothing usable is left, see `clean_checkins`.
+        DataError: nothing usable is left, see `clean_rows`.
     """
-    frame, report = clean_checkins(raw, config)
-    user, user_ids = number_ids(frame[c.USER_ID])
-    poi, poi_ids = number_ids(frame[c.POI_ID])
-    checkins = checkin_table(
-        user,
-        poi,
-        frame[c.TIME].to_numpy("datetime64[s]"),
-        frame[c.TZ_OFFSET_MINUTES].to_numpy(np.int16),
-        frame[c.SOURCE_ROW].to_numpy(np.int64),
-        Rows(
-            np.arange(len(frame)),
-            frame[c.SPLIT].to_numpy(np.int8),
-            frame[c.TRAJECTORY].to_numpy(),
-            history_only(frame),
-        ),
-    )
-    rows = frame.iloc[first_rows(checkins)]
-    pois = describe_pois(rows, poi_ids, checkins)
-    users = pd.DataFrame({c.USER_ID: user_ids})
-    manifest = Manifest(
-        name=name,
-        source_format=source_format,
-        preset=preset,
-        config=config,
-        report=report,
-        dataset_hash=hash_tables(checkins, pois, users),
-        synthetic=synthetic,
-        reading=reading,
-    )
-    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
+    rows, user_ids, poi_ids = number_rows(raw)
+    offset = raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int16)
+    ids = (user_ids.take, poi_ids.take)
+    return build_dataset(rows, offset, ids, raw.take, config, name=name, source_format=source_format, **facts)
 
 
-def checkin_table(
-    user: np.ndarray, poi: np.ndarray, time: np.ndarray, offset: np.ndarray, source_row: np.ndarray, left: Rows
-) -> pd.DataFrame:
-    """The table of check-ins from the columns of the rows left, in their order."""
+def build_dataset(
+    rows: RawRows,
+    offset: np.ndarray,
+    ids: tuple[IdsOf, IdsOf],
+    describing: Callable[[np.ndarray], pd.DataFrame],
+    config: DataConfig,
+    **facts: Any,
+) -> Dataset:
+    """Build a dataset from check-ins as numbers, see `prepare_dataset`.
+
+    Args:
+        offset: local minus UTC of each row, minutes.
+        ids: of users and of POIs.
+        describing: source rows to their raw rows, with `DESCRIBING` as far as there.
+    """
+    left, report = clean_rows(rows, config)
+    trim_heap()
+    user, users_left = _renumbered(rows.user[left.row])
+    poi, pois_left = _renumbered(rows.poi[left.row])
     starts = np.append(True, left.trajectory[1:] != left.trajectory[:-1])
     checkins = pd.DataFrame(
         {
             c.USER: user,
             c.POI: poi,
-            c.TIME: time,
-            c.TZ_OFFSET_MINUTES: offset,
+            c.TIME: rows.seconds[left.row].view("datetime64[s]"),
+            c.TZ_OFFSET_MINUTES: offset[left.row],
             c.TRAJECTORY: (np.cumsum(starts) - 1).astype(np.int32),
             c.SPLIT: left.split,
-            c.SOURCE_ROW: source_row,
+            c.SOURCE_ROW: rows.source_row[left.row],
         },
         copy=False,
     )
+    del rows, offset  # gigabytes of a large file
     checkins[c.TIME] = checkins[c.TIME].dt.tz_localize("UTC")
     if left.is_aside.any():
         checkins[c.HISTORY_ONLY] = left.is_aside
-    return checkins
+    first = checkins[c.SOURCE_ROW].to_numpy()[_first_rows(checkins)]
+    users_of, pois_of = ids
+    pois = _describe_pois(describing(first), pois_of(pois_left), checkins)
+    users = pd.DataFrame({c.USER_ID: users_of(users_left)})
+    trim_heap()
+    manifest = Manifest(config=config, report=report, dataset_hash=hash_tables(checkins, pois, users), **facts)
+    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
 
 
-def first_rows(checkins: pd.DataFrame) -> np.ndarray:
+def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Codes numbered again without those that do not occur, and the old numbers of the new ones."""
+    occurs = np.bincount(codes) > 0
+    rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
+    return rank[codes], np.flatnonzero(occurs)
+
+
+def _first_rows(checkins: pd.DataFrame) -> np.ndarray:
     """Row of each POI's first check-in by (time, source row), of those that open cases."""
     opening = np.flatnonzero(~history_only(checkins))
     poi, row = checkins[c.POI].to_numpy()[opening], checkins[c.SOURCE_ROW].to_numpy()[opening]
@@ -104,7 +102,7 @@ def first_rows(checkins: pd.DataFrame) -> np.ndarray:
     return opening[rows[np.append(True, np.diff(poi[rows]) != 0)]]
 
 
-def describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
+def _describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
     """The table of POIs from the raw row that describes each, in order of their numbers."""
     trained = checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN]
     category_index, _ = number_ids(rows[c.CATEGORY_ID])

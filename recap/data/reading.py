@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Final, Literal, get_args
 
-import pandas as pd
-
-from recap.data.format_detection import Detection, detect_format
+from recap.data.format_detection import detect_format
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, ReadReport
+from recap.data.parsing.read_report import RawRead
 from recap.data.readers.getnext import read_getnext
 from recap.data.readers.headerless import read_foursquare, read_gowalla
 from recap.data.readers.libcity import read_libcity
@@ -15,20 +13,6 @@ from recap.data.readers.own_table import read_own_table
 from recap.data.readers.recbole import read_recbole
 from recap.data.understanding import Understanding, understand_table
 from recap.errors import ConfigError
-
-__all__ = [
-    "SOURCE_FORMATS",
-    "Detection",
-    "RawRead",
-    "ReadOptions",
-    "ReadReport",
-    "SourceFormat",
-    "Understanding",
-    "detect_format",
-    "read_checkins",
-    "read_raw",
-    "understand",
-]
 
 SourceFormat = Literal["foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet"]
 SOURCE_FORMATS: Final = get_args(SourceFormat)
@@ -45,7 +29,7 @@ def read_checkins(path: Path, source_format: str, options: ReadOptions | None = 
     """
     options = options or ReadOptions()
     if source_format == "auto":
-        source_format = detect_format(path, options.encoding).source_format
+        source_format, _ = detect_format(path, options.encoding)
     match source_format:
         case "foursquare":
             return read_foursquare(path, options)
@@ -71,13 +55,7 @@ def understand(path: Path, source_format: str = "auto", options: ReadOptions | N
     """
     options, why = options or ReadOptions(), NAMED
     if source_format == "auto":
-        found = detect_format(path, options.encoding)
-        source_format, why = found.source_format, found.why
+        source_format, why = detect_format(path, options.encoding)
     if source_format in OWN_FORMATS:
         return understand_table(path, source_format, options, why)
     return Understanding(path=str(path), source_format=source_format, why=why, options=options)
-
-
-def read_raw(path: Path, source_format: str, options: ReadOptions | None = None) -> pd.DataFrame:
-    """The table of `read_checkins` alone."""
-    return read_checkins(path, source_format, options).table

@@ -2,7 +2,7 @@
 
 import time
 from dataclasses import dataclass
-from typing import NotRequired, TypedDict
+from typing import Any
 
 import pandas as pd
 
@@ -10,25 +10,11 @@ from recap import columns as c
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.metrics import Metrics, MetricsByGroup, metrics_by_group
+from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import score_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.scores import Scorer
-
-
-class EvaluationSummary(TypedDict):
-    """The plain numbers of an evaluation, ready for JSON."""
-
-    protocol: Protocol
-    model: str
-    dataset_hash: str
-    seconds: float
-    drawn_from: NotRequired[int]
-    all: Metrics
-    head: Metrics
-    tail: Metrics
-    unseen: Metrics
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,21 +36,11 @@ class Evaluation:
     seconds: float
     drawn_from: int | None = None
 
-    def summary(self) -> EvaluationSummary:
+    def summary(self) -> dict[str, Any]:
         """The plain numbers, ready for JSON; ``drawn_from`` is there where not every case was ranked."""
-        summary: EvaluationSummary = {
-            "protocol": self.protocol,
-            "model": self.model,
-            "dataset_hash": self.dataset_hash,
-            "seconds": self.seconds,
-            "all": self.metrics["all"],
-            "head": self.metrics["head"],
-            "tail": self.metrics["tail"],
-            "unseen": self.metrics["unseen"],
-        }
-        if self.drawn_from is not None:
-            summary["drawn_from"] = self.drawn_from
-        return summary
+        drawn = {} if self.drawn_from is None else {"drawn_from": self.drawn_from}
+        facts = {name: getattr(self, name) for name in ("protocol", "model", "dataset_hash", "seconds")}
+        return {**facts, **self.metrics, **drawn}
 
 
 def evaluate(
@@ -75,7 +51,6 @@ def evaluate(
     split: int = c.TEST,
     protocol: Protocol = "every_step",
     checkins: CheckinTensors | None = None,
-    batch_size: int = 512,
     most: int | None = None,
 ) -> Evaluation:
     """Score the cases of a split and summarise.
@@ -91,7 +66,7 @@ def evaluate(
     cases = describe_cases(dataset, graph, split, protocol, most=most)
     num_cases = len(dataset.cases(split, protocol))
     checkins = CheckinTensors.from_dataset(dataset) if checkins is None else checkins
-    records = score_cases(scorer, cases, checkins, batch_size=batch_size)
+    records = score_cases(scorer, cases, checkins)
     return Evaluation(
         model=scorer.name,
         protocol=protocol,

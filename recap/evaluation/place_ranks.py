@@ -61,9 +61,10 @@ class Contributions:
     value_C: Tensor
 
     @classmethod
-    def none(cls, dtype: torch.dtype = torch.float64) -> "Contributions":
+    def none(cls) -> "Contributions":
         """Contributions without any points."""
-        return cls(torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=torch.int64), torch.zeros(0, dtype=dtype))
+        no_index = torch.zeros(0, dtype=torch.int64)
+        return cls(no_index, no_index, torch.zeros(0, dtype=torch.float64))
 
 
 @one_thread()
@@ -74,7 +75,7 @@ def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Co
         output: l_core(d) = w_d . h + b_d (Eq. 5).
     """
     blocks = ScoreBlocks(output, state_MD, contributions)
-    own = blocks.start_of(poi)
+    own = poi - poi % _BLOCK
     own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # as the block below has it, to the last digit
 
     def read(starts: Sequence[int]) -> tuple[Tensor, Tensor, list[Tensor]]:
@@ -88,7 +89,7 @@ def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Co
                 sums.append(torch.logsumexp(total_MB, dim=1))
         return better_M, tied_M, sums
 
-    better, tied, sums = zip(*side_by_side(read, blocks.starts, _WORTH_A_THREAD), strict=True)
+    better, tied, sums = zip(*side_by_side(read, range(0, output.out_features, _BLOCK), _WORTH_A_THREAD), strict=True)
     log_sum_M = torch.logsumexp(torch.stack([each for some in sums for each in some]), dim=0)
     return PlaceRanks(own_M1[:, 0], log_sum_M, Ranks(sum(better), sum(tied)).mean_B)
 
@@ -102,15 +103,6 @@ class ScoreBlocks:
         self._contributions = Contributions(
             contributions.scoring_C[order_C], contributions.poi_C[order_C], contributions.value_C[order_C]
         )
-
-    @property
-    def starts(self) -> range:
-        """The place that each block begins at."""
-        return range(0, self._output.out_features, _BLOCK)
-
-    def start_of(self, poi: int) -> int:
-        """The place that its block begins at."""
-        return poi - poi % _BLOCK
 
     def totals(self, start: int) -> Tensor:
         """Totals (M, B) of the block that begins at a place."""

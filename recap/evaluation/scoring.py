@@ -18,7 +18,7 @@ _MOST_SCORES: Final = 1 << 24
 """Cases times places that are scored at a time; memory stays bounded whatever the catalogue."""
 
 
-def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *, batch_size: int = 512) -> pd.DataFrame:
+def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) -> pd.DataFrame:
     """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank``.
 
     Args:
@@ -30,7 +30,7 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *,
     """
     counts_2N = np.zeros((2, len(cases)), dtype=np.int64)
     start = 0
-    for batch, scores, ranks in _scored_batches(scorer, cases, checkins, batch_size):
+    for batch, scores, ranks in _scored_batches(scorer, cases, checkins):
         del scores  # before the next batch's come
         for row, count_B in enumerate((ranks.num_better_B, ranks.num_tied_B)):
             counts_2N[row, start : start + len(batch)] = count_B.cpu().numpy()
@@ -79,7 +79,7 @@ def score_cases(
 
 
 def _scored_batches(
-    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int
+    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int = 512
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1

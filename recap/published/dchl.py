@@ -11,7 +11,7 @@ Shape suffixes: B cases, P POIs, U users, V views, L edges, H visits, D features
 """
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Final
 
 import numpy as np
@@ -131,12 +131,8 @@ def contrast_views(views: list[Tensor], temperature: float) -> Tensor:
     >>> float(contrast_views([same, same], 1.0).round(decimals=4))  # log(1 + 1 / e)
     0.3133
     """
-    losses = []
-    for one, first in enumerate(views):
-        for second in views[one + 1 :]:
-            losses.append(
-                F.cross_entropy(first @ second.T / temperature, torch.arange(len(first), device=first.device))
-            )
+    row_R = torch.arange(len(views[0]), device=views[0].device)
+    losses = [F.cross_entropy(one @ other.T / temperature, row_R) for one, other in combinations(views, 2)]
     return torch.stack(losses).sum()
 
 

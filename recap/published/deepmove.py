@@ -17,14 +17,13 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
-from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.history import CheckinTensors
 from recap.published.city import City
 from recap.published.configs import DeepmoveConfig
-from recap.published.network import SequenceNetwork
+from recap.published.network import SequenceNetwork, slot_of_day
 from recap.published.windows import TrainingWindows, Windows
 
-SLOTS: Final = 48
-_SATURDAY: Final = 5
+HOURS: Final = 24
 _NEVER: Final = -1e30
 
 
@@ -37,7 +36,7 @@ class Deepmove(SequenceNetwork):
         self.window = config.window
         token = config.dim + config.slot_dim
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
-        self.slot_embedding = nn.Embedding(SLOTS, config.slot_dim)
+        self.slot_embedding = nn.Embedding(2 * HOURS, config.slot_dim)
         self.user_embedding = nn.Embedding(city.num_users, config.user_dim)
         self.recurrent = nn.LSTM(token, config.hidden_dim, batch_first=True)
         self.history = nn.Linear(token, config.hidden_dim)
@@ -50,7 +49,7 @@ class Deepmove(SequenceNetwork):
     def states(self, windows: Windows) -> Tensor:
         """Recurrent state and attended history, (B, K, 2 D)."""
         poi_BKD = self.poi_embedding(windows.poi_BK)
-        slot_BK = slot_of_day(windows.local_seconds_BK)
+        slot_BK = slot_of_day(windows.local_seconds_BK, HOURS)
         slot_BKD = self.slot_embedding(slot_BK)
         state_BKD, _ = self.recurrent(self.dropout(torch.cat([poi_BKD, slot_BKD], dim=-1)))
         walk_BK = changes(windows.checkins.trajectory_T[windows.row_BK]).cumsum(1)
@@ -67,16 +66,6 @@ class Deepmove(SequenceNetwork):
         whole_ND = torch.cat([state_ND, self.user_embedding(checkins.user_T[row_N])], dim=-1)
         logits: Tensor = self.output(self.dropout(whole_ND))
         return logits
-
-
-def slot_of_day(local_seconds: Tensor) -> Tensor:
-    """The local hour on a weekday, 0 to 23, or at a weekend, 24 to 47.
-
-    >>> slot_of_day(torch.tensor([3_600, 2 * 86_400 + 3_600]))  # Thursday and Saturday, at one
-    tensor([ 1, 25])
-    """
-    weekend = (local_weekday(local_seconds) >= _SATURDAY).to(local_seconds.dtype)
-    return local_seconds % SECONDS_PER_DAY // 3600 + 24 * weekend
 
 
 def changes(value_BK: Tensor) -> Tensor:

@@ -30,7 +30,7 @@ from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import MsahgConfig
 from recap.published.dchl import CaseExamples, comes_later, contrast_views, incidence, nearness, occurrences, pool_past
-from recap.published.network import Examples, PublishedNetwork
+from recap.published.network import Examples, PublishedNetwork, slot_of_day
 from recap.scores import CaseBatch
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
@@ -40,7 +40,6 @@ CLOCK: Final = "users"
 SPLITS: Final = {"user": ("collaborative",), "time": ("temporal", CLOCK), "place": ("geographic",)}
 """Split -> the hypergraphs that each of its two scenarios has to itself."""
 SIDES: Final = (0, 1)
-_HALF_HOUR: Final = 1800
 _SLOTS: Final = 48
 
 
@@ -79,7 +78,7 @@ class Msahg(PublishedNetwork):
         config = self.config
         visited_PU, later_PP = incidence(city), comes_later(city)
         near_PP = nearness(city, config.near_places, config.radius_km)
-        slot_N = half_hour(city.local_seconds_N).numpy()
+        slot_N = slot_of_day(city.local_seconds_N, _SLOTS).numpy()
         open_PS = occurrences(city.poi_N.numpy(), slot_N, (city.num_pois, 2 * _SLOTS))
         awake_US = occurrences(city.user_N.numpy(), slot_N, (city.num_users, 2 * _SLOTS))
 
@@ -179,16 +178,6 @@ class Msahg(PublishedNetwork):
                 learned = F.cross_entropy(self.match(users, places), part.target_B)
                 losses.append((1 - weight) * learned + weight * contrast)
         return torch.stack(losses).sum()
-
-
-def half_hour(local_seconds: Tensor) -> Tensor:
-    """The half hour of a workday (0 to 47) or of a weekend (48 to 95).
-
-    >>> half_hour(torch.tensor([3_600, 2 * 86_400 + 1_800]))  # Thursday at one; Saturday at half past midnight
-    tensor([ 2, 49])
-    """
-    weekend = (local_weekday(local_seconds) >= 5).long()
-    return local_seconds % SECONDS_PER_DAY // _HALF_HOUR + _SLOTS * weekend
 
 
 def locals_of(city: City, days: float) -> Tensor:

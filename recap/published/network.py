@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors
+from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.windows import TrainingWindows, Windows
@@ -113,6 +113,16 @@ def slot_of_week(local_seconds: Tensor) -> Tensor:
     tensor([72,  1])
     """
     return (local_seconds // 3600 + 72) % SLOTS_OF_WEEK
+
+
+def slot_of_day(local_seconds: Tensor, slots: int) -> Tensor:
+    """Which of so many parts of the day, 0 to slots - 1 on a workday, slots to 2 slots - 1 on a weekend.
+
+    >>> slot_of_day(torch.tensor([3_600, 2 * 86_400 + 1_800]), 48)  # Thursday at one; Saturday at half past midnight
+    tensor([ 2, 49])
+    """
+    weekend = (local_weekday(local_seconds) >= 5).to(local_seconds.dtype)
+    return local_seconds % SECONDS_PER_DAY // (SECONDS_PER_DAY // slots) + slots * weekend
 
 
 def causal_mask(length: int, device: torch.device) -> Tensor:

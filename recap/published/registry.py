@@ -6,21 +6,6 @@ import torch
 
 from recap.published.city import City
 from recap.published.config import PublishedConfig
-from recap.published.configs import (
-    DchlConfig,
-    DeepmoveConfig,
-    DepoiConfig,
-    DprlConfig,
-    FlashbackConfig,
-    GetnextConfig,
-    LotnextConfig,
-    MeltConfig,
-    MsahgConfig,
-    ReplayConfig,
-    RotanConfig,
-    SasrecConfig,
-    SthgcnConfig,
-)
 from recap.published.dchl import Dchl
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import Depoi
@@ -36,24 +21,25 @@ from recap.published.rotan import Rotan
 from recap.published.sasrec import Sasrec
 from recap.published.sthgcn import Sthgcn
 
-_NETWORKS: Final[dict[type[PublishedConfig], type[PublishedNetwork]]] = {
-    FlashbackConfig: Flashback,
-    ReplayConfig: Replay,
-    LotnextConfig: Lotnext,
-    SasrecConfig: Sasrec,
-    MeltConfig: Melt,
-    GetnextConfig: Getnext,
-    DchlConfig: Dchl,
-    DeepmoveConfig: Deepmove,
-    DprlConfig: Dprl,
-    RotanConfig: Rotan,
-    DepoiConfig: Depoi,
-    MsahgConfig: Msahg,
-    SthgcnConfig: Sthgcn,
+_NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {
+    "flashback": Flashback,
+    "replay": Replay,
+    "lotnext": Lotnext,
+    "sasrec": Sasrec,
+    "melt": Melt,
+    "getnext": Getnext,
+    "dchl": Dchl,
+    "deepmove": Deepmove,
+    "dprl": Dprl,
+    "rotan": Rotan,
+    "depoi": Depoi,
+    "msahg": Msahg,
+    "sthgcn": Sthgcn,
 }
+"""Name in a configuration -> network."""
 
 
 def build_published(config: PublishedConfig, city: City, dtype: torch.dtype = torch.float32) -> PublishedNetwork:
     """An untrained network; train in float32, ask for float64 where scores must not depend on the batch."""
-    network: PublishedNetwork = _NETWORKS[type(config)](config, city)
+    network: PublishedNetwork = _NETWORKS[config.network](config, city)
     return network.to(dtype)

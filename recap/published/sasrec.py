@@ -17,6 +17,7 @@ from recap.published.city import City
 from recap.published.configs import SelfAttentionConfig
 from recap.published.network import SequenceNetwork, causal_mask
 from recap.published.windows import Windows
+from recap.ragged import found_in
 
 _TRIES: Final = 20
 """A user who has been to nearly every place keeps a visited one after so many draws."""
@@ -36,16 +37,11 @@ class UnvisitedSampler(nn.Module):
         """A place for each user, uniform over those not visited in training."""
         poi_N = torch.randint(self.num_pois, user_N.shape).to(user_N.device)
         for _ in range(_TRIES):
-            again_N = self._is_visited(user_N, poi_N)
+            again_N, _ = found_in(self.visited_V, user_N * self.num_pois + poi_N)
             if not again_N.any():
                 break
             poi_N[again_N] = torch.randint(self.num_pois, (int(again_N.sum()),)).to(user_N.device)
         return poi_N
-
-    def _is_visited(self, user_N: Tensor, poi_N: Tensor) -> Tensor:
-        key_N = user_N * self.num_pois + poi_N
-        place_N = torch.searchsorted(self.visited_V, key_N).clamp_max(len(self.visited_V) - 1)
-        return self.visited_V[place_N] == key_N
 
 
 class Block(nn.Module):

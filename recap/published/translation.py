@@ -15,7 +15,7 @@ from scipy.spatial import cKDTree
 from torch import Tensor
 from torch.nn import functional as F
 
-from recap.geodesy import EARTH_RADIUS_KM
+from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.published.city import City
 
 VISITS, NEXT, NEAR = 0, 1, 2
@@ -39,11 +39,7 @@ class Neighbours:
 
 def places_near(city: City, most: int = NEAREST, within_km: float = NEAR_KM) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of a POI and another one near it, at most ``most`` a POI, the nearest first."""
-    radians = np.deg2rad(city.coordinates_P2.numpy())
-    latitude, longitude = radians.T
-    on_sphere = np.stack(
-        [np.cos(latitude) * np.cos(longitude), np.cos(latitude) * np.sin(longitude), np.sin(latitude)], axis=1
-    )
+    on_sphere = unit_vectors(*city.coordinates_P2.numpy().T)
     chord = 2 * np.sin(within_km / EARTH_RADIUS_KM / 2)
     count = min(most + 1, city.num_pois)
     _, found = cKDTree(on_sphere).query(on_sphere, k=count, distance_upper_bound=chord)

@@ -6,18 +6,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 
-def read_validated(
-    path: Path, columns: list[str] | None = None, filters: list[tuple[str, str, int]] | None = None
-) -> pa.Table:
+def read_validated(path: Path, columns: list[str] | None = None) -> pa.Table:
     """A table, validated before any value is used: an index beyond its dictionary would read foreign memory.
 
     Args:
         columns: those to read, all by default.
-        filters: column, comparison and number that every row meets, as in `pyarrow.parquet.read_table`.
 
     Raises:
         pyarrow.ArrowException, OSError: no Parquet file, or one whose values do not fit their types.
     """
-    table = pq.read_table(path, columns=columns, filters=filters)
+    table = pq.read_table(path, columns=columns)
     table.validate(full=True)
     return table

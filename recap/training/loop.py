@@ -99,7 +99,7 @@ class TrainingLoop(ABC):
     Args:
         folder: holds state, best weights and journal; must exist and be this trainer's alone.
         device: where model and check-in tensors live for the whole run.
-        journal_folder: where metrics and TensorBoard events go; ``folder`` if not given.
+        journal_folder: where metrics go; ``folder`` if not given.
         group: the processes that share this training.
     """
 

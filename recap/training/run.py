@@ -2,10 +2,11 @@
 
 import json
 import logging
+import shutil
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, TypedDict
+from typing import Any, Final
 
 import torch
 from filelock import FileLock, Timeout
@@ -20,7 +21,6 @@ from recap.checkpoint import (
     Checkpoint,
     CheckpointManifest,
     EpochResult,
-    TrainingSummary,
     write_checkpoint,
     write_vocabulary,
 )
@@ -40,19 +40,12 @@ from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, T
 from recap.training.published_trainer import PublishedTrainer
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
-from recap.training_config import AnyTraining, TrainConfig
+from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 
 CONFIG: Final = "config.json"
 """Data and configuration of a training in progress."""
 _LOCK = ".lock"
 _log = logging.getLogger(__name__)
-
-
-class TrainingIdentity(TypedDict):
-    """What a resumed training must share with the one that was started: ``train`` is the JSON of its configuration."""
-
-    dataset_hash: str
-    train: dict[str, Any]
 
 
 def train(
@@ -68,7 +61,6 @@ def train(
     after_test: Callable[[Evaluation], None] | None = None,
     journal_folder: Path | None = None,
     group: Group | None = None,
-    baselines: Sequence[str] | None = None,
 ) -> Checkpoint | None:
     """Train into ``out`` and write the checkpoint there.
 
@@ -78,10 +70,8 @@ def train(
         stop: polled after every step; True saves the state and ends early.
         after_epoch: called when an epoch is finished and saved.
         after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
-        journal_folder: where metrics, TensorBoard events and versions go; inside ``out`` if not given.
+        journal_folder: where metrics and versions go; inside ``out`` if not given.
         group: the processes that share the training; all but the writer return None.
-        baselines: whose test metrics are shown with the model's; counters, and the curves alone where a fit is no
-            burden, if not given.
 
     Returns:
         The checkpoint, or None when ``stop`` ended the training early.
@@ -93,11 +83,15 @@ def train(
         DivergenceError: losses or weights are no finite numbers any more; the saved state is from before that.
     """
     group = group or Group()
-    if not group.is_writer:
-        _train_along(dataset, config, out, device, watch, stop, group)
+    working = out / TRAINING_FOLDER
+    if not group.is_writer:  # the writer has checked the folder when it comes to `wait`
+        trainer = build_trainer(dataset, config, working, device, group=group)
+        group.wait()
+        if (working / STATE_FILE).is_file():
+            trainer.resume()
+        trainer.run(watch, stop)
         return None
     _check_folder(out, resume)
-    working = out / TRAINING_FOLDER
     is_new = not out.exists()
     try:
         working.mkdir(parents=True, exist_ok=True)
@@ -109,7 +103,7 @@ def train(
     except Timeout as error:
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
-        identity: TrainingIdentity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
+        identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         _check_identity(working / CONFIG, identity, config, resume)
         trainer = build_trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
         group.wait()
@@ -119,8 +113,7 @@ def train(
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
-        others = baselines_shown(config, dataset) if baselines is None else baselines
-        _write_checkpoint(out, dataset, trainer, device, after_test, others)
+        _write_checkpoint(out, dataset, trainer, device, after_test)
         return Checkpoint.load(out)
     except OSError as error:
         raise RecapError(
@@ -129,7 +122,7 @@ def train(
     finally:
         lock.release()
         if not any(path.is_file() for path in working.rglob("*")):
-            _remove_empty(out if is_new else working)
+            shutil.rmtree(out if is_new else working)
             if not is_new:
                 (out / _LOCK).unlink(missing_ok=True)
 
@@ -144,26 +137,8 @@ def build_trainer(
     group: Group | None = None,
 ) -> TrainingLoop:
     """The loop that trains a configuration."""
-    if isinstance(config, TrainConfig):
-        return Trainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
-    return PublishedTrainer(dataset, config, folder, device, journal_folder=journal_folder, group=group)
-
-
-def _train_along(
-    dataset: Dataset,
-    config: AnyTraining,
-    out: Path,
-    device: torch.device,
-    watch: Watcher | None,
-    stop: StopRequest,
-    group: Group,
-) -> None:
-    """The part of a process that writes nothing; the writer has checked the folder when it comes to `wait`."""
-    trainer = build_trainer(dataset, config, out / TRAINING_FOLDER, device, group=group)
-    group.wait()
-    if (trainer.folder / STATE_FILE).is_file():
-        trainer.resume()
-    trainer.run(watch, stop)
+    kind: type[TrainingLoop] = Trainer if isinstance(config, TrainConfig) else PublishedTrainer
+    return kind(dataset, config, folder, device, journal_folder=journal_folder, group=group)
 
 
 def _check_folder(out: Path, resume: bool) -> None:
@@ -179,7 +154,8 @@ def _check_folder(out: Path, resume: bool) -> None:
         )
 
 
-def _check_identity(path: Path, identity: TrainingIdentity, config: AnyTraining, resume: bool) -> None:
+def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, resume: bool) -> None:
+    """A resumed training has the dataset and the configuration it was started with."""
     if not resume or not path.is_file():
         return
     try:
@@ -208,7 +184,6 @@ def _write_checkpoint(
     trainer: TrainingLoop,
     device: torch.device,
     after_test: Callable[[Evaluation], None] | None,
-    others: Sequence[str],
 ) -> None:
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
@@ -226,7 +201,7 @@ def _write_checkpoint(
         after_test(evaluation)
     baselines: dict[str, MetricsByGroup] = {}
     cases, checkins = describe_cases(dataset, trainer.graph, c.TEST, most=most), trainer.checkins.to("cpu")
-    for name in others:
+    for name in baselines_shown(trainer.config, dataset):
         try:
             baseline = build_baseline(name, dataset, trainer.graph)
             baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))
@@ -260,9 +235,3 @@ def baselines_shown(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:
     if isinstance(config, TrainConfig) and (config.sampled_softmax is not None or not config.model.has_core):
         return COUNTING_BASELINES
     return COUNTING_BASELINES if dataset.num_pois > MOST_PLACES else (FEATURE_CURVES, *COUNTING_BASELINES)
-
-
-def _remove_empty(folder: Path) -> None:
-    for path in sorted(folder.rglob("*"), reverse=True):
-        path.unlink() if path.is_file() else path.rmdir()
-    folder.rmdir()

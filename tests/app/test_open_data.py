@@ -5,6 +5,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from app.settings import ADDRESS_VARIABLE, UPLOAD_VARIABLE
 from app.sources import dataset_source
 from recap.errors import ConfigError, RecapError
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.worlds import small_city
 
 CITY = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -133,7 +135,9 @@ def test_names_stay_in_their_folder(home: Path) -> None:
     """A file's or dataset's name is no path."""
     upload = uploads.keep_copy("../../../etc/pass wd\x00.csv", io.BytesIO(b"x"))
     assert upload.path.parent == upload.folder and upload.folder.parent == home / "uploads"
-    assert uploads.new_dataset_folder("../..").parent == home / "datasets"
+    city = small_city()
+    named = replace(city, manifest=city.manifest.model_copy(update={"name": "../.."}))
+    assert uploads.save_dataset(named, "").parent == home / "datasets"
     with pytest.raises(ConfigError):
         uploads.delete_dataset(home / "datasets" / ".." / "runs")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from recap import columns as c
 from recap.errors import DataError
-from recap.graph import TransitionGraph, count_transitions
+from recap.graph import TransitionGraph
 from tests.checkins import split_dataset
 
 NUM_POIS = 6
@@ -28,7 +28,6 @@ DIAMOND = graph_of({(0, 1): 3, (0, 2): 1, (1, 3): 2, (2, 3): 1, (2, 0): 1, (3, 3
 def test_counts_training_pairs_within_trajectories() -> None:
     """0->1 twice, 1->1 once (self-transitions count); 1->2 ends in test and 2->0 crosses a boundary: not counted."""
     dataset = split_dataset([(0, [(0, 0), (1, 0), (1, 0)]), (0, [(0, 0), (1, 0), (2, 2)]), (1, [(0, 0)])], 3)
-    assert count_transitions(dataset.checkins).to_dict() == {(0, 1): 2, (1, 1): 1}
     graph = TransitionGraph.from_dataset(dataset)
     assert graph.counts.toarray().tolist() == [[0, 2, 0], [0, 1, 0], [0, 0, 0]]
     assert (graph.num_pois, graph.num_transitions) == (3, 2)
@@ -38,7 +37,7 @@ def test_refuses_a_training_split_without_transitions() -> None:
     """Nothing to count is an error, not an empty graph."""
     dataset = split_dataset([(0, [(0, 0)]), (1, [(1, 0), (0, 2)])], 2)
     with pytest.raises(DataError, match="no transition"):
-        count_transitions(dataset.checkins)
+        TransitionGraph.from_dataset(dataset)
 
 
 def test_adjacency_divides_by_the_row_total() -> None:

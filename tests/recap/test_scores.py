@@ -22,9 +22,9 @@ def test_parts_and_total_by_hand() -> None:
     scores = example()
     assert scores.names == ["core", "prior", "correction"]
     assert scores.total.tolist() == [[1.0, 2.0, 13.5], [23.0, 35.0, 6.0]]
-    assert scores.prior.tolist() == [[0.0, 0.0, 10.0], [20.0, 30.0, 0.0]]
-    assert scores.correction.tolist() == [[0.0, 0.0, 0.5], [-1.0, 0.0, 0.0]]
-    assert scores.core is scores.dense["core"]
+    assert scores.parts["prior"].tolist() == [[0.0, 0.0, 10.0], [20.0, 30.0, 0.0]]
+    assert scores.parts["correction"].tolist() == [[0.0, 0.0, 0.5], [-1.0, 0.0, 0.0]]
+    assert scores.parts["core"] is scores.dense["core"]
 
 
 def test_parts_at_chosen_pois() -> None:
@@ -61,7 +61,7 @@ def test_no_candidate_at_all() -> None:
     empty = torch.zeros(0, dtype=torch.int64)
     core = torch.tensor([[1.0, 2.0]])
     scores = Scores({"core": core}, {"prior": torch.zeros(0)}, empty, empty)
-    assert torch.equal(scores.total, core) and not scores.prior.any()
+    assert torch.equal(scores.total, core) and not scores.parts["prior"].any()
 
 
 def test_a_batch_reads_source_user_and_target_from_the_table() -> None:

@@ -20,7 +20,8 @@ from recap.data.inspection import Inspection, describe_read, preview_rows, read_
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.preparation import prepare_dataset
-from recap.data.reading import Understanding, read_checkins, understand
+from recap.data.reading import read_checkins, understand
+from recap.data.understanding import Understanding
 from recap.data.understanding.proposal import ColumnProposal, Question, option_text
 from recap.printable import markdown_text
 

@@ -1,7 +1,10 @@
-"""The engine, DuckDB: numbers users and places in the order of their ids, and sorts check-ins on disk."""
+"""Check-ins on disk: spooled by the readers, then numbered in the order of their ids and sorted by DuckDB."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -11,6 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap import columns as c
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RawRead, ReadReport
+from recap.data.readers.headerless import read_foursquare
+from recap.data.readers.own_table import read_own_table
 from recap.errors import ConfigError, RecapError
 
 SECONDS: Final = "seconds"
@@ -24,24 +31,16 @@ class OrderedRows:
     Attributes:
         rows: Parquet of ``user, poi`` (int32 ranks of the ids), ``seconds``, ``tz_offset_minutes``, ``source_row``.
         users, pois: Parquet of all ids, row n is that of number n.
-        num_rows, num_users, num_pois: how many there are.
     """
 
     rows: Path
     users: Path
     pois: Path
-    num_rows: int
-    num_users: int
-    num_pois: int
 
 
 def is_installed() -> bool:
     """Whether DuckDB is installed."""
-    try:
-        import duckdb  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("duckdb") is not None
 
 
 def connect(folder: Path, memory_bytes: int) -> Any:
@@ -78,6 +77,8 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
     """
     ordered = {name: folder / f"{name}.parquet" for name in ("rows", c.USER, c.POI)}
     database = connect(folder, memory_bytes)
+    import duckdb  # it is there
+
     try:
         database.read_parquet(str(spool)).create_view("spool")
         for name, column in ((c.USER, c.USER_ID), (c.POI, c.POI_ID)):
@@ -94,12 +95,11 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
         rows.write_parquet(str(ordered["rows"]), compression="zstd")
     except OSError as error:
         raise RecapError(f"writing {folder} failed: {error.strerror or error}") from error
-    except _engine_errors() as error:
+    except duckdb.Error as error:
         raise RecapError(f"the engine stopped: {str(error).splitlines()[0]}; free memory or disk space") from error
     finally:
         database.close()
-    counts = [pq.read_metadata(path).num_rows for path in ordered.values()]
-    return OrderedRows(ordered["rows"], ordered[c.USER], ordered[c.POI], *counts)
+    return OrderedRows(ordered["rows"], ordered[c.USER], ordered[c.POI])
 
 
 def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
@@ -130,8 +130,47 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-def _engine_errors() -> type[Exception]:
-    import duckdb
+_READERS: Final[Mapping[str, Callable[..., RawRead]]] = {
+    "foursquare": read_foursquare,
+    **{form: partial(read_own_table, source_format=form) for form in ("csv", "json", "parquet")},
+}
+FORMATS: Final = tuple(_READERS)
+"""Formats that can be spooled."""
 
-    error: type[Exception] = duckdb.Error
-    return error
+
+def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:
+    """Read a file of check-ins into a file of raw rows.
+
+    Raises:
+        DataError: see the format's reader in `recap.data.readers`.
+        RecapError: the disk refused.
+    """
+    spool = folder / "spool.parquet"
+    writer: pq.ParquetWriter | None = None
+    num_rows = 0
+
+    def add(block: pa.Table) -> None:
+        nonlocal writer, num_rows
+        rows = pa.array(np.arange(num_rows, num_rows + block.num_rows, dtype=np.int64))
+        num_rows += block.num_rows
+        seconds = block[c.TIME].cast(pa.int64())
+        table = block.drop_columns([c.TIME]).append_column(SECONDS, seconds).append_column(c.SOURCE_ROW, rows)
+        with _written(spool):
+            writer = writer or pq.ParquetWriter(spool, table.schema, compression="zstd")
+            writer.write_table(table)
+
+    try:
+        account = _READERS[source_format](path, options=options, sink=add).account
+    finally:
+        if writer is not None:
+            with _written(spool):
+                writer.close()
+    return spool, account
+
+
+@contextmanager
+def _written(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RecapError(f"writing {path} failed: {error.strerror or error}; free disk space") from error

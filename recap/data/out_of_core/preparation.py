@@ -4,24 +4,22 @@ Texts stay on disk, where DuckDB numbers them and sorts the rows; check-ins as n
 """
 
 import tempfile
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 import numpy as np
-import pandas as pd
 import psutil
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig, RawRows, clean_rows
-from recap.data.dataset import Dataset, Manifest, hash_tables
-from recap.data.out_of_core.engine import SECONDS, is_installed, order_rows, rows_at
-from recap.data.out_of_core.spool import FORMATS, spool_rows
+from recap.data.cleaning import DataConfig, RawRows
+from recap.data.dataset import Dataset
+from recap.data.out_of_core.engine import FORMATS, SECONDS, is_installed, order_rows, rows_at, spool_rows
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.text_table import GZIP_MAGIC
-from recap.data.preparation import DESCRIBING, checkin_table, describe_pois, first_rows
+from recap.data.preparation import DESCRIBING, build_dataset
 from recap.errors import ConfigError, RecapError
 from recap.memory import trim_heap
 
@@ -42,16 +40,11 @@ _SHARE: Final = 0.6
 """Share of the free memory that it may take."""
 
 
-@dataclass(frozen=True)
-class Choice:
-    """How to prepare, and a sentence on why if people should know."""
-
-    is_out_of_core: bool
-    note: str = ""
-
-
-def choose_engine(engine: str, path: Path, source_format: str) -> Choice:
+def choose_engine(engine: str, path: Path, source_format: str) -> tuple[bool, str]:
     """Choose memory if the file fits, else disk, unless an engine is named.
+
+    Returns:
+        Whether to prepare on disk, and a sentence on why not if people should know.
 
     Raises:
         ConfigError: the engine is unknown or cannot prepare this format.
@@ -61,12 +54,12 @@ def choose_engine(engine: str, path: Path, source_format: str) -> Choice:
     if engine == "duckdb":
         if source_format not in FORMATS:
             raise ConfigError(f"--engine duckdb prepares {', '.join(FORMATS)}, got {source_format}; leave --engine out")
-        return Choice(True)
+        return True, ""
     if engine == "memory" or source_format not in FORMATS or not _is_large(path, source_format):
-        return Choice(False)
+        return False, ""
     if not is_installed():
-        return Choice(False, "This file may not fit into memory; `pip install 'recap[large]'` prepares it on disk.")
-    return Choice(True)
+        return False, "This file may not fit into memory; `pip install 'recap[large]'` prepares it on disk."
+    return True, ""
 
 
 def _is_large(path: Path, source_format: str) -> bool:
@@ -98,7 +91,7 @@ def prepare_out_of_core(
     Args:
         workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
             disk goes again.
-        source_format: one of `spool.FORMATS`.
+        source_format: one of `engine.FORMATS`.
         memory_bytes: memory of the engine; None takes a quarter of the free memory.
 
     Raises:
@@ -119,30 +112,20 @@ def prepare_out_of_core(
         ordered = order_rows(spool, folder, memory_bytes)
         trim_heap()
         table = pq.read_table(ordered.rows)
-        user, poi, seconds, offset, source_row = (
-            table[name].to_numpy() for name in (c.USER, c.POI, SECONDS, c.TZ_OFFSET_MINUTES, c.SOURCE_ROW)
-        )
+        columns = {name: table[name].to_numpy() for name in table.column_names}
         del table
-        left, report = clean_rows(RawRows(user, poi, seconds, source_row), config)
-        trim_heap()
-        user, users_left = _renumbered(user[left.row])
-        poi, pois_left = _renumbered(poi[left.row])
-        time = seconds[left.row].view("datetime64[s]")
-        checkins = checkin_table(user, poi, time, offset[left.row].astype(np.int16), source_row[left.row], left)
-        first = checkins[c.SOURCE_ROW].to_numpy()[first_rows(checkins)]
-        pois = describe_pois(rows_at(spool, first, DESCRIBING), _ids(ordered.pois, pois_left), checkins)
-        users = pd.DataFrame({c.USER_ID: _ids(ordered.users, users_left)})
-        trim_heap()
-    manifest = Manifest(
-        name=name,
-        source_format=source_format,
-        preset=preset,
-        config=config,
-        report=report,
-        dataset_hash=hash_tables(checkins, pois, users),
-        reading=account,
-    )
-    return Dataset(checkins=checkins, pois=pois, users=users, manifest=manifest)
+        # Popped, so that nothing here holds what `build_dataset` lets go.
+        return build_dataset(
+            RawRows(*(columns.pop(name) for name in (c.USER, c.POI, SECONDS, c.SOURCE_ROW))),
+            columns.pop(c.TZ_OFFSET_MINUTES).astype(np.int16, copy=False),
+            (partial(_ids, ordered.users), partial(_ids, ordered.pois)),
+            partial(rows_at, spool, columns=DESCRIBING),
+            config,
+            name=name,
+            source_format=source_format,
+            preset=preset,
+            reading=account,
+        )
 
 
 def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
@@ -151,13 +134,6 @@ def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
         return tempfile.TemporaryDirectory(prefix=".recap-prepare-", dir=there)
     except OSError as error:
         raise RecapError(f"cannot write to {there}: {error.strerror or error}") from error
-
-
-def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes numbered again without those that do not occur, and the old numbers of the new ones."""
-    occurs = np.bincount(codes) > 0
-    rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
-    return rank[codes], np.flatnonzero(occurs)
 
 
 def _ids(path: Path, numbers: np.ndarray) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 import re
 from typing import Final, Self
-from zoneinfo import ZoneInfo
+from zoneinfo import available_timezones
 
 from pydantic import Field, field_validator, model_validator
 
@@ -123,13 +123,8 @@ class ReadOptions(Config):
     @field_validator("timezone")
     @classmethod
     def _known_zone(cls, value: str | None) -> str | None:
-        if value is not None and value != LONGITUDE_ZONE:
-            try:
-                ZoneInfo(value)
-            except (KeyError, ValueError, OSError) as error:
-                raise ValueError(
-                    f"--timezone expects an IANA name such as America/New_York, or {LONGITUDE_ZONE!r}"
-                ) from error
+        if value not in (None, LONGITUDE_ZONE) and value not in available_timezones():
+            raise ValueError(f"--timezone expects an IANA name such as America/New_York, or {LONGITUDE_ZONE!r}")
         return value
 
     @field_validator("encoding")

@@ -1,5 +1,6 @@
 """A separate table of places (LibCity .geo, RecBole .item) joined to check-ins by place id."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,7 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded, shorten
+from recap.data.parsing.row_block import RowBlock, decoded, shorten, text_rows
+from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
 
 
@@ -26,30 +28,41 @@ class PlaceTable:
     columns: dict[str, pa.Array]
 
     @classmethod
-    def from_tables(cls, name: str, tables: list[pa.Table], id_column: str) -> "PlaceTable":
-        """Join blocks of a places file.
+    def read(
+        cls,
+        table: TextTable,
+        wanted: list[str],
+        id_column: str,
+        parse: Callable[[RowBlock], dict[str, pa.Array]],
+        row_report: RowReport,
+    ) -> "PlaceTable":
+        """Read a places file; rows that cannot be used become notes of the check-ins' report.
+
+        Args:
+            parse: the columns of a block's places, the id among them.
 
         Raises:
-            DataError: no place, or two rows with one id.
+            DataError: no place, two rows with one id, or a bad row that the report does not skip.
         """
-        table = (
-            pa.concat_tables(tables).combine_chunks() if tables else pa.table({id_column: pa.array([], pa.string())})
-        )
-        if table.num_rows == 0:
-            raise DataError(f"{name} has no places")
-        columns = {
-            column: table[column].chunk(0) if table[column].num_chunks else pa.array([])
-            for column in table.column_names
-        }
+        private = RowReport(row_report.skip_bad_rows)
+        kept = [rows.finish(parse(rows), private) for rows in text_rows(table, wanted, private)]
+        for reason, count in private.counts.items():
+            if reason != "blank_line":
+                example = private.examples[reason][0]
+                row_report.note(f"{count} places of {table.name} cannot be used, for example {example}.")
+        if not any(block.num_rows for block in kept):
+            raise DataError(f"{table.name} has no places")
+        places = pa.concat_tables(kept)
+        columns = {name: places[name].combine_chunks() for name in places.column_names}
         ids = columns.pop(id_column)
         counts = pc.value_counts(ids)
         twice = counts.field("values").filter(pc.greater(counts.field("counts"), 1))
         if len(twice):
-            raise DataError(f"{name}: place {shorten(twice[0])} is listed twice; leave one row for each place")
-        return cls(name, ids, columns)
+            raise DataError(f"{table.name}: place {shorten(twice[0])} is listed twice; leave one row for each place")
+        return cls(table.name, ids, columns)
 
-    def join(self, rows: RowBlock, id_column: str, prefix: str = "place.") -> None:
-        """Add the columns of each row's place as ``prefix + name``; rows of unknown places are marked."""
+    def join(self, rows: RowBlock, id_column: str) -> None:
+        """Add the columns of each row's place as ``place.name``; rows of unknown places are marked."""
         wanted = pc.utf8_trim_whitespace(pc.fill_null(pc.cast(decoded(rows.columns[id_column]), pa.string()), ""))
         index = pc.index_in(wanted, self.ids)
         unknown = np.asarray(pc.is_null(index).to_numpy(zero_copy_only=False))
@@ -58,11 +71,4 @@ class PlaceTable:
         )
         rows.flag("unknown_place", unknown, lambda row: f"place {shorten(wanted[row])} is not in {self.name}")
         for name, column in self.columns.items():
-            rows.columns[prefix + name] = pc.take(column, index)
-
-
-def note_places(private: RowReport, row_report: RowReport, name: str) -> None:
-    """Turn what a places file's own report counts into notes of the check-ins' report."""
-    for reason, count in private.counts.items():
-        if reason != "blank_line":
-            row_report.note(f"{count} places of {name} cannot be used, for example {private.examples[reason][0]}.")
+            rows.columns[f"place.{name}"] = pc.take(column, index)

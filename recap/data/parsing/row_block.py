@@ -148,19 +148,19 @@ def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Ite
             new, [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
         )
 
-    for block in table.blocks(wanted):
-        blank = np.ones(len(block.lines), dtype=bool)
-        for column in block.columns.values():
+    for columns, lines in table.blocks(wanted):
+        blank = np.ones(len(lines), dtype=bool)
+        for column in columns.values():
             blank &= _to_numpy(pc.equal(pc.binary_length(column), 0))
         where = np.flatnonzero(blank)
         # Left out at once: a file can hold millions of them in a few bytes.
-        examples = (f"{table.name} line {block.lines[row]}: blank line" for row in where[:EXAMPLES])
+        examples = (f"{table.name} line {lines[row]}: blank line" for row in where[:EXAMPLES])
         row_report.report("blank_line", len(where), examples)
         if len(where) == len(blank):
             continue
         kept = pa.array(~blank)
-        columns = {name: column.filter(kept) for name, column in block.columns.items()} if len(where) else block.columns
-        rows = RowBlock(table.name, columns, block.lines[~blank])
+        columns = {name: column.filter(kept) for name, column in columns.items()} if len(where) else columns
+        rows = RowBlock(table.name, columns, lines[~blank])
         rows.wrong_columns = new_wrong_columns()
         yield rows
     rest = new_wrong_columns()
@@ -190,30 +190,22 @@ def to_numbers(values: pa.Array) -> pa.Array:
     """float64, null where a value is no number; in text a comma may separate decimals."""
     if pa.types.is_string(values.type):
         values = pc.replace_substring_regex(values, r"^(\s*[+-]?\d+),(\d+\s*)$", r"\1.\2")
-    return cast_or_null(values, pa.float64(), _NUMBER)
+    return floats_or_null(values, _NUMBER)
 
 
-def cast_or_null(values: pa.Array, kind: pa.DataType, pattern: str) -> pa.Array:
-    """Cast; text that does not match ``pattern`` becomes null instead of failing the column."""
+def floats_or_null(values: pa.Array, pattern: str) -> pa.Array:
+    """float64; text that does not match ``pattern``, and values of other types than numbers, become null."""
     try:
-        return pc.cast(values, kind)
+        return pc.cast(values, pa.float64())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        if not pa.types.is_string(values.type):
-            return _cast_numbers(values, kind)
+        pass
+    kind = values.type
+    if pa.types.is_floating(kind) or pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return pc.cast(values, pa.float64(), safe=False)
+    if not pa.types.is_string(kind):
+        return pa.nulls(len(values), pa.float64())
     text = pc.utf8_trim_whitespace(values)
-    readable = pc.match_substring_regex(text, pattern)
-    return pc.cast(pc.if_else(readable, text, None), kind)
-
-
-def _cast_numbers(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """Numbers that do not fit ``kind`` (1.5 as a whole number), and values of other types, become null."""
-    if not (pa.types.is_floating(values.type) or pa.types.is_integer(values.type) or pa.types.is_decimal(values.type)):
-        return pa.nulls(len(values), kind)
-    floats = pc.cast(values, pa.float64(), safe=False)
-    if pa.types.is_floating(kind):
-        return floats
-    fits = pc.and_(pc.equal(pc.round(floats), floats), pc.less(pc.abs(floats), 1e18))
-    return pc.cast(pc.if_else(fits, floats, None), kind, safe=False)
+    return pc.cast(pc.if_else(pc.match_substring_regex(text, pattern), text, None), pa.float64())
 
 
 def _to_numpy(values: pa.Array, fill: Any = False) -> np.ndarray:

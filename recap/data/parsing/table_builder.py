@@ -11,12 +11,11 @@ import pyarrow.compute as pc
 from recap import columns as c
 from recap.data.coordinates import propose_zone
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, ReadReport, RowReport
+from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
 from recap.data.parsing.time_column import TimeColumn
-from recap.data.parsing.time_zones import TimeZoneResolver
 from recap.data.parsing.times import TimeLayout
-from recap.data.parsing.zone_column import ZoneColumn, ZoneNames
+from recap.data.parsing.zones import TimeZoneResolver, ZoneColumn, ZoneNames
 from recap.errors import DataError
 
 SPLIT_WORDS: Final = {
@@ -143,18 +142,6 @@ class CheckinTableBuilder:
         Raises:
             DataError: no row is left.
         """
-        account = self._account(source_format, files, rows_in, columns)
-        if self.sink is not None:
-            return RawRead(pd.DataFrame(), account)
-        table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()
-        self._tables.clear()
-        names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
-        frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
-        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account, self._proposed)
-
-    def _account(
-        self, source_format: str, files: list[str], rows_in: int, columns: dict[str, str] | None
-    ) -> ReadReport:
         if self.clock is not None:
             self.clock.remarks(self.row_report)
         if self._splits:
@@ -164,7 +151,14 @@ class CheckinTableBuilder:
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
-        return self.row_report.account(source_format, files, rows_in, self.num_rows, columns)
+        account = self.row_report.account(source_format, files, rows_in, self.num_rows, columns)
+        if self.sink is not None:
+            return RawRead(pd.DataFrame(), account)
+        table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()
+        self._tables.clear()
+        names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
+        frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
+        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account, self._proposed)
 
     def _propose_zone(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
         self._proposed = propose_zone(latitude, longitude)

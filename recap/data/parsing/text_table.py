@@ -9,7 +9,7 @@ import zlib
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Final, Literal
 
@@ -60,6 +60,21 @@ def require_file(path: Path) -> None:
         raise DataError(f"{path} is a pipe or a device; write the check-ins to a file first")
 
 
+def only_file(folder: Path, suffix: str) -> Path:
+    """The one file of a folder with this suffix.
+
+    Raises:
+        DataError: no such folder, or none or several of them.
+    """
+    if not folder.is_dir():
+        raise DataError(f"{folder} does not exist")
+    found = sorted(folder.glob(f"*{suffix}"))
+    if len(found) != 1:
+        many = ", ".join(file.name for file in found[:3]) or "none"
+        raise DataError(f"{folder} must contain one {suffix} file, found {many}; name the file or one dataset's folder")
+    return found[0]
+
+
 def open_bytes(path: Path) -> IO[bytes]:
     """Open a plain or gzip-compressed file, recognised by content, not by name.
 
@@ -76,6 +91,15 @@ def open_bytes(path: Path) -> IO[bytes]:
     return gzip.open(path, "rb") if magic[:2] == GZIP_MAGIC else path.open("rb")  # type: ignore[return-value]
 
 
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """Refuse a compressed file that cannot be unpacked."""
+    try:
+        yield
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); copy it again") from error
+
+
 def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") -> tuple[int, str]:
     """Count lines (ends are LF, CRLF or CR) and find the encoding: a byte-order mark, else UTF-8, else ``fallback``.
 
@@ -86,36 +110,31 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
         return _count_decoded(path, encoding), encoding
     decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
     bad_line, lines, last = 0, 0, b""
-    try:
-        with open_bytes(path) as file:
-            limit = max(_BOMB_BYTES, _BOMB_RATIO * path.stat().st_size)
-            head = file.read(4)
-            marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
-            if encoding is None and marked in ("utf-16", "utf-32"):
-                return _count_decoded(path, marked), marked
-            chunk = head + file.read(_BLOCK_BYTES)
-            while chunk:
-                # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
-                if encoding is None and b"\0" in chunk:
-                    raise DataError(
-                        f"{path.name} is not text (it contains NUL bytes); if it is, name its --text encoding"
-                    )
-                following = file.read(_BLOCK_BYTES)
-                if file.tell() > limit:
-                    raise DataError(
-                        f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is not a check-in file"
-                    )
-                if not bad_line:
-                    try:
-                        decoder.decode(chunk, final=not following)
-                    except UnicodeError as error:
-                        bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
-                lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-                if last == b"\r" and chunk[:1] == b"\n":
-                    lines -= 1
-                last, chunk = chunk[-1:], following
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); copy it again") from error
+    with _undamaged(path), open_bytes(path) as file:
+        limit = max(_BOMB_BYTES, _BOMB_RATIO * path.stat().st_size)
+        head = file.read(4)
+        marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
+        if encoding is None and marked in ("utf-16", "utf-32"):
+            return _count_decoded(path, marked), marked
+        chunk = head + file.read(_BLOCK_BYTES)
+        while chunk:
+            # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
+            if encoding is None and b"\0" in chunk:
+                raise DataError(f"{path.name} is not text (it contains NUL bytes); if it is, name its --text encoding")
+            following = file.read(_BLOCK_BYTES)
+            if file.tell() > limit:
+                raise DataError(
+                    f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is not a check-in file"
+                )
+            if not bad_line:
+                try:
+                    decoder.decode(chunk, final=not following)
+                except UnicodeError as error:
+                    bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
+            lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
+            if last == b"\r" and chunk[:1] == b"\n":
+                lines -= 1
+            last, chunk = chunk[-1:], following
     lines += last not in (b"\n", b"\r")
     if not bad_line:
         return lines, encoding or marked or "utf-8"
@@ -135,12 +154,10 @@ def _count_decoded(path: Path, encoding: str) -> int:
     """
     lines, last = 0, "\n"
     try:
-        with open_bytes(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
+        with _undamaged(path), open_bytes(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
             while chunk := text.read(_BLOCK_BYTES):  # every line end comes as \n
                 lines += chunk.count("\n")
                 last = chunk[-1]
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise DataError(f"{path.name}: the compressed file is cut off or damaged ({error}); copy it again") from error
     except UnicodeError as error:
         raise DataError(
             f"{path.name} line {lines + 1} or later is not {encoding} text; name it with --text encoding"
@@ -154,13 +171,8 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
     Raises:
         DataError: see `open_bytes`; or broken compression, or an encoding that cannot be used.
     """
-    with open_bytes(path) as file:
-        try:
-            data = file.read(_HEAD_BYTES)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise DataError(
-                f"{path.name}: the compressed file is cut off or damaged ({error}); copy it again"
-            ) from error
+    with _undamaged(path), open_bytes(path) as file:
+        data = file.read(_HEAD_BYTES)
     marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     try:
         text = data.decode(encoding or marked or "utf-8", errors="replace")
@@ -209,19 +221,6 @@ def require_distinct(names: list[str], where: str) -> None:
         raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
-@dataclass(frozen=True)
-class TextBlock:
-    """Consecutive good rows of a file.
-
-    Attributes:
-        columns: name -> text column.
-        lines: int64 line number of each row, counted from 1.
-    """
-
-    columns: dict[str, pa.Array]
-    lines: np.ndarray
-
-
 class TextTable:
     """A delimited text file whose rows all must have the same columns.
 
@@ -267,8 +266,8 @@ class TextTable:
         self._wrong_lines = array("q")  # of the rows that are still to come
         self._wrong_before = 0
 
-    def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[TextBlock]:
-        """Read the file once, in order.
+    def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
+        """Read the file once, in order: text columns by name, and the line number of each row, counted from 1.
 
         Raises:
             DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
@@ -284,7 +283,7 @@ class TextTable:
             ):
                 for batch in reader:
                     columns = {name: batch.column(name) for name in wanted}
-                    yield TextBlock(columns, self._lines(rows, batch.num_rows))
+                    yield columns, self._lines(rows, batch.num_rows)
                     rows += batch.num_rows
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):

@@ -12,10 +12,8 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded
 from recap.data.parsing.times import CTIME, ISO_ZONED, TimeLayout, detect_layout, iso_offsets, read_times
-from recap.data.parsing.written_times import written_layouts
 from recap.errors import DataError
 
-_SAMPLE: Final = 1000
 _MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 
 
@@ -46,13 +44,12 @@ class TimeColumn:
             date: the column of the day where ``column`` is a clock alone.
 
         Raises:
-            DataError: most of the first times fit no layout; or times of a column that calls itself local carry zero
-                offsets first and others later.
+            DataError: times of a column that calls itself local carry zero offsets first and others later.
         """
         if date is not None:
             rows.columns[column] = join_clock(rows, column, date)
         if self.layout is None:
-            self.layout = self._find_layout(rows.columns[column], column)
+            self.layout = detect_layout(rows.columns[column], self.options.time_format)
         if says(column, "local"):
             self._believe_name(rows, column, self.layout)
         self._is_first = False
@@ -62,26 +59,6 @@ class TimeColumn:
         """Offsets in minutes that the times contain; None if they contain none."""
         values = decoded(rows.columns[column])
         return iso_offsets(values) if pa.types.is_string(values.type) else None
-
-    def _find_layout(self, values: pa.Array, column: str) -> TimeLayout:
-        layout = detect_layout(values, self.options.time_format)
-        values = decoded(values)
-        naive = values.view(pa.timestamp(values.type.unit)) if pa.types.is_timestamp(values.type) else values
-        texts = values if pa.types.is_string(values.type) else pc.cast(naive, pa.string())
-        sample = texts.filter(pc.greater(pc.binary_length(pc.fill_null(texts, "")), 0)).slice(0, _SAMPLE)
-        read = layout.parse(sample if texts is values else values.slice(0, _SAMPLE))
-        known = len(read) - read.null_count
-        if len(sample) and 2 * known < len(sample):
-            unread = sample.filter(pc.is_null(read)) if texts is values else sample
-            raise self._refusal(column, unread.to_pylist())
-        return layout
-
-    def _refusal(self, column: str, unread: list[str]) -> DataError:
-        formats = " or ".join(f"--time-format '{layout}'" for layout in list(written_layouts(unread))[:2])
-        remedy = f"read it with {formats}" if formats else "name its layout with --time-format '%d.%m.%Y %H:%M'"
-        return DataError(
-            f"{self.name}: no layout is known for the time {unread[0].strip()[:40]!r} of {column!r}; {remedy}"
-        )
 
     def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
         """Whether times are local because the column's name says so and they have no offset, or all zero."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.row_block import RowBlock, cast_or_null, decoded, shorten
+from recap.data.parsing.row_block import RowBlock, decoded, floats_or_null, shorten
 from recap.errors import DataError
 
 _UTC_NAMES: Final = (None, "UTC", "Etc/UTC", "Z", "+00:00", "GMT")
@@ -53,24 +54,15 @@ def parse_ctime(text: pa.Array) -> pa.Array:
     )
     seconds = pc.dictionary_encode(pc.utf8_slice_codeunits(text, 11, 19))
     clock = pc.binary_join_element_wise("1970-01-01", seconds.dictionary, "T")
-    midnight = pc.take(pc.cast(parse_iso_naive(iso_days), pa.int64()), days.indices)
-    of_day = pc.take(pc.cast(parse_iso_naive(clock), pa.int64()), seconds.indices)
+    midnight = pc.take(pc.cast(_parse_iso(iso_days), pa.int64()), days.indices)
+    of_day = pc.take(pc.cast(_parse_iso(clock), pa.int64()), seconds.indices)
     return pc.cast(pc.if_else(shape, pc.add(midnight, of_day), None), _SECONDS)
 
 
-def parse_iso_naive(text: pa.Array) -> pa.Array:
-    """ISO 8601 without a zone, to whole seconds (fractions are cut off)."""
-    return _iso(text, pa.timestamp("us"), zoned=False)
-
-
-def parse_iso_zoned(text: pa.Array) -> pa.Array:
-    """ISO 8601 with ``Z`` or an offset, as UTC."""
-    return _iso(text, pa.timestamp("us", "UTC"), zoned=True)
-
-
-def _iso(text: pa.Array, kind: pa.DataType, zoned: bool) -> pa.Array:
+def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
+    """ISO 8601 to whole seconds (fractions are cut off), with ``Z`` or an offset as UTC, or without."""
     try:
-        times = pc.cast(text, kind)
+        times = pc.cast(text, pa.timestamp("us", "UTC" if zoned else None))
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(text)
         fits = pc.equal(pc.match_substring_regex(trimmed, _ZONED_ISO), zoned)
@@ -83,7 +75,7 @@ def _iso(text: pa.Array, kind: pa.DataType, zoned: bool) -> pa.Array:
 
 def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
     def parse(values: pa.Array) -> pa.Array:
-        numbers = cast_or_null(values, pa.float64(), r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
+        numbers = floats_or_null(values, r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
         seconds = pc.floor(pc.divide(numbers, float(unit)))
         fits = pc.less(pc.abs(seconds), 1e11)  # NaN and what no calendar holds become null
         return pc.cast(pc.cast(pc.if_else(fits, seconds, None), pa.int64()), _SECONDS)
@@ -107,30 +99,22 @@ def in_english(text: pa.Array) -> pa.Array:
 
 def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
     """A format in strptime's letters; UTC if it has an offset."""
-    return TimeLayout(example, "%z" in time_format or "%Z" in time_format, _strptime(time_format))
 
-
-def _strptime(layout: str) -> Callable[[pa.Array], pa.Array]:
     def parse(text: pa.Array) -> pa.Array:
         text = pc.cast(text, pa.string())
-        text = in_english(text) if any(letter in layout for letter in ("%b", "%B", "%p")) else text
-        series = pd.Series(text.to_pandas(), dtype=object)
-        times = pd.to_datetime(series, format=layout.replace("%B", "%b"), errors="coerce", utc=True).dt.tz_localize(
-            None
-        )
+        text = in_english(text) if any(letter in time_format for letter in ("%b", "%B", "%p")) else text
+        series, form = pd.Series(text.to_pandas(), dtype=object), time_format.replace("%B", "%b")
+        times = pd.to_datetime(series, format=form, errors="coerce", utc=True).dt.tz_localize(None)
         return pa.array(times.astype("datetime64[s]"))
 
-    return parse
+    return TimeLayout(example, "%z" in time_format or "%Z" in time_format, parse)
 
 
 CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, parse_ctime)
-ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, parse_iso_zoned)
-ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, parse_iso_naive)
-EPOCH_SECONDS: Final = TimeLayout("1333476009", True, _epoch(1))
-EPOCH_MILLISECONDS: Final = TimeLayout("1333476009000", True, _epoch(1000))
-EPOCH_MICROSECONDS: Final = TimeLayout("1333476009000000", True, _epoch(1_000_000))
-EPOCH_NANOSECONDS: Final = TimeLayout("1333476009000000000", True, _epoch(1_000_000_000))
-EPOCHS: Final = (EPOCH_SECONDS, EPOCH_MILLISECONDS, EPOCH_MICROSECONDS, EPOCH_NANOSECONDS)
+ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, partial(_parse_iso, zoned=True))
+ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, _parse_iso)
+EPOCHS: Final = tuple(TimeLayout(f"{1_333_476_009 * unit}", True, _epoch(unit)) for unit in (1, 10**3, 10**6, 10**9))
+"""Seconds, milliseconds, microseconds and nanoseconds since 1970."""
 LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, *EPOCHS)
 
 
@@ -174,7 +158,7 @@ def count_plausible(times: pa.Array) -> int:
     return int(((seconds >= _RECENT) & (seconds < LATEST)).sum())  # NaT is neither
 
 
-def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "time") -> np.ndarray:
+def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
     """Parse a column; what the layout cannot read, and times outside 1970 to 2099, are marked.
 
     Returns:
@@ -185,10 +169,10 @@ def read_times(rows: RowBlock, column: str, layout: TimeLayout, what: str = "tim
     rows.flag(
         "time",
         np.isnat(times),
-        lambda row: f"{what} must look like '{layout.example}', got {shorten(given[row])}",
+        lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}",
     )
     outside = ~((times >= EARLIEST) & (times < LATEST))
-    rows.flag("time", outside, lambda row: f"{what} {shorten(given[row])} is outside 1970 to 2099")
+    rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1970 to 2099")
     return np.where(outside, np.datetime64("NaT", "s"), times)
 
 

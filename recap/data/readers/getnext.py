@@ -10,29 +10,16 @@ from recap import columns as c
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import text_rows
-from recap.data.parsing.table_builder import CheckinTableBuilder
+from recap.data.parsing.table_builder import SPLIT_WORDS, CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
-from recap.data.parsing.time_zones import HELP_ZONE
+from recap.data.parsing.zones import HELP_ZONE
 from recap.errors import DataError
 
-COLUMNS: Final = (
-    "user_id",
-    "POI_id",
-    "POI_catid",
-    "POI_catid_code",
-    "POI_catname",
-    "latitude",
-    "longitude",
-    "timezone",
-    "UTC_time",
-    "local_time",
-    "day_of_week",
-    "norm_in_day_time",
-    "trajectory_id",
-    "norm_day_shift",
-    "norm_relative_time",
+HEADER: Final = (
+    "user_id,POI_id,POI_catid,POI_catid_code,POI_catname,latitude,longitude,timezone,UTC_time,local_time,day_of_week,"
+    "norm_in_day_time,trajectory_id,norm_day_shift,norm_relative_time"
 )
-"""The published header. Columns after `timezone` follow from the others and are not read, but for the trajectory."""
+"""As published. Columns after `timezone` follow from the others and are not read, but for the trajectory."""
 
 NEEDED: Final = {"user": "user_id", "poi": "POI_id", "lat": "latitude", "lon": "longitude", "time": "UTC_time"}
 _OPTIONAL: Final = {
@@ -44,7 +31,6 @@ _OPTIONAL: Final = {
 _LOCAL_ONLY: Final = "read its local times with --format csv --map time=local_time"
 
 _PART: Final = re.compile(r"(?:^|[_\-.])(train|val|valid|test)(?:[_\-.]|$)", re.IGNORECASE)
-_CODES: Final = {"train": c.TRAIN, "val": c.VAL, "valid": c.VAL, "test": c.TEST}
 
 
 def find_parts(folder: Path) -> dict[int, Path]:
@@ -57,7 +43,7 @@ def find_parts(folder: Path) -> dict[int, Path]:
     for path in sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")]):
         found = _PART.search(path.stem)
         if found:
-            code = _CODES[found.group(1).lower()]
+            code = SPLIT_WORDS[found.group(1).lower()]
             if code in parts:
                 raise DataError(
                     f"{folder.name}: {parts[code].name} and {path.name} both look like the {c.SPLIT_NAMES[code]} part; "
@@ -112,6 +98,6 @@ def _fields(table: TextTable) -> dict[str, str]:
     missing = [name for name in NEEDED.values() if name not in table.names]
     if missing:
         local_only = missing == ["UTC_time"] and "local_time" in table.names
-        expected = _LOCAL_ONLY if local_only else f"a GETNext file begins with {','.join(COLUMNS)}"
+        expected = _LOCAL_ONLY if local_only else f"a GETNext file begins with {HEADER}"
         raise DataError(f"{table.name} line 1: no column {', '.join(missing)}; {expected}")
     return NEEDED | {field: name for field, name in _OPTIONAL.items() if name in table.names}

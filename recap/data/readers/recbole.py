@@ -6,11 +6,11 @@ from typing import Final
 import pyarrow as pa
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.place_table import PlaceTable, note_places
+from recap.data.parsing.place_table import PlaceTable
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.row_block import text_rows
+from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.table_builder import CheckinTableBuilder
-from recap.data.parsing.text_table import TextTable
+from recap.data.parsing.text_table import TextTable, only_file
 from recap.errors import DataError
 
 _USER: Final = ("user_id", "uid", "user")
@@ -35,7 +35,7 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
         DataError: a file or field is missing, or a row is bad; the message names file and line.
     """
     options = options or ReadOptions()
-    inter = _find_inter(path)
+    inter = only_file(path, ".inter") if path.is_dir() else path
     item = inter.with_suffix(".item")
     row_report = RowReport(options.skip_bad_rows)
     table = TextTable(inter, delimiter="\t", encoding=options.encoding)
@@ -82,16 +82,6 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     return assembly.read("recbole", files, table.rows_in)
 
 
-def _find_inter(path: Path) -> Path:
-    if not path.is_dir():
-        return path
-    found = sorted(path.glob("*.inter"))
-    if len(found) != 1:
-        many = ", ".join(file.name for file in found[:3]) or "none"
-        raise DataError(f"{path} must contain one .inter file, found {many}; name the file itself")
-    return found[0]
-
-
 def _typed_names(table: TextTable) -> dict[str, str]:
     """Field name -> column, from a header of ``name:type``."""
     kinds = {"token", "token_seq", "float", "float_seq"}
@@ -124,14 +114,12 @@ def _read_places(item: Path, place: str, options: ReadOptions, row_report: RowRe
         raise DataError(
             f"{item.name} line 1: no field {place}, by which places are joined, got {', '.join(names)[:120]}"
         )
-    private = RowReport(row_report.skip_bad_rows)
-    kept: list[pa.Table] = []
-    for rows in text_rows(table, table.names, private):
+
+    def parse(rows: RowBlock) -> dict[str, pa.Array]:
         columns = {place: rows.identifier(names[place], "poi_id", place)}
-        for field, low_high in ((_LATITUDE, 90), (_LONGITUDE, 180)):
+        for field, limit in ((_LATITUDE, 90), (_LONGITUDE, 180)):
             if found := _pick(names, field):
-                columns[found] = rows.number(names[found], found, found, -low_high, low_high)
-        columns |= {name: rows.text(column) for name, column in names.items() if name not in columns}
-        kept.append(rows.finish(columns, private))
-    note_places(private, row_report, item.name)
-    return PlaceTable.from_tables(item.name, kept, place)
+                columns[found] = rows.number(names[found], found, found, -limit, limit)
+        return columns | {name: rows.text(column) for name, column in names.items() if name not in columns}
+
+    return PlaceTable.read(table, table.names, place, parse, row_report)

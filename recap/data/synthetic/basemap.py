@@ -1,45 +1,13 @@
 """The demo city's basemap: inline GeoJSON layers of water, parks, districts, streets, roads, rails and names."""
 
 from itertools import pairwise
-from typing import Any, Literal, TypedDict
+from typing import Any
 
 import numpy as np
 
 from recap.data.synthetic import places
 from recap.data.synthetic.layout import build_layout
 from recap.data.synthetic.shapes import Line, Point, inside, runs, smooth
-
-
-class Geometry(TypedDict):
-    """GeoJSON geometry; coordinates are [longitude, latitude], nested as the type asks."""
-
-    type: str
-    coordinates: list[Any]
-
-
-class Feature(TypedDict):
-    """GeoJSON feature."""
-
-    type: Literal["Feature"]
-    properties: dict[str, str | int]
-    geometry: Geometry
-
-
-class FeatureCollection(TypedDict):
-    """GeoJSON layer."""
-
-    type: Literal["FeatureCollection"]
-    features: list[Feature]
-
-
-class Basemap(TypedDict):
-    """See `build_basemap`."""
-
-    name: str
-    center: list[float]
-    bounds: list[float]
-    order: list[str]
-    layers: dict[str, FeatureCollection]
 
 
 def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
@@ -55,7 +23,7 @@ def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
     return longitude / 10**digits, latitude / 10**digits
 
 
-def build_basemap() -> Basemap:
+def build_basemap() -> dict[str, Any]:
     """Build the basemap; the same on every machine and for every seed of `build_demo_city`.
 
     Returns:
@@ -110,7 +78,7 @@ def build_basemap() -> Basemap:
     }
 
 
-def _labels() -> list[Feature]:
+def _labels() -> list[dict[str, Any]]:
     labels = [
         _point(d.label, name=d.name, kind="town" if d.kind in ("town", "village") else "district")
         for d in places.DISTRICTS
@@ -152,19 +120,19 @@ def _degrees(line: Line) -> list[list[float]]:
     return [list(to_degrees(point)) for point in line]
 
 
-def _feature(kind: str, coordinates: list[Any], properties: dict[str, str | int]) -> Feature:
+def _feature(kind: str, coordinates: list[Any], properties: dict[str, str | int]) -> dict[str, Any]:
     return {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": coordinates}}
 
 
-def _polygon(rings: list[Line], **properties: str | int) -> Feature:
+def _polygon(rings: list[Line], **properties: str | int) -> dict[str, Any]:
     return _feature("Polygon", [_degrees([*ring, ring[0]]) for ring in rings], properties)
 
 
-def _line(lines: list[Line], **properties: str | int) -> Feature:
+def _line(lines: list[Line], **properties: str | int) -> dict[str, Any]:
     if len(lines) == 1:
         return _feature("LineString", _degrees(lines[0]), properties)
     return _feature("MultiLineString", [_degrees(line) for line in lines], properties)
 
 
-def _point(at: Point, **properties: str | int) -> Feature:
+def _point(at: Point, **properties: str | int) -> dict[str, Any]:
     return _feature("Point", list(to_degrees(at)), properties)

@@ -7,18 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from recap.columns import (
-    CATEGORY,
-    CATEGORY_ID,
-    LATITUDE,
-    LONGITUDE,
-    POI_ID,
-    POI_NAME,
-    RAW_COLUMNS,
-    TIME,
-    TZ_OFFSET_MINUTES,
-    USER_ID,
-)
+from recap import columns as c
 from recap.data.synthetic.basemap import to_degrees
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
@@ -79,18 +68,20 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     category = np.array(city.category)[venue]
     frame = pd.DataFrame(
         {
-            USER_ID: np.array([f"w{number + 1:04d}" for number in range(people)], dtype=object)[user],
-            POI_ID: np.array([f"v{number + 1:04d}" for number in range(len(venues))], dtype=object)[venue],
-            CATEGORY_ID: np.array([f"c{number + 1:02d}" for number in range(len(CATEGORIES))], dtype=object)[category],
-            CATEGORY: np.array([c.name for c in CATEGORIES], dtype=object)[category],
-            LATITUDE: np.array([latitude for _, latitude in degrees])[venue],
-            LONGITUDE: np.array([longitude for longitude, _ in degrees])[venue],
-            TZ_OFFSET_MINUTES: offset_column.astype(np.int64),
-            TIME: pd.to_datetime(second + int(FIRST_DAY.timestamp()), unit="s", utc=True).as_unit("s"),
-            POI_NAME: np.array([v.name for v in venues], dtype=object)[venue],
+            c.USER_ID: np.array([f"w{number + 1:04d}" for number in range(people)], dtype=object)[user],
+            c.POI_ID: np.array([f"v{number + 1:04d}" for number in range(len(venues))], dtype=object)[venue],
+            c.CATEGORY_ID: np.array([f"c{number:02d}" for number, _ in enumerate(CATEGORIES, 1)], dtype=object)[
+                category
+            ],
+            c.CATEGORY: np.array([kind.name for kind in CATEGORIES], dtype=object)[category],
+            c.LATITUDE: np.array([latitude for _, latitude in degrees])[venue],
+            c.LONGITUDE: np.array([longitude for longitude, _ in degrees])[venue],
+            c.TZ_OFFSET_MINUTES: offset_column.astype(np.int64),
+            c.TIME: pd.to_datetime(second + int(FIRST_DAY.timestamp()), unit="s", utc=True).as_unit("s"),
+            c.POI_NAME: np.array([v.name for v in venues], dtype=object)[venue],
         }
     )
-    return frame[[*RAW_COLUMNS, POI_NAME]]
+    return frame[[*c.RAW_COLUMNS, c.POI_NAME]]
 
 
 def hash_checkins(checkins: pd.DataFrame) -> str:

@@ -1,7 +1,9 @@
 """Venues of the city: hubs placed by hand, parks in the green, beaches on the shore, the rest along streets."""
 
+import tomllib
 from math import isqrt
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -9,8 +11,12 @@ from recap.data.synthetic import places
 from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX, KINDS
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.layout import Layout, build_layout, dry_shore
-from recap.data.synthetic.names import draw_name
 from recap.data.synthetic.shapes import Line, Point, inside
+
+_NAMES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
+_STEMS, _SURNAMES, _ADJECTIVES, _NOUNS, _STREETS, _WAYS = (
+    tuple(_NAMES[kind].split()) for kind in ("stems", "surnames", "adjectives", "nouns", "streets", "ways")
+)
 
 # Appeal of a venue, drawn evenly from one row; rows go from equals to a few favourites. Row: Category.spread.
 _APPEAL: Final = (
@@ -62,7 +68,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
                     quarter = draws.pick(thickness)
                     at = layout.sites[quarter][draws.pick_cumulated(density[quarter])]
             used.add(at)
-            name = draw_name(category.name, _nearest(at).name, taken, draws)
+            name = _draw_name(category.name, _nearest(at).name, taken, draws)
             found.append((name, index, at, appeals[draws.below(len(appeals))]))
     quarters = _districts_of([at for _, _, at, _ in found])
     return [
@@ -113,3 +119,25 @@ def _districts_of(points: Line) -> list[int]:
 
 def _nearest(at: Point) -> places.District:
     return min(places.DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
+
+
+def _draw_name(category: str, district: str, taken: set[str], draws: Draws) -> str:
+    """A new name for a venue, from the words and patterns of names.toml; it is added to `taken`."""
+    patterns = _NAMES["patterns"][category]
+    for attempt in range(200):
+        name = str(patterns[draws.below(len(patterns))]).format(
+            a=_ADJECTIVES[draws.below(len(_ADJECTIVES))],
+            n=_NOUNS[draws.below(len(_NOUNS))],
+            s=_STEMS[draws.below(len(_STEMS))],
+            p=_SURNAMES[draws.below(len(_SURNAMES))],
+            q=_SURNAMES[draws.below(len(_SURNAMES))],
+            r=_STREETS[draws.below(len(_STREETS))],
+            w=_WAYS[draws.below(len(_WAYS))],
+            d=district,
+        )
+        if attempt > 20:
+            name = f"{name}, {_STREETS[draws.below(len(_STREETS))]} {_WAYS[draws.below(len(_WAYS))]}"
+        if name not in taken:
+            taken.add(name)
+            return name
+    raise AssertionError(f"no name left for {category} in {district}")

@@ -53,7 +53,6 @@ class Draft:
         self.rows = len(next(iter(self.sample.values())).values)
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
-        self._others: dict[str, list[str]] = {}
         self._asked: list[tuple[str, str, Mapping[str, Mapping[str, Any]]]] = []
         named = {name: field_of(name)[0] for name in self.sample}
         self.times = [column for name, column in self.sample.items() if named[name] in ("", "time") and column.layouts]
@@ -133,8 +132,6 @@ class Draft:
         if field in self.taken:
             return
         good = sorted((item for item in scored if item[0] >= _ENOUGH), key=lambda item: -item[0])
-        for _, column, _ in good:
-            self._others.setdefault(column.name, []).append(field)
         best: list[tuple[float, Column, str]] = []
         for item in good:
             if item[0] < good[0][0] - _CLOSE or any(not _fixes(a[1], item[1]) < 0.99 for a in best):
@@ -171,7 +168,6 @@ class Draft:
                 name=name,
                 field=fields.get(name),
                 reason=self.reasons.get(name, ""),
-                alternatives=[field for field in self._others.get(name, []) if field != fields.get(name)],
                 first=[shortened(text, 60) for text in column.text.slice(0, FIRST_ROWS).to_pylist()],
             )
             for name, column in self.sample.items()

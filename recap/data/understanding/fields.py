@@ -9,7 +9,7 @@ import pandas as pd
 from recap.data.coordinates import look_swapped
 from recap.data.parsing.column_names import field_of, says, words_of
 from recap.data.parsing.table_builder import SPLIT_WORDS
-from recap.data.parsing.zone_column import find_zone
+from recap.data.parsing.zones import find_zone
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Draft
 

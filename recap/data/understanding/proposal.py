@@ -18,7 +18,6 @@ class ColumnProposal(Config):
     name: str = Field(description="As `--map` takes it; `point.1` and `point.2` are the two numbers of a point.")
     field: str | None = Field(None, description="Field of `--map`, see `FIELDS`; None where it is not used.")
     reason: str = Field("", description="Why, in a few words.")
-    alternatives: list[str] = Field([], description="Other fields that it could be.")
     first: list[str] = Field([], description=f"The first {FIRST_ROWS} values.")
 
 

@@ -27,8 +27,7 @@ def stop(store: RunStore, run: RunFolder) -> RunState:
         RecapError: the run is over.
     """
     store.check_writable("stop a run")
-    spec_backend = _backend(run)
-    if spec_backend == "local" or run.read_state().slurm is None:
+    if run.read_state().slurm is None:
         dequeued = run.change({"queued"}, "stopped", ended=now(), error=None)
         if dequeued is not None:
             return dequeued
@@ -68,10 +67,3 @@ def write_notes(store: RunStore, run: RunFolder, notes: str) -> None:
     """
     store.check_writable("change notes")
     run.write_notes(notes)
-
-
-def _backend(run: RunFolder) -> str:
-    try:
-        return run.read_spec().backend
-    except RecapError:
-        return "local"

@@ -86,17 +86,13 @@ def _read_gpu(handle: object) -> Gpu:
     except pynvml.NVMLError:
         processes = []
     return Gpu(
-        uuid=_text(pynvml.nvmlDeviceGetUUID(handle)),
-        name=_text(pynvml.nvmlDeviceGetName(handle)),
+        uuid=pynvml.nvmlDeviceGetUUID(handle),
+        name=pynvml.nvmlDeviceGetName(handle),
         free_bytes=int(memory.free),
         total_bytes=int(memory.total),
         busy=busy,
         used_by={process.pid: int(process.usedGpuMemory or 0) for process in processes},
     )
-
-
-def _text(value: str | bytes) -> str:
-    return value.decode() if isinstance(value, bytes) else value
 
 
 def allocate_device(

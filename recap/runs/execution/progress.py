@@ -28,7 +28,7 @@ class ProgressWriter:
 
     def __init__(self, run: RunFolder, attempt: int, process: ProcessIdentity) -> None:
         self._path: Path = run.path / PROGRESS
-        self._fixed: RunProgress = {"attempt": attempt, "process": process.as_json()}
+        self._fixed: RunProgress = {"attempt": attempt, "process": process.model_dump()}
         self._written = float("-inf")
 
     def watch(self, report: "StepReport") -> None:

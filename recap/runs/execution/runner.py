@@ -55,7 +55,10 @@ class Runner:
         self.supervisor.drop_missing({run.id for run, _ in active})
         for run, state in active:
             try:
-                self._reconcile(run, state)
+                if state.slurm is not None:
+                    self.slurm.follow(run, state)
+                elif state.state in ("running", "stopping"):
+                    self.supervisor.reconcile(run, state)
             except (RecapError, OSError) as error:
                 print(f"{now()} run {run.id}: {error}", flush=True)
         self._start_next(self._active())
@@ -86,12 +89,6 @@ class Runner:
             elif time.monotonic() - idle_since > self.settings.idle_seconds:
                 return
             time.sleep(self.settings.poll_seconds)
-
-    def _reconcile(self, run: RunFolder, state: RunState) -> None:
-        if state.slurm is not None:
-            self.slurm.follow(run, state)
-        elif state.state in ("running", "stopping"):
-            self.supervisor.reconcile(run, state)
 
     def _start_next(self, active: list[tuple[RunFolder, RunState]]) -> None:
         waiting = [(run, state) for run, state in active if state.state == "queued" and state.slurm is None]

@@ -17,7 +17,7 @@ def describe_run(run: RunFolder) -> RunDescription:
     keys, spec, metrics, attempt = _look_at(run)
     return {
         **keys,
-        "spec": None if spec is None else spec.as_json(),
+        "spec": None if spec is None else spec.model_dump(mode="json"),
         "metrics": metrics,
         "reference": run.read_reference(),
         "attempt": attempt,
@@ -52,9 +52,9 @@ def _look_at(run: RunFolder) -> tuple[RunKeys, RunSpec | None, list[EpochLine], 
     spec, epochs = None, None
     try:
         spec = run.read_spec()
-        epochs = planned_epochs(spec)
-    except RecapError as problem:
-        error = error or str(problem)
+        epochs = spec.train_config().epochs
+    except RecapError as problem:  # a preset that this version does not know is no damage
+        error = error or (None if spec else str(problem))
     metrics = run.read_metrics()
     process = state.process if state.state in ("running", "stopping") else None
     keys: RunKeys = {
@@ -84,14 +84,6 @@ def _validation_mrr(line: EpochLine) -> float | None:
     if "selection" in line:
         return line["selection"]["mrr"]
     return line["val"]["all"]["mrr"] if line.get("val") else None
-
-
-def planned_epochs(spec: RunSpec) -> int | None:
-    """How many epochs a run trains; None where this version does not know its preset any more."""
-    try:
-        return spec.train_config().epochs
-    except RecapError:
-        return None
 
 
 def _state(run: RunFolder) -> tuple[RunState, str | None]:

@@ -6,20 +6,10 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TypedDict, cast
 
 import psutil
 
 from recap.config import Config
-
-
-class ProcessValues(TypedDict):
-    """A `ProcessIdentity` as JSON."""
-
-    pid: int
-    start_time: float
-    boot_id: str
-    host: str
 
 
 class ProcessIdentity(Config):
@@ -50,10 +40,6 @@ class ProcessIdentity(Config):
         identity = cls.of(os.getpid())
         assert identity is not None
         return identity
-
-    def as_json(self) -> ProcessValues:
-        """Every field by name."""
-        return cast(ProcessValues, self.model_dump())
 
     @property
     def is_here(self) -> bool:

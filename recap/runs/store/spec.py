@@ -1,6 +1,6 @@
 """The specification of a run: typed, complete, checked before it queues, and never changed afterwards."""
 
-from typing import Any, Final, Literal, TypedDict, cast
+from typing import Any, Final, Literal
 
 from pydantic import Field, model_validator
 
@@ -15,27 +15,6 @@ MAX_NOTES: Final = 2000
 
 DeviceRequest = Literal["auto", "cpu", "cuda"]
 Backend = Literal["local", "slurm"]
-
-
-class RunSpecValues(TypedDict):
-    """A `RunSpec` as JSON, see its fields."""
-
-    format_version: int
-    dataset: str
-    dataset_hash: str
-    dataset_name: str
-    cases: int
-    pois: int
-    preset: str
-    epochs: int | None
-    seed: int
-    overrides: list[str]
-    device: DeviceRequest
-    processes: int
-    threads: int | None
-    backend: Backend
-    notes: str
-    parent: str | None
 
 
 class RunSpec(VersionedConfig):
@@ -63,10 +42,6 @@ class RunSpec(VersionedConfig):
     def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
         """Older specs also say whether to keep each epoch's ranks, and which grid a run is of."""
         return {key: value for key, value in values.items() if key not in ("snapshots", "sweep")}
-
-    def as_json(self) -> RunSpecValues:
-        """Every field by name."""
-        return cast(RunSpecValues, self.model_dump(mode="json"))
 
     def train_config(self) -> AnyTraining:
         """The configuration `recap train` would use for the same words.

@@ -9,7 +9,7 @@ from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.presets import training_preset
 from recap.runs.store.run_store import RunStore
-from recap.runs.store.spec import MAX_NOTES, RunSpec
+from recap.runs.store.spec import RunSpec
 
 MAX_RUNS: Final = 1000
 
@@ -39,9 +39,6 @@ def build_specs(
     """
     if len(set(seeds or [])) != len(seeds or []):
         raise ConfigError(f"every seed runs once, got {', '.join(map(str, seeds or []))}")
-    notes = str(fields.get("notes") or "")
-    if len(notes) > MAX_NOTES:
-        raise ConfigError(f"notes may have {MAX_NOTES} characters, got {len(notes)}")
     if parent is not None and store is not None:
         store.get(parent)
     dataset = Dataset.load(dataset_folder)

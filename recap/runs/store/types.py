@@ -1,11 +1,10 @@
 """Runs in commands and views, key by key: the contract of `recap runs ... --json`."""
 
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
-from recap.runs.store.process import ProcessValues
-from recap.runs.store.spec import RunSpecValues
 from recap.runs.store.state import StateName
 from recap.training.metrics_file import EpochLine
+from recap.training_config import TrainingSummary
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import Metrics, MetricsByGroup
@@ -15,7 +14,7 @@ class RunProgress(TypedDict, total=False):
     """`progress.json`: the worker's last words; empty before the first."""
 
     attempt: int
-    process: ProcessValues
+    process: dict[str, Any]
     time: str
     epoch: int
     epochs: int
@@ -39,24 +38,9 @@ class RunReference(TypedDict, total=False):
     visit_count: "MetricsByGroup"
 
 
-class RunSummary(TypedDict, total=False):
-    """`summary.json` of a finished run: the checkpoint's `TrainingSummary` and what the run measured; empty before.
+class RunSummary(TrainingSummary, total=False):
+    """`summary.json` of a finished run: the checkpoint's, and what the run measured; empty before."""
 
-    The names are written again, since a list of runs is read without torch.
-    """
-
-    epochs: int
-    best_epoch: int
-    val: dict[str, float]
-    seconds: float
-    reserved_gpu_bytes: int
-    device: str
-    finished: str
-    protocol: str
-    test_seconds: float
-    test: "MetricsByGroup"
-    test_drawn_from: int
-    baselines: "dict[str, MetricsByGroup]"
     checkpoint_hash: str
     peak_bytes: int
     device_type: str
@@ -82,7 +66,7 @@ class RunKeys(TypedDict):
 class RunDescription(RunKeys):
     """Everything about a run."""
 
-    spec: RunSpecValues | None
+    spec: dict[str, Any] | None
     metrics: list[EpochLine]
     reference: RunReference
     attempt: int

@@ -11,10 +11,10 @@ from hypothesis import assume, given
 
 from recap import columns as c
 from recap.data.cases import history_only
-from recap.data.cleaning import MERGED, DataConfig, clean_checkins
+from recap.data.cleaning import MERGED, DataConfig
 from recap.errors import ConfigError, DataError
 from recap.published.configs import ReplayConfig
-from tests.checkins import LENIENT, START, configs, raw_rows, raw_table
+from tests.checkins import LENIENT, START, clean_checkins, configs, raw_rows, raw_table
 
 Rows = list[tuple[str, str, float]]
 

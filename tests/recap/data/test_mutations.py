@@ -17,7 +17,8 @@ import pytest
 
 from app.cli.main import run
 from recap.data.dataset import Dataset
-from recap.data.reading import SOURCE_FORMATS, ReadOptions, read_checkins
+from recap.data.parsing.options import ReadOptions
+from recap.data.reading import SOURCE_FORMATS, read_checkins
 from recap.errors import DataError
 from tests.sources import write_source
 

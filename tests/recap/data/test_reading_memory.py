@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from recap.data.parsing import text_table
+from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.text_table import TextTable
-from recap.data.reading import ReadOptions, read_checkins
+from recap.data.reading import read_checkins
 from recap.errors import DataError
 from tests.checkins import foursquare_lines
 
@@ -17,7 +18,8 @@ GOOD = foursquare_lines([("u", "p", 1.0), ("u", "q", 2.0), ("v", "p", 3.0)])
 PROGRAM = """
 import resource, sys
 from pathlib import Path
-from recap.data.reading import ReadOptions, read_checkins
+from recap.data.parsing.options import ReadOptions
+from recap.data.reading import read_checkins
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 read = read_checkins(Path(sys.argv[1]), "foursquare", ReadOptions(skip_bad_rows=True))
 print(read.account.rows_in, read.account.rows_kept, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
@@ -49,8 +51,8 @@ def test_lines_keep_their_numbers_over_blocks(tmp_path: Path, monkeypatch: pytes
     table = TextTable(tmp_path / "t.csv", delimiter=",")
     found = [
         (int(line), text)
-        for block in table.blocks()
-        for line, text in zip(block.lines, block.columns["a"].to_pylist(), strict=True)
+        for columns, lines in table.blocks()
+        for line, text in zip(lines, columns["a"].to_pylist(), strict=True)
     ]
     assert [line for line, _ in found] == [i + 2 for i in range(400) if i % 3]
     assert all(text in ("", str(line)) for line, text in found)

@@ -6,9 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig, clean_checkins
+from recap.data.cleaning import DataConfig
 from recap.data.splitting import SplitConfig, cut_trajectories, find_merged, split_by_time
-from tests.checkins import LENIENT, raw_table
+from tests.checkins import LENIENT, clean_checkins, raw_table
 
 
 def test_merging_counts_from_the_last_one_kept() -> None:

@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 import torch
 
+from recap.evaluation import scoring
 from recap.evaluation.scoring import rank_cases, score_cases
 from recap.history import CheckinTensors
 from recap.scores import CaseBatch, Scores
@@ -42,7 +43,7 @@ print(peak(512 * 4), peak(512 * 40))
 """
 
 
-def test_the_scores_of_one_batch_are_gone_before_the_next() -> None:
+def test_the_scores_of_one_batch_are_gone_before_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever ranks holds the parts and totals of one batch at a time."""
     checkins = CheckinTensors.from_dataset(small_dataset([("u", "ab"[i % 2], float(i)) for i in range(9)]))
     alive: list[int] = []
@@ -57,8 +58,9 @@ def test_the_scores_of_one_batch_are_gone_before_the_next() -> None:
             made.append(weakref.ref(scores))
             return scores
 
+    monkeypatch.setattr(scoring, "_MOST_SCORES", 2 * (int(checkins.poi_T.max()) + 1))  # batches of two
     for rank in (score_cases, rank_cases):
-        rank(Watching(), pd.DataFrame({"row": [1] * 6}), checkins, batch_size=2)
+        rank(Watching(), pd.DataFrame({"row": [1] * 6}), checkins)
     assert alive == [0] * 6
 
 

@@ -126,8 +126,8 @@ def test_outside_the_history_there_is_no_prior_and_inside_it_is_bounded(walks: l
     for row, first in zip(rows.tolist(), checkins.first_T.tolist(), strict=True):
         visited = set(checkins.poi_T[first:row].tolist())
         outside = [poi for poi in range(NUM_POIS) if poi not in visited]
-        assert not scores.prior[row, outside].any() and not scores.correction[row, outside].any()
-        assert scores.prior[row].min() >= 0 and scores.prior[row].max() <= MAX_PRIOR
+        assert not scores.parts["prior"][row, outside].any() and not scores.parts["correction"][row, outside].any()
+        assert scores.parts["prior"][row].min() >= 0 and scores.parts["prior"][row].max() <= MAX_PRIOR
 
 
 @given(histories, st.lists(st.integers(0, NUM_POIS - 1), min_size=1, max_size=4))
@@ -182,7 +182,8 @@ def test_packed_candidates_equal_dense_tables(walks: list[list[int]]) -> None:
     with torch.inference_mode():
         scores = MODEL(batch, Stage())
     assert scores.names == ["core", "prior", "correction"]
-    torch.testing.assert_close(scores.core + scores.prior + scores.correction, scores.total, rtol=0, atol=1e-12)
+    total_BP = torch.stack(list(scores.parts.values())).sum(0)
+    torch.testing.assert_close(total_BP, scores.total, rtol=0, atol=1e-12)
     for name, values in scores.parts_at(batch.target_B).items():
         assert torch.equal(values, scores.parts[name].gather(1, batch.target_B[:, None])[:, 0])
 
@@ -205,7 +206,7 @@ def test_a_part_that_is_switched_off_has_no_parameters(changes: dict[str, Any], 
     assert set(whole) - set(model.state_dict()) == {name for name in whole if name.startswith(gone)}
     with torch.inference_mode():
         scores = model(batch_of(dataset), Stage())
-    assert bool(scores.prior.any()) is bool(scores.correction.any()) is ("use_history" not in changes)
+    assert bool(scores.parts["prior"].any()) is bool(scores.parts["correction"].any()) is ("use_history" not in changes)
 
 
 def test_coordinates_are_standardised() -> None:

@@ -320,4 +320,4 @@ def test_before_the_prior_acts_its_terms_are_zero() -> None:
         scorer = RecapScorer(model, stage)
         found_BT = scorer.contributions(batch, batch.target_B)
         assert found_BT[:, 0].all() and not found_BT[:, 1:].any()
-        assert torch.equal(scorer.score(batch).total, scorer.score(batch).core)
+        assert torch.equal(scorer.score(batch).total, scorer.score(batch).parts["core"])

@@ -27,7 +27,7 @@ def test_the_example_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     names: dict[str, type] = {}
     exec(code, names)  # noqa: S102 - our own page
     config = names["BigramConfig"]()
-    monkeypatch.setitem(registry._NETWORKS, type(config), names["Bigram"])
+    monkeypatch.setitem(registry._NETWORKS, config.network, names["Bigram"])
     city = small_city()
     trainer = PublishedTrainer(city, config, tmp_path, torch.device("cpu"))
     assert trainer.run() and trainer.progress.best is not None

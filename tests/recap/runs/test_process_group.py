@@ -5,7 +5,6 @@ from pathlib import Path
 import psutil
 import pytest
 
-from recap.checkpoint import Checkpoint
 from recap.runs.execution import control
 from recap.runs.store.run_store import RunStore
 from recap.storage.tensors import load_tensors
@@ -33,7 +32,7 @@ def test_two_processes_equal_one(store: RunStore, dataset_folder: Path) -> None:
         assert two["loss"]["main"] == pytest.approx(one["loss"]["main"], rel=1e-5)
         assert two["loss"]["warm"] == pytest.approx(one["loss"]["warm"], rel=1e-5)
         assert two["val"]["all"]["mrr"] == pytest.approx(one["val"]["all"]["mrr"], abs=0.02)
-    weights = [load_tensors(Checkpoint.load(run.checkpoint).best_overall_weights)[0] for run in runs]
+    weights = [load_tensors(run.checkpoint / "best_overall.safetensors")[0] for run in runs]
     for name, tensor in weights[0].items():
         assert (tensor - weights[1][name]).abs().max() < 2e-3, name
 

@@ -64,7 +64,7 @@ def test_the_seed_is_the_presets_unless_given(dataset_folder: Path) -> None:
         ({"grid": ["batch_size=1,"]}, "--grid expects"),
         ({"grid": ["seed=1,2", "seed=3"]}, "names 'seed' twice"),
         ({"grid": ["batch_size=8,8"]}, "repeats a value"),
-        ({"notes": "x" * 2001}, "2000 characters, got 2001"),
+        ({"notes": "x" * 2001}, "notes: String should have at most 2000 characters"),
         ({"seeds": list(range(1001))}, "may have 1000 runs, .* make 1001"),
     ],
 )

@@ -158,7 +158,7 @@ def test_the_baseline_is_the_preset(home: Path, tmp_path: Path) -> None:
     """What `feature_curves` scores as a baseline is what a training of its preset scores, case by case."""
     dataset = small_city()
     graph = TransitionGraph.from_dataset(dataset)
-    checkpoint = train(dataset, feature_curves(), tmp_path / "out", device=CPU, baselines=())
+    checkpoint = train(dataset, feature_curves(), tmp_path / "out", device=CPU)
     assert checkpoint is not None
     scorer = build_baseline("feature_curves", dataset, graph)
     one, other = (each.score(batch_of(dataset)).total for each in (scorer, checkpoint.scorer(dataset, graph)))

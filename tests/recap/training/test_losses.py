@@ -37,9 +37,9 @@ def two_softmaxes(scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight:
         return -(truth_BP * log_p_BP).sum(1).mean()
 
     held_out = sum(part for name, part in scores.parts.items() if name != "core")
-    loss = mean_loss(scores.core + held_out, target_B)
+    loss = mean_loss(scores.parts["core"] + held_out, target_B)
     if warm_weight > 0 and warm_B.any():
-        warm_BP = scores.core.detach() + held_out
+        warm_BP = scores.parts["core"].detach() + held_out
         loss = loss + warm_weight * mean_loss(warm_BP[warm_B], target_B[warm_B])
     return loss
 

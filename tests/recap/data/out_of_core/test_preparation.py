@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
+from recap.data.out_of_core.engine import FORMATS
 from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
-from recap.data.out_of_core.spool import FORMATS
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins
@@ -131,6 +131,6 @@ def test_a_missing_engine_says_what_to_install(tmp_path: Path, monkeypatch: pyte
 def test_few_rows_are_prepared_in_memory(source_format: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Five rows fit, a file that would need more than 60 % of what is free does not, whatever its format."""
     path = write(ROWS, source_format, tmp_path)
-    assert not choose_engine("auto", path, source_format).is_out_of_core
+    assert not choose_engine("auto", path, source_format)[0]
     monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=500))
-    assert choose_engine("auto", path, source_format).is_out_of_core
+    assert choose_engine("auto", path, source_format)[0]

@@ -8,7 +8,7 @@ import pytest
 
 from recap import columns as c
 from recap.data.parsing import text_table
-from recap.data.reading import read_raw
+from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
 
 LINES = [
@@ -37,7 +37,7 @@ def damage(column: int, value: str, line: int = 3) -> list[str]:
 @pytest.mark.parametrize("compressed", [False, True])
 def test_reads_every_column_in_file_order(tmp_path: Path, compressed: bool) -> None:
     """Ids stay text (007 keeps its zeros), a missing category is empty, Latin-1 letters survive, times are UTC."""
-    table = read_raw(write(tmp_path / "checkins.txt", LINES, compressed=compressed), "foursquare")
+    table = read_checkins(write(tmp_path / "checkins.txt", LINES, compressed=compressed), "foursquare").table
     assert list(table.columns) == list(c.RAW_COLUMNS)
     assert table[c.USER_ID].tolist() == ["470", "979", "69", "007"]
     assert table[c.CATEGORY].tolist() == ["Arts & Crafts Store", "Bridge", "", "Café"]
@@ -52,10 +52,10 @@ def test_reads_every_column_in_file_order(tmp_path: Path, compressed: bool) -> N
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_line_ends_and_a_missing_last_one_do_not_matter(tmp_path: Path, end: str) -> None:
     """Windows line ends, and a file whose last line has no end, read the same."""
-    expected = read_raw(write(tmp_path / "unix.txt", LINES), "foursquare")
+    expected = read_checkins(write(tmp_path / "unix.txt", LINES), "foursquare").table
     path = tmp_path / "other.txt"
     path.write_bytes(end.join(LINES).encode("latin-1"))
-    pd.testing.assert_frame_equal(read_raw(path, "foursquare"), expected)
+    pd.testing.assert_frame_equal(read_checkins(path, "foursquare").table, expected)
 
 
 def test_line_ends_that_fall_between_two_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -70,7 +70,7 @@ def test_line_ends_that_fall_between_two_reads(tmp_path: Path, monkeypatch: pyte
 def test_quotes_are_letters(tmp_path: Path) -> None:
     """The format knows no quoting: a lone quote in a category name belongs to the name."""
     for name in ('Joe"s, "Diner', "\"Joe's", '"Joe"'):
-        table = read_raw(write(tmp_path / "a.txt", damage(3, name)), "foursquare")
+        table = read_checkins(write(tmp_path / "a.txt", damage(3, name)), "foursquare").table
         assert table[c.CATEGORY].iloc[2] == name
 
 
@@ -100,7 +100,7 @@ REFUSED = [
 def test_refuses_a_bad_row_and_names_its_line(tmp_path: Path, lines: list[str], parts: list[str]) -> None:
     """The message names the file, the line, the value and what was expected."""
     with pytest.raises(DataError) as refusal:
-        read_raw(write(tmp_path / "bad.txt", lines), "foursquare")
+        read_checkins(write(tmp_path / "bad.txt", lines), "foursquare")
     for part in ["bad.txt", *parts]:
         assert part in str(refusal.value)
 
@@ -110,7 +110,7 @@ def test_names_the_line_far_into_a_large_file(tmp_path: Path) -> None:
     lines = LINES * 60_000
     lines[212_345] = damage(4, "400.7", 1)[0]
     with pytest.raises(DataError, match=r"line 212346: latitude 400\.7"):
-        read_raw(write(tmp_path / "long.txt", lines), "foursquare")
+        read_checkins(write(tmp_path / "long.txt", lines), "foursquare")
 
 
 def test_refuses_files_that_are_no_table(tmp_path: Path) -> None:
@@ -121,10 +121,10 @@ def test_refuses_files_that_are_no_table(tmp_path: Path) -> None:
     damaged.write_bytes(data)
     for path, part in ((tmp_path, "folder"), (damaged, "damaged")):
         with pytest.raises(DataError, match=part):
-            read_raw(path, "foursquare")
+            read_checkins(path, "foursquare")
 
 
 def test_refuses_an_unknown_format(tmp_path: Path) -> None:
     """The message lists the formats there are."""
     with pytest.raises(ConfigError, match=r"'foursquer'.*foursquare"):
-        read_raw(write(tmp_path / "a.txt", LINES), "foursquer")
+        read_checkins(write(tmp_path / "a.txt", LINES), "foursquer")

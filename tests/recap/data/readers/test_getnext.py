@@ -6,14 +6,15 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig, clean_checkins
+from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
+from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
-from recap.data.readers.getnext import COLUMNS
-from recap.data.reading import ReadOptions, read_checkins
+from recap.data.readers.getnext import HEADER
+from recap.data.reading import read_checkins
 from recap.errors import DataError
+from tests.checkins import clean_checkins
 
-HEADER = ",".join(COLUMNS)
 TRAIN = """\
 470,v1,c1,0,Bridge,40.70,-74.00,-240,Tue Apr 03 18:00:09 +0000 2012,2012-04-03 14:00:09,1,0.58,470_1,0,0.58
 470,v2,c2,1,"Bar, late",40.71,-74.01,-240,Tue Apr 03 19:00:00 +0000 2012,2012-04-03 15:00:00,1,0.62,470_1,0,0.62

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.parsing.options import CALIFORNIA, parse_bbox
-from recap.data.reading import ReadOptions, read_checkins, read_raw
+from recap.data.parsing.options import CALIFORNIA, ReadOptions, parse_bbox
+from recap.data.reading import read_checkins
 from recap.errors import ConfigError, DataError
 
 # Newest first. San Francisco, Los Angeles (the same second twice), Austin, Tokyo.
@@ -29,7 +29,7 @@ def file(tmp_path: Path) -> Path:
 
 def test_reads_with_a_zone_and_turns_the_rows_round(file: Path) -> None:
     """Last line first, so that rows of one second stand as they happened; ids keep their zeros; no category."""
-    table = read_raw(file, "gowalla", ReadOptions(timezone="UTC"))
+    table = read_checkins(file, "gowalla", ReadOptions(timezone="UTC")).table
     assert table[c.POI_ID].tolist() == ["9410", "00153", "316637", "420315", "22847"]
     assert table[c.USER_ID].tolist() == ["1", "1", "0", "0", "0"]
     assert table[c.LATITUDE].tolist() == [35.6762, 30.2672, 34.053, 34.0522, 37.7749]
@@ -52,12 +52,12 @@ def test_other_places_need_a_zone(file: Path) -> None:
     for options in (ReadOptions(), ReadOptions(bbox=parse_bbox("-125,32,-114,42"))):
         with pytest.raises(DataError, match=r"time zone.*--timezone"):
             read_checkins(file, "gowalla", options)
-    assert len(read_raw(file, "gowalla", ReadOptions(bbox=CALIFORNIA, timezone="America/Denver"))) == 3
+    assert len(read_checkins(file, "gowalla", ReadOptions(bbox=CALIFORNIA, timezone="America/Denver")).table) == 3
 
 
 def test_longitude_gives_whole_hour_zones(file: Path) -> None:
     """Tokyo 139.65 / 15 = 9.3 -> UTC+9; Austin -97.74 / 15 = -6.52 -> UTC-7."""
-    table = read_raw(file, "gowalla", ReadOptions(timezone="longitude"))
+    table = read_checkins(file, "gowalla", ReadOptions(timezone="longitude")).table
     assert table[c.TZ_OFFSET_MINUTES].tolist() == [540, -420, -480, -480, -480]
 
 
@@ -97,7 +97,7 @@ def test_every_side_of_a_box_cuts(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_text("".join(f"0\t2010-10-19T23:55:27Z\t{lat}\t{lon}\t{n}\n" for n, (lat, lon) in enumerate(points)))
     options = ReadOptions(bbox=parse_bbox("0,0,10,10"), timezone="UTC")
-    assert sorted(read_raw(path, "gowalla", options)[c.POI_ID]) == list("01234")
+    assert sorted(read_checkins(path, "gowalla", options).table[c.POI_ID]) == list("01234")
 
 
 @pytest.mark.parametrize("text", ["1,2,3", "a,b,c,d", "10,0,5,1", "0,0,200,10", "atlantis"])

@@ -1,13 +1,13 @@
 """LibCity atomic files: places joined by id, local times of its Foursquare folders, other kinds of rows."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.reading import ReadOptions, read_checkins
+from recap.data.parsing.options import ReadOptions
+from recap.data.reading import read_checkins
 from recap.errors import DataError
 
 GEO = """\
@@ -21,19 +21,13 @@ dyna_id,type,time,entity_id,location
 1,trajectory,2012-04-03T18:00:25Z,470,7
 2,trajectory,2012-12-01T00:00:00Z,9,7
 """
-CONFIG = {
-    "geo": {"including_types": ["Point"]},
-    "dyna": {"including_types": ["trajectory"], "trajectory": {"entity_id": "usr_id", "location": "geo_id"}},
-    "info": {"geo_file": "city", "dyna_file": "city"},
-}
 NEW_YORK = ReadOptions(timezone="America/New_York")
 
 
-def write(folder: Path, name: str = "city", geo: str = GEO, dyna: str = DYNA, config: object = CONFIG) -> Path:
+def write(folder: Path, name: str = "city", geo: str = GEO, dyna: str = DYNA) -> Path:
     folder.mkdir(exist_ok=True)
     (folder / f"{name}.geo").write_text(geo)
     (folder / f"{name}.dyna").write_text(dyna)
-    (folder / "config.json").write_text(json.dumps(config))
     return folder
 
 
@@ -59,11 +53,10 @@ def test_foursquare_folders_hold_local_times(tmp_path: Path) -> None:
     assert answer.table[c.TIME].iloc[0] == pd.Timestamp("2012-04-03 22:00:09", tz="UTC")
 
 
-def test_without_categories_and_without_config(tmp_path: Path) -> None:
-    """The Gowalla folder has neither category nor need of config.json."""
+def test_without_categories(tmp_path: Path) -> None:
+    """As the Gowalla folder."""
     geo = 'geo_id,type,coordinates\n0,Point,"[ -74.0026 , 40.7198 ]"\n7,Point,"[-74.0442,40.6068]"\n'
     folder = write(tmp_path / "city", geo=geo)
-    (folder / "config.json").unlink()
     table = read_checkins(folder, "libcity", NEW_YORK).table
     assert set(table[c.CATEGORY]) == {""} and table[c.LATITUDE].iloc[0] == 40.7198
     assert len(read_checkins(folder / "city.dyna", "libcity", NEW_YORK).table) == 3
@@ -97,17 +90,13 @@ def test_refuses_bad_places(tmp_path: Path, geo: str, part: str) -> None:
 
 
 def test_refuses_other_datasets(tmp_path: Path) -> None:
-    """Two datasets in one folder, GPS points, a config that is no JSON, no zone."""
+    """Two datasets in one folder, GPS points, no zone."""
     folder = write(tmp_path / "city")
     with pytest.raises(DataError, match="--timezone"):
         read_checkins(folder, "libcity")
-    write(folder, config={"dyna": {"trajectory": {"location": "coordinates"}}})
-    with pytest.raises(DataError, match=r"config\.json.*'coordinates'.*'geo_id'"):
+    write(folder, dyna=DYNA.replace("location", "coordinates"))
+    with pytest.raises(DataError, match=r"city\.dyna line 1: no column location"):
         read_checkins(folder, "libcity", NEW_YORK)
-    (folder / "config.json").write_text("{")
-    with pytest.raises(DataError, match=r"config\.json is not JSON"):
-        read_checkins(folder, "libcity", NEW_YORK)
-    (folder / "config.json").unlink()
     (folder / "other.geo").write_text(GEO)
     with pytest.raises(DataError, match=r"one \.geo file, found city\.geo, other\.geo"):
         read_checkins(folder, "libcity", NEW_YORK)

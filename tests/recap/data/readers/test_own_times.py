@@ -17,8 +17,6 @@ from tests.cli_runner import recap_here
 
 MOMENTS = pd.date_range("2012-04-13 18:18:36", periods=6, freq="61min")
 
-AS_NAMED = {"lat": "lat", "lon": "lon"}
-
 
 def own(path: Path, **columns: list[str]) -> Path:
     frame = pd.DataFrame({"user": "u", "poi": "p", **columns, "lat": 40.0, "lon": -74.0})
@@ -94,7 +92,7 @@ def test_a_clock_and_its_day_in_two_columns(tmp_path: Path) -> None:
 def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
     """Not the first one, where that one could be."""
     path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])
-    with pytest.raises(DataError, match="no layout is known for the time 'x1'"):
+    with pytest.raises(DataError, match="line 3: time must look like '1333476009', got 'x1'"):
         read_checkins(path, "csv", ReadOptions(timezone="UTC", columns={"time": "time"}))
 
 
@@ -102,14 +100,6 @@ def test_days_alone_are_read_as_midnights(tmp_path: Path) -> None:
     days = list(MOMENTS.strftime("%Y-%m-%d"))
     read = read_checkins(own(tmp_path / "own.csv", date=days), "csv", ReadOptions(timezone="UTC"))
     assert read.table[c.TIME].dt.strftime("%Y-%m-%d").tolist() == days
-
-
-@pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
-def test_epochs_are_read_without_an_option(unit: int, tmp_path: Path) -> None:
-    """Seconds to nanoseconds; 1,333,476,009 s is 18:00:09 on 3 April 2012."""
-    path = own(tmp_path / "own.csv", time=[str(1_333_476_009 * unit)] * 2)
-    read = read_checkins(path, "csv", ReadOptions(timezone="UTC"))
-    assert read.table[c.TIME].tolist() == [pd.Timestamp("2012-04-03 18:00:09", tz="UTC")] * 2
 
 
 def test_the_commands_say_the_same(tmp_path: Path) -> None:
@@ -189,30 +179,6 @@ def test_swapped_coordinates_are_named(tmp_path: Path) -> None:
     turned = ReadOptions(timezone="UTC", columns={"lat": "lon", "lon": "lat"})
     assert not read_checkins(path, "csv", turned).account.notes
     assert read_checkins(path, "csv", turned).table[c.LATITUDE].tolist() == [35.6, 35.6]
-
-
-@pytest.mark.parametrize(
-    ("latitude", "longitude", "zone", "swapped"),
-    [
-        ("-74.0", "40.7", "America/New_York", True),
-        ("-74.0", "40.7", "UTC", True),  # nobody lives so far south
-        ("40.7", "-74.0", "UTC", False),  # a zone that was not looked up is no swap
-        ("40.7", "-74.0", "America/New_York", False),
-        ("52.5", "13.4", "Europe/Berlin", False),
-        ("28.6", "77.2", "UTC", False),
-        ("43.8", "87.6", "Asia/Shanghai", False),
-    ],
-)
-def test_swapped_coordinates_within_their_ranges_are_named(
-    latitude: str, longitude: str, zone: str, swapped: bool, tmp_path: Path
-) -> None:
-    """At `prepare` too, with the option that turns them round."""
-    path = own(tmp_path / "own.csv", time=["1333476009", "1333476010"])
-    path.write_text(path.read_text().replace("40.0,-74.0", f"{latitude},{longitude}"))
-    notes = read_checkins(path, "csv", ReadOptions(timezone=zone, columns=AS_NAMED)).account.notes
-    assert [note for note in notes if "look swapped" in note and "--map lat=lon,lon=lat" in note] == notes[
-        : int(swapped)
-    ]
 
 
 def test_a_given_split_without_validation_is_named(tmp_path: Path) -> None:

@@ -6,7 +6,8 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.reading import ReadOptions, read_checkins
+from recap.data.parsing.options import ReadOptions
+from recap.data.reading import read_checkins
 from recap.errors import DataError
 
 INTER = """\
