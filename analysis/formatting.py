@@ -43,6 +43,17 @@ def rank_word(rank: float) -> str:
     return "not in its list" if rank != rank else ordinal(rank)
 
 
+def moved_rank(rank: float | None, before: float) -> str:
+    """A rank after an ablation; None where none was run.
+
+    >>> moved_rank(3.0, 1.0), moved_rank(1.0, 1.0), moved_rank(None, 1.0)
+    ('3rd', 'stays 1st', '–')
+    """
+    if rank is None:
+        return "–"
+    return f"stays {ordinal(rank)}" if rank == before else ordinal(rank)
+
+
 def points(value: float) -> str:
     """Score points: two decimals, a true minus, never minus zero.
 

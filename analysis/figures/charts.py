@@ -38,10 +38,10 @@ def assembled(
 
     Args:
         data: traces, each with its ``type``.
-        layout: what differs from the house style; ``annotations`` have no arrow unless they say so.
+        layout: what differs from the house style; ``annotations`` are from `note`.
     """
     style = _house_style(layout, palette, height, margin)
-    whole = _merged(style, {**layout, "annotations": [_note(note) for note in layout.get("annotations", ())]})
+    whole = _merged(style, layout)
     # Plotly Express does the same with what it made itself; the tests let plotly check every such figure.
     # With a template of its own, were it empty, plotly does not work out its default one, which nobody sees.
     figure = go.Figure(data=[dict(trace) for trace in data], layout={**whole, "template": {}}, _validate=False)
@@ -99,17 +99,10 @@ def _house_style(
     return style
 
 
-def _note(note: Mapping[str, Any]) -> dict[str, Any]:
-    return {"showarrow": False} | dict(note)
-
-
-def add_notes(figure: go.Figure, notes: Iterable[Mapping[str, Any]]) -> None:
-    """Add annotations all at once; one by one, plotly validates all earlier ones again.
-
-    Args:
-        notes: fields of `plotly.graph_objects.layout.Annotation`; no arrow unless they say so.
-    """
-    figure.layout.annotations = [*figure.layout.annotations, *map(_note, notes)]
+def note(x: float | str, y: float | str, text: str, colour: str, size: float = 13, **more: Any) -> dict[str, Any]:
+    """A text without an arrow; (x, y) is its left end unless ``more``, plotly's fields, says otherwise."""
+    place = {"x": x, "y": y, "xanchor": "left", "yanchor": "middle"}
+    return place | {"text": text, "showarrow": False, "font": {"color": colour, "size": size}} | more
 
 
 def _own_standoff(axis: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.compare.words import points
-from analysis.figures.charts import escape_tags, styled
+from analysis.figures.charts import escape_tags, note, styled
 from analysis.figures.palette import Palette
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
@@ -34,14 +34,16 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     rare = int((bins["high_count"].between(0, TAIL_MAX_COUNT)).sum())
     band = {"x0": -0.5, "x1": rare - 0.5, "y0": 0, "y1": 1, "yref": "y domain"}
     figure.add_shape(type="rect", **band, fillcolor=palette.band, line_width=0, layer="below")
-    _note(figure, -0.42, top, "<b>rare</b>", palette.quiet, yanchor="top")
+    figure.add_annotation(note(-0.42, top, "<b>rare</b>", palette.quiet, yanchor="top"))
     better = ((top, f"↑ {escape_tags(b)}", "top"), (-top, f"↓ {escape_tags(a)}", "bottom"))
     for y, text, yanchor in better:
-        _note(figure, len(bins) - 0.55, y, f"{text} is better", palette.quiet, xanchor="right", yanchor=yanchor)
+        figure.add_annotation(
+            note(len(bins) - 0.55, y, f"{text} is better", palette.quiet, xanchor="right", yanchor=yanchor)
+        )
     figure.add_hline(y=0, line={"color": palette.quiet, "width": 1})
     for position, row in enumerate(bins.to_dict(orient="records")):
-        _note(
-            figure, position, -top, f"{row['n']:,}", palette.quiet, size=11, xanchor="center", yanchor="top", yshift=-24
+        figure.add_annotation(
+            note(position, -top, f"{row['n']:,}", palette.quiet, size=11, xanchor="center", yanchor="top", yshift=-24)
         )
         if row["n"] == 0:
             continue
@@ -70,7 +72,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             hoverinfo="text",
         )
         if clear:
-            _note(figure, position, middle, f"<b>{points(row['difference'])}</b>", colour, xshift=12)
+            figure.add_annotation(note(position, middle, f"<b>{points(row['difference'])}</b>", colour, xshift=12))
     styled(figure, palette, height=_HEIGHT, margin={"l": 50, "b": 74})
     figure.update_xaxes(
         tickvals=list(range(len(bins))),
@@ -148,29 +150,3 @@ def plot_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> g
     figure.update_xaxes(range=[0, 100], title_text="Found, of 100 cases", tickfont={"size": 16})
     figure.update_yaxes(tickfont={"size": 19, "color": palette.ink}, showgrid=False, ticksuffix="  ")
     return figure
-
-
-def _note(
-    figure: go.Figure,
-    x: float,
-    y: float,
-    text: str,
-    colour: str,
-    *,
-    size: int = 13,
-    xanchor: str = "left",
-    yanchor: str = "middle",
-    xshift: int = 0,
-    yshift: int = 0,
-) -> None:
-    figure.add_annotation(
-        x=x,
-        y=y,
-        text=text,
-        showarrow=False,
-        xanchor=xanchor,
-        yanchor=yanchor,
-        xshift=xshift,
-        yshift=yshift,
-        font={"size": size, "color": colour},
-    )

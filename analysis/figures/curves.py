@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from analysis.explain.curves import GATE_BINS, Curve
 from analysis.explain.model_words import GATE_TITLE, curve_label
 from analysis.explain.types import Role
-from analysis.figures.charts import assembled
+from analysis.figures.charts import assembled, note
 from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, signed_points
@@ -111,7 +111,8 @@ def plot_curves(
             yaxis |= {"range": [0, 1.15], "visible": False}
             title = GATE_TITLE
         layout |= {f"xaxis{tail}": xaxis, f"yaxis{tail}": yaxis}
-        layout["annotations"].append(_title(left, top, f"<b>{title}</b>", palette))
+        above = note(left, top, f"<b>{title}</b>", palette.ink, xref="paper", yref="paper", yanchor="top")
+        layout["annotations"].append(above)
     return assembled(data, layout, palette, height=height, margin={"l": 30, "r": 4, "t": 0})
 
 
@@ -241,9 +242,3 @@ def _ranged(curve: Curve) -> dict[str, Any]:
     low, high = (_across(curve, end) for end in (curve.knots[0], curve.knots[-1]))
     edge = 0.04 * max(high - low, 1e-9)
     return {"range": [low - edge, max(high, low + 1e-6) + edge]}
-
-
-def _title(x: float, y: float, text: str, palette: Palette) -> dict[str, Any]:
-    font = {"size": 13, "color": palette.ink}
-    place = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "top"}
-    return place | {"text": text, "font": font}

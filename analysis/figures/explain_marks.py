@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.labels import place_labels
+from analysis.figures.labels import label_table, place_labels
 from analysis.figures.walk_marks import positions
 from analysis.geography import Camera, fit_camera, screen_offsets
 from analysis.workspace import Workspace
@@ -97,8 +97,4 @@ def _names(
         half_size=(size[0] / 2 - 4, size[1] / 2 - 4),
         narrowest=narrowest,
     )
-    names = wanted.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
-    names["text"] = [label.text for label in placed]
-    names["shift"] = pd.Series([[label.shift_x, label.shift_y] for label in placed], dtype=object)
-    names["anchor"] = [label.anchor for label in placed]
-    return names
+    return label_table(wanted, placed)

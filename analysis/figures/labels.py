@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 CHARACTER_PX = 7.2
 HEIGHT_PX = 20.0
@@ -77,6 +78,19 @@ def place_labels(
                 placed.append(label)
                 break
     return placed
+
+
+def label_table(marks: pd.DataFrame, placed: list[Label]) -> pd.DataFrame:
+    """Placed names as rows of a map's layer.
+
+    Args:
+        marks: the marks with ``at, x, y, of``, in the order of their names.
+    """
+    names = marks.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
+    names["text"] = [label.text for label in placed]
+    names["shift"] = pd.Series([[label.shift_x, label.shift_y] for label in placed], dtype=object)
+    names["anchor"] = [label.anchor for label in placed]
+    return names
 
 
 def shorten(text: str, at_most: int = MAX_CHARACTERS) -> str:

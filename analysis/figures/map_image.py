@@ -1,10 +1,23 @@
-"""The map of one case as a PNG without a browser, with the marks of `walk_deck`."""
+"""The maps of a case and of an explanation as PNGs without a browser: the marks of `walk_deck` and `explain_deck`."""
 
 from itertools import pairwise
 
 from PIL import Image, ImageDraw
 
-from analysis.figures.map_ground import SCALE, Ground, draw_disc, draw_ground, draw_names, draw_text, on_picture, to_png
+from analysis.explain.explanation import CaseExplanation
+from analysis.figures import explain_map
+from analysis.figures.explain_marks import ExplainMarks, explain_marks
+from analysis.figures.map_ground import (
+    SCALE,
+    SIZE,
+    Ground,
+    draw_disc,
+    draw_ground,
+    draw_names,
+    draw_text,
+    on_picture,
+    to_png,
+)
 from analysis.figures.palette import Palette, mix
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import name_colours, rank_ink, revisit_shift
@@ -26,18 +39,14 @@ def draw_walk_image(marks: WalkMarks, ground: Ground, *, palette: Palette) -> by
 def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
     """Draw the marks on a ground with their camera."""
     draw = ImageDraw.Draw(image)
-    for line in rows(marks.two_hops):
-        corners = [on_picture(x, y) for x, y in zip(line["x"], line["y"], strict=True)]
-        draw.line(corners, fill=palette.paths.fill, width=round(SCALE * line["w"]))
+    _draw_two_hops(draw, marks, palette)
     walked = [on_picture(x, y) for x, y in zip(marks.walked["x"], marks.walked["y"], strict=True)]
     for ends, strength in zip(pairwise(walked), marks.strength, strict=True):
         draw.line(ends, fill=mix(palette.ink, palette.land, 0.2 + 0.75 * strength), width=5)
-    for table, fill, edge in (
-        (marks.middles, palette.paths.fill, palette.land),
-        (marks.stops, palette.land, palette.ink),
-    ):
-        for mark in rows(table):
-            draw_disc(draw, on_picture(mark["x"], mark["y"]), SCALE * mark["r"], fill=fill, outline=edge, width=3)
+    for stop in rows(marks.stops):
+        draw_disc(
+            draw, on_picture(stop["x"], stop["y"]), SCALE * stop["r"], fill=palette.land, outline=palette.ink, width=3
+        )
     for stop in rows(marks.stops):
         draw_text(draw, on_picture(stop["x"], stop["y"]), stop["stop"], palette.ink, 20)
     _draw_predictions(draw, marks, palette)
@@ -46,6 +55,27 @@ def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
         draw, on_picture(source["x"], source["y"]), SCALE * source["r"], fill=palette.ink, outline=palette.land, width=4
     )
     draw_names(draw, marks.names, name_colours(palette), palette)
+
+
+def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette: Palette) -> bytes:
+    """Two-hop paths, the source and the two places compared, over the map's ground; a PNG as `draw_walk_image`'s."""
+    marks = explain_marks(explanation, ground.opened, size=SIZE)
+    image, draw = draw_ground(ground, marks.camera, palette)
+    _draw_two_hops(draw, marks, palette)
+    for place in rows(marks.places.iloc[::-1]):
+        fill, outline = explain_map.mark_colours(place["of"], palette)
+        draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)
+    draw_names(draw, marks.names, explain_map.name_colours(palette), palette)
+    return to_png(image)
+
+
+def _draw_two_hops(draw: ImageDraw.ImageDraw, marks: WalkMarks | ExplainMarks, palette: Palette) -> None:
+    for line in rows(marks.two_hops):
+        corners = [on_picture(x, y) for x, y in zip(line["x"], line["y"], strict=True)]
+        draw.line(corners, fill=palette.paths.fill, width=round(SCALE * line["w"]))
+    for middle in rows(marks.middles):
+        at = on_picture(middle["x"], middle["y"])
+        draw_disc(draw, at, SCALE * middle["r"], fill=palette.paths.fill, outline=palette.land, width=3)
 
 
 def _draw_predictions(draw: ImageDraw.ImageDraw, marks: WalkMarks, palette: Palette) -> None:

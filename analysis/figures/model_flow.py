@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from analysis.explain import model_words as words
 from analysis.explain.model_flow import FlowPart, ModelFlow
-from analysis.figures.charts import assembled, escape_tags
+from analysis.figures.charts import assembled, escape_tags, note
 from analysis.figures.contributions import group_colour
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, ordinal, points, signed_points
@@ -42,7 +42,7 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
     """
     data: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
-    notes = [_note(x, 8, text, palette.quiet, 13) for x, text in ((_INPUT[0], "Input"), (_READER[0], "Points"))]
+    notes = [note(x, 8, text, palette.quiet, 13) for x, text in ((_INPUT[0], "Input"), (_READER[0], "Points"))]
     scale = _scale(flow)
     rows = {part.name: _TOP + _PITCH * row + _BOX / 2 for row, part in enumerate(flow.parts)}
     levels = _levels(flow, place)
@@ -54,18 +54,18 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
         shapes.append(
             _box(_INPUT, y, palette, is_open=is_open, ground=palette.paths.chip if is_token else palette.page)
         )
-        notes.append(_note(1.6, y - 10, f"<b>{part.title}</b>", palette.paths.text if is_token else palette.ink, 16))
-        notes.append(_note(1.6, y + 12, _text(part.reads[place], 28), palette.quiet, 13.5))
+        notes.append(note(1.6, y - 10, f"<b>{part.title}</b>", palette.paths.text if is_token else palette.ink, 16))
+        notes.append(note(1.6, y + 12, _text(part.reads[place], 28), palette.quiet, 13.5))
         if is_token:
             data.append(_token_line(y, rows[CORE], palette))
-            notes.append(_note(_READER[0] - 5, y + 15, _token_note(flow, part, place), palette.paths.text, 13.5))
+            notes.append(note(_READER[0] - 5, y + 15, _token_note(flow, part, place), palette.paths.text, 13.5))
             continue
         shapes.append(_line(_INPUT[1], _READER[0], y, palette))
         shapes.append(_box(_READER, y, palette, is_open=is_open, ground=palette.band))
-        notes.append(_note(_READER[0] + 1.4, y - 10, f"<b>{part.reader[place]}</b>", palette.ink, 15))
-        notes.append(_note(_READER[0] + 1.4, y + 12, _both(flow, part, palette), palette.quiet, 14))
+        notes.append(note(_READER[0] + 1.4, y - 10, f"<b>{part.reader[place]}</b>", palette.ink, 15))
+        notes.append(note(_READER[0] + 1.4, y + 12, _both(flow, part, palette), palette.quiet, 14))
         if part.name == CORE and not flow.core_reads_all:
-            notes.append(_note(_READER[1] + 1, y + 18, words.NEW_ONLY, palette.quiet, 13))
+            notes.append(note(_READER[1] + 1, y + 18, words.NEW_ONLY, palette.quiet, 13))
         data += _band(part, y, levels[part.name], bar_top, scale, place, palette)
     data.append(_targets(flow, rows, bar_top))
     shapes_of_bar, notes_of_bar = _score(flow, place, bar_top, scale, palette, is_open=opened == words.SCORE)
@@ -216,14 +216,20 @@ def _score(
     right, top = x + 1.4, min(ends[0], top)
     name = f"<b>{words.GLYPHS[flow.roles[place]]} {_text(entry.name, _NAME)}</b>"
     notes = [
-        _note(99.8, 42, name, hue.text, 16, xanchor="right"),
-        _note(right, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 40),
-        _note(right, top + 60, words.among_places(flow.num_places), palette.quiet, 14),
-        _note(right, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 16),
-        _note(right, top + 106, words.probability_line(entry.probability), palette.quiet, 14),
-        _note(99.8, top + 164, f"{words.GLYPHS[flow.roles[1 - place]]} {_text(other.name, _NAME)}", other_hue.text, 15)
-        | {"xanchor": "right"},
-        _note(99.8, top + 186, words.score_line(other.rank, other.score), palette.quiet, 14, xanchor="right"),
+        note(99.8, 42, name, hue.text, 16, xanchor="right"),
+        note(right, top + 24, f"<b>{ordinal(entry.rank)}</b>", palette.ink, 40),
+        note(right, top + 60, words.among_places(flow.num_places), palette.quiet, 14),
+        note(right, top + 84, f"<b>Score {points(entry.score)}</b>", hue.text, 16),
+        note(right, top + 106, words.probability_line(entry.probability), palette.quiet, 14),
+        note(
+            99.8,
+            top + 164,
+            f"{words.GLYPHS[flow.roles[1 - place]]} {_text(other.name, _NAME)}",
+            other_hue.text,
+            15,
+            xanchor="right",
+        ),
+        note(99.8, top + 186, words.score_line(other.rank, other.score), palette.quiet, 14, xanchor="right"),
     ]
     return shapes, notes
 
@@ -254,20 +260,6 @@ def _box(span: tuple[float, float], y: float, palette: Palette, *, is_open: bool
 def _line(start: float, end: float, y: float, palette: Palette) -> dict[str, Any]:
     line = {"color": palette.baseline, "width": 1.5}
     return {"type": "line", "x0": start, "x1": end, "y0": y, "y1": y, "line": line, "layer": "below"}
-
-
-def _note(x: float, y: float, text: str, colour: str, size: float, xanchor: str = "left") -> dict[str, Any]:
-    font = {"color": colour, "size": size}
-    return {
-        "x": x,
-        "y": y,
-        "text": text,
-        "xanchor": xanchor,
-        "yanchor": "middle",
-        "font": font,
-        "xref": "x",
-        "yref": "y",
-    }
 
 
 def _text(text: str, limit: int) -> str:

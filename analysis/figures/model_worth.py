@@ -6,7 +6,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.explain.model_words import WORTH_METRICS, among_title, lost, worth_label
-from analysis.figures.charts import assembled
+from analysis.figures.charts import assembled, note
 from analysis.figures.model_flow import part_colour
 from analysis.figures.palette import Palette
 from analysis.formatting import MINUS
@@ -32,6 +32,7 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
     width = (1.0 - _LABELS - _GAP * len(kinds)) / len(kinds)
     block = _TOP + _ROW * len(parts)
     height = block * len(WORTH_METRICS)
+    right: dict[str, Any] = {"colour": palette.ink, "size": 13.5, "xref": "paper", "xanchor": "right"}
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"bargap": 0.35}
@@ -59,13 +60,13 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
             layout[f"yaxis{tail}"] = {"domain": domain, "anchor": f"x{tail}", "visible": False}
             layout[f"yaxis{tail}"]["range"] = [len(parts) - 0.5, -0.5]
             title = f"<b>{name} lost</b> {among_title(kind)}"
-            notes.append(_note(left, top - 24 / height, title, palette.ink, "left", "paper"))
+            notes.append(note(left, top - 24 / height, title, palette.ink, 13.5, xref="paper", yref="paper"))
             for row, value in enumerate(rows[metric].tolist()):
                 text = "–" if value != value else lost(value)
-                notes.append(_note(left + width, row, text, palette.ink, "right", f"y{tail}"))
+                notes.append(note(left + width, row, text, **right, yref=f"y{tail}"))
         for row, part in enumerate(parts):
             tail = "" if line == 0 else str(line * len(kinds) + 1)
-            notes.append(_note(_LABELS, row, worth_label(part), palette.ink, "right", f"y{tail}"))
+            notes.append(note(_LABELS, row, worth_label(part), **right, yref=f"y{tail}"))
     return assembled(data, layout | {"annotations": notes}, palette, height=height, margin={"t": 0})
 
 
@@ -109,9 +110,3 @@ def _colour(part: str, palette: Palette) -> str:
     if part == "graph_token":
         return palette.paths.fill
     return part_colour(PAST if part == HISTORY else GROUP_NAMES.get(part, part), palette)
-
-
-def _note(x: float, y: float, text: str, colour: str, anchor: str, yref: str) -> dict[str, Any]:
-    font = {"color": colour, "size": 13.5}
-    note = {"x": x, "xref": "paper", "y": y, "yref": yref, "text": text, "xanchor": anchor, "font": font}
-    return note | {"yanchor": "middle"}

@@ -7,11 +7,12 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import assembled, escape_tags, styled
+from analysis.figures.charts import assembled, escape_tags, note, styled
 from analysis.figures.palette import Palette
 from analysis.formatting import percent, share
 from analysis.long_tail.overview_headlines import PANEL_TITLES
 from recap import columns as c
+from recap.printable import shortened
 
 ROW_PX: Final = 36
 _NAMES: Final = 0.2
@@ -31,10 +32,11 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
     y_of = {name: len(names) - at for at, name in enumerate(names)}
     traces: list[dict[str, Any]] = []
     layout: dict[str, Any] = {"yaxis": {"range": [0.4, len(names) + 1.75], "visible": False}}
-    notes = [
-        _note(_cut(name), 0, y, "left", palette.model.text if name == names[0] else palette.ink, bold=name == names[0])
-        for name, y in y_of.items()
-    ]
+    looks = dict.fromkeys(names, (palette.ink, "{}")) | {names[0]: (palette.model.text, "<b>{}</b>")}
+    notes = []
+    for name, (colour, look) in looks.items():
+        text = look.format(escape_tags(shortened(name, _LONGEST_NAME)))
+        notes.append(note(0, y_of[name], text, colour, 14, xref="paper"))
     width = (1 - _NAMES) / len(PANEL_TITLES)
     for panel, (group, title) in enumerate(PANEL_TITLES.items()):
         left = _NAMES + panel * width + (_GAP if panel else 0)
@@ -44,13 +46,13 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
         rows = groups[groups["group"] == group].to_dict(orient="records")
         for row in rows:
             traces += _lollipop(row, y_of[row["model"]], f"x{axis}", palette, mine=row["model"] == names[0])
-            is_mine = row["model"] == names[0]
-            colour = palette.model.text if is_mine else palette.ink
-            number = share(None if math.isnan(row["value"]) else row["value"])
-            notes.append(_note(number, right + _NUMBER, y_of[row["model"]], "right", colour, bold=is_mine))
+            colour, look = looks[row["model"]]
+            text = look.format(share(None if math.isnan(row["value"]) else row["value"]))
+            end = {"xref": "paper", "xanchor": "right"}
+            notes.append(note(right + _NUMBER, y_of[row["model"]], text, colour, 14, **end))
         n = int(rows[0]["n"]) if rows else 0
         above = f'<b>{title}</b><br><span style="font-size:12px;color:{palette.quiet}">n = {n:,}</span>'
-        notes.append(_note(above, left, len(names) + 1.05, "left", palette.ink, escape=False) | {"align": "left"})
+        notes.append(note(left, len(names) + 1.05, above, palette.ink, 14, xref="paper", align="left"))
     layout["annotations"] = notes
     return assembled(traces, layout, palette, height=round(ROW_PX * (len(names) + 1.35)))
 
@@ -78,24 +80,6 @@ def _lollipop(
             "hoverinfo": "text",
         },
     ]
-
-
-def _note(
-    text: str, x: float, y: float, xanchor: str, colour: str, *, bold: bool = False, escape: bool = True
-) -> dict[str, Any]:
-    shown = escape_tags(text) if escape else text
-    return {
-        "x": x,
-        "xref": "paper",
-        "y": y,
-        "xanchor": xanchor,
-        "text": f"<b>{shown}</b>" if bold else shown,
-        "font": {"color": colour, "size": 14},
-    }
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…"
 
 
 def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int = 1) -> go.Figure:
@@ -132,26 +116,15 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
         ("Rare", 100 - head, head + 1.5, "left", 0.86, palette.ink),
     ):
         if width > 16:
-            figure.add_annotation(
-                x=x,
-                y=top * y,
-                xanchor=anchor,
-                text=f"<b>{text} {width:.0f} %</b>",
-                showarrow=False,
-                font={"color": colour, "size": 15},
-            )
+            said = f"<b>{text} {width:.0f} %</b>"
+            figure.add_annotation(note(x, top * y, said, colour, 15, xanchor=anchor))
     figure.add_vline(x=head, line={"color": palette.quiet, "width": 1, "dash": "dot"})
     for row in distribution[distribution[c.TRANSITION_COUNT] <= 1].to_dict(orient="records"):
         if row["share"] > 0.06 and row[c.TRANSITION_COUNT] <= eta:
             word = "never" if row[c.TRANSITION_COUNT] == 0 else "once"
-            figure.add_annotation(
-                x=50 * (row["from_share"] + row["to_share"]),
-                y=1.0 if word == "once" else 0.3,
-                yanchor="bottom",
-                text=f"{word} {percent(row['share'])}",
-                showarrow=False,
-                font={"color": palette.quiet, "size": 13},
-            )
+            x, y = 50 * (row["from_share"] + row["to_share"]), 1.0 if word == "once" else 0.3
+            said = f"{word} {percent(row['share'])}"
+            figure.add_annotation(note(x, y, said, palette.quiet, xanchor="center", yanchor="bottom"))
     ticks = [count for count in (0, 1, 5, 10, 20, 40, 80, 160, 320, 640, 1280) if math.sqrt(count) <= top * 1.05]
     figure.update_yaxes(
         title_text="Times in training",

@@ -6,8 +6,8 @@ from typing import Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.figures.charts import styled
-from analysis.figures.palette import Hue, Palette
+from analysis.figures.charts import note, styled
+from analysis.figures.palette import Palette
 from analysis.training_progress import StageSpan
 
 _HEIGHT: Final = 340
@@ -32,9 +32,9 @@ def plot_training(
         levels: what each counter reaches over all cases of the same kind, drawn as dashed lines.
     """
     figure = go.Figure()
-    fills = {"core": palette.band, "paths": _chip(palette.paths), "revisits": _chip(palette.revisits)}
+    fills = {"core": palette.band, "paths": palette.paths.chip, "revisits": palette.revisits.chip}
     inks = {"core": palette.quiet, "paths": palette.paths.text, "revisits": palette.revisits.text}
-    fills["model"], inks["model"] = _chip(palette.model), palette.model.text
+    fills["model"], inks["model"] = palette.model.chip, palette.model.text
     level, gap = 0, {"color": palette.page, "width": 3}
     for span in spans:
         left, right = span.first - 0.5, span.last + 0.5
@@ -43,19 +43,9 @@ def plot_training(
         lines = span.name.removeprefix("+ ").split(" + ")
         level = (level + 1) % 3 if share < _NARROW * max(map(len, lines)) / 8 else 0
         plus = "+ " * span.name.startswith("+ ")
-        figure.add_annotation(
-            x=span.first - 0.5,
-            y=1.0 - 0.075 * level,
-            xref="x",
-            yref="paper",
-            text="<br>".join(f"<b>{plus}{line}</b>" for line in lines),
-            align="left",
-            showarrow=False,
-            xanchor="left",
-            yanchor="top",
-            xshift=5,
-            font={"size": 12, "color": inks[span.meaning]},
-        )
+        text = "<br>".join(f"<b>{plus}{line}</b>" for line in lines)
+        more = {"xref": "x", "yref": "paper", "align": "left", "yanchor": "top", "xshift": 5}
+        figure.add_annotation(note(left, 1.0 - 0.075 * level, text, inks[span.meaning], 12, **more))
     _draw_levels(figure, levels, table, epochs, palette)
     for series, rows in table.groupby("series", sort=False):
         figure.add_scatter(
@@ -88,16 +78,9 @@ def _draw_levels(
     late = bool((table["epoch"] > 0.6 * epochs).any())  # then the curves' own names are at the right
     for place, (label, value) in enumerate(sorted(levels.items(), key=lambda level: -level[1])):
         figure.add_hline(y=value, line={"color": palette.quiet, "width": 1.2, "dash": "10px,8px"})
-        figure.add_annotation(
-            x=0.5 if late else epochs + 0.5,
-            y=value,
-            text=f"{label} {value:.3f}",
-            showarrow=False,
-            xanchor="left" if late else "right",
-            xshift=6 if late else -6,
-            yanchor="top" if place else "bottom",
-            font={"size": 12, "color": palette.quiet},
-        )
+        x, xanchor, xshift = (0.5, "left", 6) if late else (epochs + 0.5, "right", -6)
+        more = {"xanchor": xanchor, "xshift": xshift, "yanchor": "top" if place else "bottom"}
+        figure.add_annotation(note(x, value, f"{label} {value:.3f}", palette.quiet, 12, **more))
 
 
 def _name_ends(figure: go.Figure, table: pd.DataFrame, epochs: int, palette: Palette) -> None:
@@ -107,22 +90,10 @@ def _name_ends(figure: go.Figure, table: pd.DataFrame, epochs: int, palette: Pal
     for series, row in last.iterrows():
         height = max(row["value"], previous + 0.09 * room)
         previous = height
-        is_next_to = row["epoch"] < 0.8 * epochs
-        figure.add_annotation(
-            x=row["epoch"],
-            y=height,
-            text=f"<b>{series} {_shown(row['value'])}</b>",
-            showarrow=False,
-            xanchor="left" if is_next_to else "right",
-            xshift=8 if is_next_to else 0,
-            yanchor="middle" if is_next_to else "bottom",
-            font={"size": 13, "color": palette.model.text},
-        )
+        text = f"<b>{series} {_shown(row['value'])}</b>"
+        more = {"xshift": 8} if row["epoch"] < 0.8 * epochs else {"xanchor": "right", "yanchor": "bottom"}
+        figure.add_annotation(note(row["epoch"], height, text, palette.model.text, **more))
 
 
 def _shown(value: float) -> str:
     return f"{value:.3f}" if 0.01 <= abs(value) < 1 else f"{value:.3g}"
-
-
-def _chip(hue: Hue) -> str:
-    return hue.chip

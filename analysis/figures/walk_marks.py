@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from analysis.figures.labels import place_labels
+from analysis.figures.labels import label_table, place_labels
 from analysis.formatting import percent, points, rank_number
 from analysis.geography import Camera, screen_offsets
 from analysis.trajectories.predictions import CasePrediction
@@ -256,8 +256,4 @@ def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, pict
         half_size=PICTURE if picture else WIDE,
         narrowest=None if picture else NARROW,
     )
-    names = wanted.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
-    names["text"] = [label.text for label in placed]
-    names["shift"] = pd.Series([[label.shift_x, label.shift_y] for label in placed], dtype=object)
-    names["anchor"] = [label.anchor for label in placed]
-    return names
+    return label_table(wanted, placed)

@@ -4,7 +4,7 @@ import math
 
 import plotly.graph_objects as go
 
-from analysis.figures.charts import escape_tags, styled
+from analysis.figures.charts import escape_tags, note, styled
 from analysis.figures.palette import Palette, mix, translucent
 from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap
 
@@ -67,15 +67,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
     span = (high - low) or 1.0
     for bar in chart.bars:
         end = max(bar.value, bar.high if bar.high is not None else bar.value, 0.0)
-        figure.add_annotation(
-            x=end,
-            y=bar.label,
-            text=f"<b>{bar.text}</b>",
-            showarrow=False,
-            xanchor="left",
-            xshift=6,
-            font={"color": palette.ink, "size": 14},
-        )
+        figure.add_annotation(note(end, bar.label, f"<b>{bar.text}</b>", palette.ink, 14, xshift=6))
     styled(
         figure,
         palette,
@@ -123,9 +115,9 @@ def _draw_panels(chart: Panels, palette: Palette) -> go.Figure:
                 }
             }
         )
-        figure.add_annotation(
-            xref="paper", yref="paper", x=0, y=top - 0.66 / count, text=row.label, showarrow=False, xanchor="right"
-        )
+        y = top - 0.66 / count
+        label = note(0, y, row.label, palette.quiet, 14, xref="paper", yref="paper", xanchor="right")
+        figure.add_annotation(label)
     styled(figure, palette, height=_PANEL_PX * count + 56, margin={"t": 8, "b": 36, "l": _LETTER_PX * widest + 8})
     figure.update_yaxes(showticklabels=False, showgrid=False)
     anchor = f"y{count}" if count > 1 else "y"
@@ -170,15 +162,8 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
     for value, line in sorted(last, key=lambda pair: pair[0]):
         at = value if beneath is None else max(value, beneath + 0.11 * span)
         beneath = at
-        figure.add_annotation(
-            x=chart.columns[-1],
-            y=at,
-            text=line.label,
-            showarrow=False,
-            xanchor="left",
-            xshift=10,
-            font={"color": _word_colour(line.meaning, palette), "size": 14},
-        )
+        colour = _word_colour(line.meaning, palette)
+        figure.add_annotation(note(chart.columns[-1], at, line.label, colour, 14, xshift=10))
     styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 44})
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%" if chart.percent else None)
     figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
@@ -216,27 +201,16 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
             unselected={"marker": {"opacity": 1}},
         )
     for place, name in chart.names.items():
-        figure.add_annotation(
-            x=float(chart.longitude[place]),
-            y=float(chart.latitude[place]),
-            text=escape_tags(name),
-            showarrow=False,
-            yshift=16,
-            bgcolor=translucent(palette.page, 0.75),
-            font={"color": palette.ink, "size": 12},
-        )
+        x, y = float(chart.longitude[place]), float(chart.latitude[place])
+        above = {"xanchor": "center", "yshift": 16, "bgcolor": translucent(palette.page, 0.75)}
+        figure.add_annotation(note(x, y, escape_tags(name), palette.ink, 12, **above))
     for way in chart.ways:
         ends = [way.source, way.target]
         if way.label:
             # Nearer to the start: there is less to lie upon than in the middle of a town.
-            figure.add_annotation(
-                x=float(chart.longitude[ends] @ (0.6, 0.4)),
-                y=float(chart.latitude[ends] @ (0.6, 0.4)),
-                text=way.label,
-                showarrow=False,
-                bgcolor=palette.page,
-                font={"color": palette.paths.text if way.taken else palette.quiet, "size": 13},
-            )
+            x, y = (float(at[ends] @ (0.6, 0.4)) for at in (chart.longitude, chart.latitude))
+            colour = palette.paths.text if way.taken else palette.quiet
+            figure.add_annotation(note(x, y, way.label, colour, xanchor="center", bgcolor=palette.page))
     styled(figure, palette, height=_MAP_PX)
     for update in (figure.update_xaxes, figure.update_yaxes):
         update(visible=False)

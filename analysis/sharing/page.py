@@ -12,7 +12,6 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from analysis import formatting
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import part_label
-from analysis.figures.case_layout import spread_heights
 from analysis.figures.contributions import waterfall
 from analysis.figures.palette import DARK, LIGHT
 from analysis.sharing.case_map import case_map
@@ -93,7 +92,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
             for group in a.groups
         ],
         "others": [(part_label(name), rank) for name, rank in ranks.items() if name not in a.groups],
-        "paths": list(zip(paths, spread_heights(len(paths)), strict=True)),
+        "paths": [(path, at / (len(paths) - 1) if len(paths) > 1 else 0.5) for at, path in enumerate(paths)],
         "height": 60 + 46 * max(len(paths), 1),
         "has_points": any(path.points is not None for path in case.paths),
         "weeks": max([dot.weeks_ago for visits in case.visits for dot in visits.dots], default=0.0) or 1.0,

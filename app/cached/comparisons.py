@@ -1,6 +1,5 @@
 """The sides, records and comparisons of the Compare view, cached by content hash."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,19 @@ from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.side import Side, records_of_ranks
 from analysis.records.case_selection import CaseSelection
 from analysis.records.evaluation_records import MODEL_LABELS
-from analysis.records.imported import ImportedPredictions, find_predictions
-from app.cached.workspace import BY_DATASET, HashFuncs, folder_label, open_workspace, read_lists, read_records
-from app.settings import AppSettings
-from app.sources import Source, find_sources
+from app.cached.workspace import (
+    BY_DATASET,
+    BY_RANKER,
+    Ranker,
+    checkpoints_of,
+    folder_label,
+    label_checkpoints,
+    label_imported,
+    open_workspace,
+    read_lists,
+    read_records,
+)
+from app.sources import Source
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
 from recap.printable import markdown_text
@@ -27,42 +35,12 @@ Selection = CaseSelection | HitSelection
 """Cases named by a link to Walk: a bar or cell of Long tail, or a list of a comparison."""
 
 
-@dataclass(frozen=True)
-class Option:
-    """A model or list that can be one side of a comparison.
-
-    Attributes:
-        token: what a link carries; from content hashes, so that it means the same on every machine.
-        label: what it is called.
-        source: of a trained model.
-        baseline, imported: the other two kinds.
-        shown: what Walk and Explain open of it; None for a counter.
-    """
-
-    token: str
-    label: str
-    source: Source | None = None
-    baseline: str | None = None
-    imported: ImportedPredictions | None = None
-    shown: Source | None = None
-
-
-BY_OPTION: HashFuncs = BY_DATASET | {Option: lambda option: option.token}
-
-
-def side_options(source: Source) -> dict[str, Option]:
+def side_options(source: Source) -> dict[str, Ranker]:
     """All sides that have or can compute records of the source's dataset, by token."""
-    mine = _checkpoints(source)
-    names = [folder_label(item) for item in mine]
-    options = []
-    for item, name in zip(mine, names, strict=True):
-        label = name if names.count(name) == 1 else f"{name} ({item.token[:6]})"
-        options.append(Option(item.token, label, source=item, shown=item))
-    options += [
-        Option(item.key, item.name, imported=item, shown=source.ranked_by(item.key))
-        for item in find_predictions(source.dataset_hash)
-    ]
-    options += [Option(name, MODEL_LABELS[name], baseline=name) for name in reversed(BASELINES)]
+    mine, alone = checkpoints_of(source), source.without_checkpoint
+    options = label_checkpoints(mine, [folder_label(item) for item in mine])
+    options += label_imported(source)
+    options += [Ranker(name, MODEL_LABELS[name], alone, name) for name in reversed(BASELINES)]
     return {option.token: option for option in options}
 
 
@@ -71,34 +49,25 @@ def default_pair(source: Source) -> tuple[str, str]:
     return DEFAULT_A, BASELINES[-1] if source.checkpoint_hash is None else source.token
 
 
-def read_side(source: Source, option: Option) -> Side:
+def read_side(option: Ranker) -> Side:
     """Read a side with its records; compute them, with a message, if they are missing.
 
     Made here and in no cached function, which would play back the message's empty place at every later run.
     """
-    if option.baseline is not None:
-        read_records(source.without_checkpoint, option.baseline)
-    if option.source is not None:
-        read_records(option.source)
-    return _side(source, option)
+    _ = option.records
+    return _side(option)
 
 
-def listed_records(source: Source, option: Option) -> pd.DataFrame:
+def listed_records(option: Ranker) -> pd.DataFrame:
     """Records of a side with the best places of every case."""
-    if option.baseline is not None:
-        return read_lists(source.without_checkpoint, option.baseline)
-    return read_side(source, option).cases if option.source is None else read_lists(option.source)
+    return read_lists(option.source, option.model)
 
 
-@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OPTION)
-def _side(source: Source, option: Option) -> Side:
-    if option.baseline is not None:
-        return Side(option.token, option.label, read_records(source.without_checkpoint, option.baseline))
-    if option.source is None:
-        assert option.imported is not None
-        cases = open_workspace(source).cases
-        return Side(option.token, option.label, option.imported.read(len(cases)))
-    return Side(option.token, option.label, read_records(option.source), _replicates(option.source), trained=True)
+@st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_RANKER)
+def _side(option: Ranker) -> Side:
+    if option.model is not None:
+        return Side(option.token, option.label, option.records)
+    return Side(option.token, option.label, option.records, _replicates(option.source), trained=True)
 
 
 def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
@@ -106,17 +75,12 @@ def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
     kept = open_workspace(source).seeds()
     tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
     mine = _training(source)
-    for other in _checkpoints(source):
+    for other in checkpoints_of(source):
         train = _training(other)
         is_replicate = train and mine and {**train, "seed": 0} == {**mine, "seed": 0} and train["seed"] != mine["seed"]
         if is_replicate and train["seed"] not in kept:  # type: ignore[index]  # it was read
             tables.append(read_records(other))
     return tuple(tables)
-
-
-def _checkpoints(source: Source) -> list[Source]:
-    found = find_sources(AppSettings.from_environment())
-    return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
@@ -125,48 +89,33 @@ def paired_cases(source: Source) -> PairedCases:
     return PairedCases(open_workspace(source).cases)
 
 
-def compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
-    read_side(source, a), read_side(source, b)
-    return _compared(source, a, b, metric, k)
+def compared(a: Ranker, b: Ranker, metric: str, k: int) -> Comparison:
+    read_side(a), read_side(b)
+    return _compared(a, b, metric, k)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_OPTION)
-def _compared(source: Source, a: Option, b: Option, metric: str, k: int) -> Comparison:
-    return compare(paired_cases(source), _side(source, a), _side(source, b), metric, k)
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
+def _compared(a: Ranker, b: Ranker, metric: str, k: int) -> Comparison:
+    return compare(paired_cases(a.source), _side(a), _side(b), metric, k)
 
 
-def cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
-    read_side(source, a), read_side(source, b)
-    return _cell_cases(source, a, b, k, cell)
+def cell_cases(a: Ranker, b: Ranker, k: int, cell: str) -> pd.DataFrame:
+    read_side(a), read_side(b)
+    return _cell_cases(a, b, k, cell)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_OPTION)
-def _cell_cases(source: Source, a: Option, b: Option, k: int, cell: str) -> pd.DataFrame:
-    side_a, side_b = _side(source, a), _side(source, b)
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_RANKER)
+def _cell_cases(a: Ranker, b: Ranker, k: int, cell: str) -> pd.DataFrame:
+    side_a, side_b = _side(a), _side(b)
     return listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
 
 
-def hit_mask(source: Source, selection: HitSelection) -> np.ndarray:
-    """Mask of the test cases in a list of a comparison.
+def _sides_of(source: Source, selection: HitSelection) -> tuple[Ranker, Ranker]:
+    """The sides of a comparison that a link names.
 
     Raises:
         ConfigError: a side is not here.
     """
-    a, b = _sides_of(source, selection)
-    return cell_mask(read_side(source, a), read_side(source, b), selection.k, selection.cell)
-
-
-def hit_label(source: Source, selection: HitSelection) -> str:
-    """Label of the cases in a list of a comparison.
-
-    Raises:
-        ConfigError: a side is not here.
-    """
-    a, b = _sides_of(source, selection)
-    return cell_label(selection.cell, a.label, b.label)
-
-
-def _sides_of(source: Source, selection: HitSelection) -> tuple[Option, Option]:
     options = side_options(source)
     if not {selection.a, selection.b} <= set(options):
         raise ConfigError("the link compares a model that is not open here")
@@ -193,21 +142,23 @@ def parse_selection(source: Source, text: str) -> Selection:
     if not text.startswith("hits:"):
         return CaseSelection.parse(text)
     selection = HitSelection.parse(text)
-    hit_label(source, selection)
+    _sides_of(source, selection)
     return selection
 
 
 def selected_cases(source: Source, selection: Selection) -> np.ndarray:
     """Mask of the selected test cases."""
     if isinstance(selection, HitSelection):
-        return hit_mask(source, selection)
+        a, b = _sides_of(source, selection)
+        return cell_mask(read_side(a), read_side(b), selection.k, selection.cell)
     return selection.mask(open_workspace(source).cases)
 
 
 def selection_label(source: Source, selection: Selection) -> str:
     """What the selected cases have in common, in words."""
     if isinstance(selection, HitSelection):
-        return hit_label(source, selection)
+        a, b = _sides_of(source, selection)
+        return cell_label(selection.cell, a.label, b.label)
     labels = open_workspace(source).labels
     if selection.kind == "poi" and selection.numbers[0] < len(labels):
         return f"From or to {markdown_text(labels[selection.numbers[0]])}"

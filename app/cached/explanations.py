@@ -37,10 +37,10 @@ def open_model(source: Source, model: str | None = None) -> Workspace:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def predict(source: Source, case: int, top: int = 10) -> CasePrediction:
+def predict(source: Source, case: int) -> CasePrediction:
     if source.imported is not None:
-        return recorded_prediction(open_workspace(source), read_records(source), case, top=top)
-    return predict_case(open_model(source), case, top=top)
+        return recorded_prediction(open_workspace(source), read_records(source), case)
+    return predict_case(open_model(source), case)
 
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)

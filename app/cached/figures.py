@@ -122,12 +122,8 @@ def as_sent(table: pd.DataFrame) -> pa.Table | pd.DataFrame:
         return table
 
 
-_as_sent: Final = PerObject(as_sent)
-
-
-def sent(table: pd.DataFrame) -> pa.Table | pd.DataFrame:
-    """A shared table for `st.dataframe`; it must not change after it was shown."""
-    return _as_sent(table)
+sent: Final = PerObject(as_sent)
+"""A shared table for `st.dataframe`; it must not change after it was shown."""
 
 
 _numbers = count()

@@ -20,10 +20,9 @@ from analysis.cases import picture
 from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style
-from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.map_ground import Ground
-from analysis.figures.map_image import draw_walk_image
+from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.walk_map import walk_deck
@@ -38,7 +37,6 @@ from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app.cached.figures import BY_CONTENT
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
-from app.fonts import picture_font
 from app.settings import AppSettings
 from app.sources import Source
 from recap import columns as c
@@ -94,12 +92,12 @@ def _draw_walk_map(
     show_paths: bool,
     chosen: int | None,
 ) -> DrawnDeck:
-    marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths)
+    marks = _walk_marks(open_workspace(source), trajectory, prediction, show_truth, show_paths)
     return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen))
 
 
 def _walk_marks(
-    source: Source,
+    opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
     show_truth: bool,
@@ -107,7 +105,6 @@ def _walk_marks(
     *,
     picture: bool = False,
 ) -> WalkMarks:
-    opened = open_workspace(source)
     width = PICTURE_PX if picture else NARROWEST_PX
     camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": picture}
@@ -133,6 +130,12 @@ def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *,
     return draw_explain_image(explanation, flat_ground(source), palette=palette_of(theme))
 
 
+def picture_font() -> Path | None:
+    """Streamlit's own Source Sans, which has accents, arrows and the true minus; else pictures use plain letters."""
+    media = Path(st.__file__).parent / "static" / "static" / "media"
+    return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
+
+
 def walk_image(
     source: Source,
     trajectory: Trajectory,
@@ -144,26 +147,20 @@ def walk_image(
     exact: bool,
 ) -> bytes:
     """Map of one case as a PNG, with the page's marks; generalised unless exact."""
+    opened = open_workspace(source)
     if exact:
-        marks = _walk_marks(source, trajectory, prediction, show_truth, show_paths, picture=True)
-        return draw_walk_image(marks, flat_ground(source), palette=palette_of(theme))
-    masked = masked_places(open_workspace(source), Generalisation()).opened(open_workspace(source))
-    step, shared = share_step(trajectory, prediction)
-    camera = fit_prediction(masked, shared, show_truth=show_truth, width_px=PICTURE_PX)
-    shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": True}
-    marks = walk_marks(masked, step, shared, camera=camera, **shown)
-    return draw_walk_image(marks, masked_ground(source, masked), palette=palette_of(theme))
+        ground = flat_ground(source)
+    else:  # the density uses the generalised places too
+        opened = masked_places(opened, Generalisation()).opened(opened)
+        trajectory, prediction = share_step(trajectory, prediction)
+        ground = Ground(opened, with_density(shared_basemap(source), opened.latitude, opened.longitude))
+    marks = _walk_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
+    return draw_walk_image(marks, ground, palette=palette_of(theme))
 
 
 def flat_ground(source: Source) -> Ground:
     """Ground of pictures with exact places."""
     return Ground(open_workspace(source), read_basemap(source))
-
-
-def masked_ground(source: Source, masked: Workspace) -> Ground:
-    """Ground of pictures to share; its density uses the generalised places too."""
-    basemap = _read_basemap(source, last_change(source.dataset_hash))
-    return Ground(masked, with_density(basemap, masked.latitude, masked.longitude))
 
 
 def shared_basemap(source: Source) -> Basemap | None:

@@ -1,6 +1,5 @@
 """Tables of the views, computed once per choice and shared, so do not change them."""
 
-from dataclasses import dataclass
 from typing import Final, cast
 
 import pandas as pd
@@ -14,20 +13,23 @@ from analysis.long_tail.lift import kept_hops, kept_lift
 from analysis.long_tail.miss_map import miss_cells
 from analysis.long_tail.misses import describe_misses, label_misses
 from analysis.long_tail.notable_cases import NotableCase, find_notable
-from analysis.records.accuracy import METRIC_LABELS, is_known
+from analysis.records.accuracy import is_known
 from analysis.records.case_groups import By
 from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import LostHits, ablation_worth, count_lost_hits, deciding_part, worth_by_kind
-from analysis.records.evaluation_records import LISTS, MODEL_LABELS, records_key
+from analysis.records.evaluation_records import LISTS, MODEL_LABELS
 from app.cached.figures import PerObject
 from app.cached.workspace import (
     BY_DATASET,
     BY_MODEL,
-    HashFuncs,
+    BY_RANKER,
+    Ranker,
+    checkpoints_of,
     folder_label,
-    imported_predictions,
     is_large,
     kept_causes,
+    label_checkpoints,
+    label_imported,
     model_key,
     model_keys,
     model_label,
@@ -36,55 +38,13 @@ from app.cached.workspace import (
     read_lists,
     read_records,
 )
-from app.settings import AppSettings
-from app.sources import Source, find_sources
+from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, FEATURE_CURVES
-from recap.published.configs import RECAP
 
 FIRST_CARDS: Final = 12
 COUNTERS: Final = ("visit_count", "markov")
 """Recipes compare with these; cases flip against the first."""
-
-
-def metric_label(metric: str) -> str:
-    return METRIC_LABELS[metric]
-
-
-@dataclass(frozen=True)
-class Ranker:
-    """A model that ranks the test cases of a dataset.
-
-    Attributes:
-        token: what a link carries; from content hashes, so that it means the same on every machine.
-        label: what people read.
-        source, model: what `read_records` takes.
-    """
-
-    token: str
-    label: str
-    source: Source
-    model: str | None = None
-
-    @property
-    def is_kept(self) -> bool:
-        """Whether its records exist already."""
-        key = model_key(self.source, self.model)
-        return self.model in imported_predictions(self.source) or records_key(self.source.dataset_hash, key).is_kept(
-            self.source.bundle
-        )
-
-    @property
-    def is_published(self) -> bool:
-        """Whether it is a published model or imported predictions."""
-        return self.source.model != RECAP or (self.model is not None and self.model not in BASELINES)
-
-    @property
-    def records(self) -> pd.DataFrame:
-        return read_records(self.source, self.model)
-
-
-BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.source.dataset_hash, ranker.token)}
 
 
 def rankers(source: Source, metric: str) -> dict[str, Ranker]:
@@ -92,11 +52,7 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
 
     Imported predictions are among them where their lists are long enough for the metric.
     """
-    checkpoints = [
-        other
-        for other in find_sources(AppSettings.from_environment())
-        if other.dataset_hash == source.dataset_hash and other.checkpoint_hash not in (None, source.checkpoint_hash)
-    ]
+    checkpoints = [other for other in checkpoints_of(source) if other.checkpoint_hash != source.checkpoint_hash]
     if source.checkpoint_hash is not None:
         checkpoints = [source, *checkpoints]
     labels = [model_label(item) for item in checkpoints]
@@ -104,14 +60,9 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
         label if labels.count(label) == 1 else folder_label(item)
         for label, item in zip(labels, checkpoints, strict=True)
     ]
-    alone = source.without_checkpoint
-    found = [
-        Ranker(item.token, label if labels.count(label) == 1 else f"{label} ({item.token[:6]})", item)
-        for label, item in zip(labels, checkpoints, strict=True)
-    ]
-    imported = [Ranker(key, item.name, alone, key) for key, item in imported_predictions(source).items()]
-    found += [ranker for ranker in imported if is_known(ranker.records, metric)]
-    own = model_key(source)
+    found = label_checkpoints(checkpoints, labels)
+    found += [ranker for ranker in label_imported(source) if is_known(ranker.records, metric)]
+    own, alone = model_key(source), source.without_checkpoint
     found += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]
     if source.checkpoint_hash is None:
         found.sort(key=lambda ranker: ranker.token != own)
@@ -205,29 +156,26 @@ def lost_hits(source: Source, k: int) -> LostHits | None:
     return None if ablations is None else count_lost_hits(ablations, k)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
-def worth(source: Source, k: int) -> pd.DataFrame | None:
-    """Accuracy lost without each part; None if no ablations are kept."""
-    table = kept_causes(source)
-    return None if table is None else ablation_worth(table, open_workspace(source).cases[c.USER].to_numpy(), k)
+def worth(source: Source, k: int | None = None) -> pd.DataFrame | None:
+    """Accuracy lost without each part; None if no ablations are kept.
+
+    Args:
+        k: of the hits; None for accuracy among known and new places.
+    """
+    return None if kept_causes(source) is None else _worth(source, k)
 
 
-@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_MODEL)
-def _worth_by_kind(source: Source) -> pd.DataFrame:
-    table = kept_causes(source)
+@st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
+def _worth(source: Source, k: int | None) -> pd.DataFrame:
+    table, users = kept_causes(source), open_workspace(source).cases[c.USER].to_numpy()
     assert table is not None
-    return worth_by_kind(table, open_workspace(source).cases[c.USER].to_numpy())
-
-
-def worth_by_kind_of(source: Source) -> pd.DataFrame | None:
-    """Accuracy lost without each part among known and new places; None if no ablations are kept."""
-    return None if kept_causes(source) is None else _worth_by_kind(source)
+    return worth_by_kind(table, users) if k is None else ablation_worth(table, users, k)
 
 
 def deciding_parts(source: Source) -> tuple[str | None, str | None] | None:
     """The parts that decide among known and among new places; None if no ablations are kept."""
-    worth = worth_by_kind_of(source)
-    return None if worth is None else (deciding_part(worth, "known"), deciding_part(worth, "new"))
+    lost = worth(source)
+    return None if lost is None else (deciding_part(lost, "known"), deciding_part(lost, "new"))
 
 
 def curves_lines(source: Source, metric: str) -> tuple[str, str]:
@@ -268,11 +216,9 @@ def cells_of_misses(ranker: Ranker, k: int) -> pd.DataFrame:
     return miss_cells(open_workspace(ranker.source), ranker.records, k)
 
 
-def _cell_rows(cells: pd.DataFrame) -> pd.DataFrame:
-    return cells[["cases", "missed", "share", "users", "south", "west"]]
-
-
-rows_of_cells: Final = PerObject(_cell_rows)
+rows_of_cells: Final[PerObject[pd.DataFrame, pd.DataFrame]] = PerObject(
+    lambda cells: cells[["cases", "missed", "share", "users", "south", "west"]]
+)
 
 
 def listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str) -> pd.DataFrame:
@@ -302,21 +248,19 @@ def cases_of_any_model(source: Source) -> pd.DataFrame:
     return case_table(opened, pd.DataFrame({c.RANK: [float("nan")] * len(opened.cases)}))
 
 
-def other_models(source: Source) -> dict[str, Source | str]:
+def other_models(source: Source) -> dict[str, Ranker]:
     """Models that recipes compare with, by label: two counters, and what came with the dataset.
 
     What the user trained is not among them, so that no training changes what a recipe finds.
     """
-    mine = model_key(source)
-    found: dict[str, Source | str] = {MODEL_LABELS[name]: name for name in COUNTERS if name != mine}
-    for other in find_sources(AppSettings.from_environment()):
-        folder = other.checkpoint_folder
-        if other.bundle is None or folder is None or folder.parent != other.bundle:
-            continue
-        is_other = other.dataset_hash == source.dataset_hash and other.checkpoint_hash != mine
-        if is_other and records_key(other.dataset_hash, str(other.checkpoint_hash)).is_kept(other.bundle):
-            found[folder_label(other)] = other
-    return found
+    mine, alone = model_key(source), source.without_checkpoint
+    found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in COUNTERS if name != mine]
+    for other in checkpoints_of(source):
+        ranker, folder = Ranker(other.token, folder_label(other), other), other.checkpoint_folder
+        is_shipped = folder is not None and folder.parent == other.bundle
+        if is_shipped and other.checkpoint_hash != mine and ranker.is_kept:
+            found.append(ranker)
+    return {ranker.label: ranker for ranker in found}
 
 
 def recipe_tables(source: Source) -> RecipeTables:
@@ -328,26 +272,19 @@ def _with_records(source: Source) -> tuple[str, ...]:
     """The names of the other models, once all records are there: no cached function should wait for them."""
     others = other_models(source)
     read_records(source)
-    for other in others.values():
-        if isinstance(other, str):
-            read_records(source, other)
-        else:
-            read_records(other)
+    for ranker in others.values():
+        _ = ranker.records
     return tuple(others)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_MODEL)
 def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeTables:
     models = other_models(source)
-    others = {}
-    for name in names:
-        other = models[name]
-        others[name] = read_records(source, other) if isinstance(other, str) else read_records(other)
     return RecipeTables(
         model=model_label(source),
         records=read_lists(source),
         train_checkins=open_workspace(source).dataset.pois[c.TRAIN_CHECKINS].to_numpy(),
-        others=others,
+        others={name: models[name].records for name in names},
         ablations=kept_causes(source) if has_causes else None,
         probabilistic=source.has_parts,
     )

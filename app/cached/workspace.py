@@ -5,19 +5,21 @@ Torch is loaded where records or ablations are missing, not to read them: a view
 
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
-from analysis.records.evaluation_records import MODEL_LABELS, label_with_folder, models_shown
+from analysis.records.evaluation_records import MODEL_LABELS, label_with_folder, models_shown, records_key
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.workspace import Progress, Workspace
 from app.settings import AppSettings
-from app.sources import Source
+from app.sources import Source, find_sources
+from recap.baselines import BASELINES
 from recap.errors import RecapError
 from recap.published.configs import RECAP
 
@@ -105,6 +107,69 @@ def folder_label(source: Source) -> str:
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
     """Imported predictions on the source's dataset, by key."""
     return {item.key: item for item in find_predictions(source.dataset_hash)}
+
+
+@dataclass(frozen=True)
+class Ranker:
+    """A model that ranks the test cases of a dataset.
+
+    Attributes:
+        token: what a link carries; from content hashes, so that it means the same on every machine.
+        label: what people read.
+        source, model: what `read_records` takes.
+    """
+
+    token: str
+    label: str
+    source: Source
+    model: str | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether its records exist already."""
+        key = model_key(self.source, self.model)
+        return self.model in imported_predictions(self.source) or records_key(self.source.dataset_hash, key).is_kept(
+            self.source.bundle
+        )
+
+    @property
+    def is_published(self) -> bool:
+        """Whether it is a published model or imported predictions."""
+        return self.source.model != RECAP or (self.model is not None and self.model not in BASELINES)
+
+    @property
+    def records(self) -> pd.DataFrame:
+        return read_records(self.source, self.model)
+
+    @property
+    def shown(self) -> Source | None:
+        """What Walk and Explain open of it; None for a counter."""
+        if self.model is None:
+            return self.source
+        return None if self.model in BASELINES else self.source.ranked_by(self.model)
+
+
+BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.source.dataset_hash, ranker.token)}
+
+
+def checkpoints_of(source: Source) -> list[Source]:
+    """All checkpoints of the source's dataset."""
+    found = find_sources(AppSettings.from_environment())
+    return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
+
+
+def label_checkpoints(checkpoints: Sequence[Source], labels: Sequence[str]) -> list[Ranker]:
+    """Checkpoints as rankers; equal labels get the beginning of the content's hash."""
+    return [
+        Ranker(item.token, label if labels.count(label) == 1 else f"{label} ({item.token[:6]})", item)
+        for item, label in zip(checkpoints, labels, strict=True)
+    ]
+
+
+def label_imported(source: Source) -> list[Ranker]:
+    """Imported predictions on the source's dataset as rankers."""
+    alone = source.without_checkpoint
+    return [Ranker(key, item.name, alone, key) for key, item in imported_predictions(source).items()]
 
 
 def is_large(source: Source) -> bool:

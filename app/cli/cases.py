@@ -28,11 +28,6 @@ CollectionOption = Annotated[str | None, typer.Option(help="Title of a collectio
 NamesArgument = Annotated[list[str] | None, typer.Argument(help="Names of saved cases.")]
 
 
-@cases.callback()
-def about() -> None:
-    """Find, keep and share single cases."""
-
-
 @cases.command()
 def find(
     data: DataOption,
@@ -122,10 +117,7 @@ def export(
 
     shelf = _shelf()
     chosen = None if collection is None else _collection(shelf, collection)
-    wanted = list(names or [])
-    missing = [name for name in wanted if name not in shelf.cases]
-    if missing:
-        raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases export` prints all")
+    wanted = _known(shelf, names)
     text = export_text(shelf, wanted if wanted or chosen else list(shelf.cases), [chosen.name] if chosen else None)
     sys.stdout.write(text)
 
@@ -170,10 +162,7 @@ def share(
     check_manner(exact=exact, hide_places=hide_places)
     shelf = _shelf()
     chosen = None if collection is None else _collection(shelf, collection)
-    missing = [name for name in names or [] if name not in shelf.cases]
-    if missing:
-        raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases export` prints all")
-    stored = [shelf.cases[name] for name in names or []] or (shelf.in_order(chosen.value) if chosen else [])
+    stored = [shelf.cases[name] for name in _known(shelf, names)] or (shelf.in_order(chosen.value) if chosen else [])
     if not stored:
         raise CaseError("no case to share: give names of saved cases, or --collection TITLE of a collection with cases")
     opened = Workspace.open(data, checkpoint)
@@ -207,6 +196,13 @@ def _shelf() -> "Shelf":
     from analysis.cases.library import Library
 
     return Library.of_user().read()
+
+
+def _known(shelf: "Shelf", names: list[str] | None) -> list[str]:
+    missing = [name for name in names or [] if name not in shelf.cases]
+    if missing:
+        raise CaseError(f"there is no saved case {missing[0]!r}; `recap cases export` prints all")
+    return list(names or [])
 
 
 def _find_collection(shelf: "Shelf", title: str) -> "Stored[Collection] | None":

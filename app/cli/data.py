@@ -3,22 +3,68 @@
 import shlex
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, print_next, progress_console
-from app.cli.option_groups import with_option_groups
 from app.cli.options import DatasetArgument
-from app.cli.reader_options import FormatOption, ReaderOptions, SkipOption
+
+if TYPE_CHECKING:
+    from recap.data.parsing.options import ReadOptions
+
+FormatOption = Annotated[
+    str,
+    typer.Option(
+        "--format",
+        help="foursquare, getnext, gowalla, libcity, recbole, csv, json or parquet; auto recognises it.",
+    ),
+]
+SkipOption = Annotated[
+    bool, typer.Option("--skip-bad-rows", help="Skip and report bad rows instead of refusing the file.")
+]
+MapOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--map",
+        metavar="FIELD=COLUMN,…",
+        help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, tz, "
+        "split, trajectory.",
+    ),
+]
+ZoneOption = Annotated[
+    str | None,
+    typer.Option("--timezone", metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`."),
+]
+LocalFlag = Annotated[bool, typer.Option("--local-times", help="Times without a zone are local, not UTC.")]
+LayoutOption = Annotated[
+    str | None,
+    typer.Option("--time-format", metavar="LAYOUT", help="strptime format of the times, e.g. '%d.%m.%Y %H:%M'."),
+]
+BoxOption = Annotated[
+    str | None,
+    typer.Option("--bbox", metavar="W,S,E,N", help="Keep check-ins inside this box; `california` is a known one."),
+]
+TextOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--text",
+        metavar="FIELD=VALUE",
+        help="How text is read: encoding=latin-1, delimiter=; or multiline=true (line breaks in quotes).",
+    ),
+]
 
 
-@with_option_groups
 def prepare(
     path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
-    reader: ReaderOptions,
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalFlag = False,
+    time_format: LayoutOption = None,
+    bbox: BoxOption = None,
+    text: TextOption = None,
     source_format: FormatOption = "auto",
     preset: Annotated[str, typer.Option(help="Data protocol: default or nyc_paper.")] = "default",
     assignments: SetOption = None,
@@ -48,7 +94,7 @@ def prepare(
 
     started = time.perf_counter()
     config = data_preset(preset).override(assignments or [])
-    options = reader.checked(skip_bad_rows=skip_bad_rows)
+    options = _read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
     found = understand(path, source_format, options)
     if found.question is not None:
         raise DataError(found.refusal())
@@ -140,10 +186,14 @@ def prepare(
     print_next({"Explore it": f"recap app --data {data}", "Train RECAP": f"recap train {data} --out {model}"}, console)
 
 
-@with_option_groups
 def inspect(
     path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
-    reader: ReaderOptions,
+    mapping: MapOption = None,
+    timezone: ZoneOption = None,
+    local_times: LocalFlag = False,
+    time_format: LayoutOption = None,
+    bbox: BoxOption = None,
+    text: TextOption = None,
     source_format: FormatOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
@@ -154,7 +204,7 @@ def inspect(
     from recap.presets import data_preset
 
     config = data_preset("default")
-    options = reader.checked()
+    options = _read_options(mapping, timezone, local_times, time_format, bbox, text)
     with progress_console.status(f"Inspecting {path.name}"):
         found = understand(path, source_format, options)
         is_open = found.question is not None and found.question.about != "timezone"
@@ -204,3 +254,33 @@ def stats(
             f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
             f"{sample['sources']:,} POIs, sampled with a fixed seed."
         )
+
+
+def _read_options(
+    mapping: list[str] | None,
+    timezone: str | None,
+    local_times: bool,
+    time_format: str | None,
+    bbox: str | None,
+    text: list[str] | None,
+    *,
+    skip_bad_rows: bool = False,
+) -> "ReadOptions":
+    """The values as a reader takes them.
+
+    Raises:
+        ConfigError: a value that cannot be.
+    """
+    from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping, parse_text_options
+
+    return ReadOptions.parse(
+        {
+            "columns": parse_mapping(mapping or []),
+            "timezone": timezone,
+            "local_times": local_times,
+            "time_format": time_format,
+            "bbox": parse_bbox(bbox) if bbox else None,
+            "skip_bad_rows": skip_bad_rows,
+            **parse_text_options(text or []),
+        }
+    )

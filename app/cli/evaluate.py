@@ -8,7 +8,7 @@ from rich import box
 from rich.table import Table
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
-from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption
+from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption, parse_split
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import MetricsByGroup
@@ -30,7 +30,6 @@ def evaluate(
     """Rank the cases of a split and print metrics by group."""
     import torch
 
-    from recap import columns as c
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.device import choose_device
@@ -44,8 +43,7 @@ def evaluate(
 
     if (checkpoint is None) == (baseline is None):
         raise ConfigError("give a checkpoint folder or --baseline, not both")
-    if split not in c.SPLIT_NAMES:
-        raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
+    number = parse_split(split)
     chosen = choose_device(device)
     dataset = Dataset.load(data)
     scorer: Scorer
@@ -63,7 +61,7 @@ def evaluate(
             scorer,
             dataset,
             graph,
-            split=c.SPLIT_NAMES.index(split),
+            split=number,
             protocol=protocol,  # type: ignore[arg-type]  # checked by build_cases
             checkins=CheckinTensors.from_dataset(dataset, chosen),
             most=cases,

@@ -1,23 +1,24 @@
 """`recap explain`: single predictions."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import ordinal, percent, points, rank_number, signed, signed_points
+from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
-from app.cli.options import CheckpointArgument, DataOption, SplitOption
+from app.cli.options import CheckpointArgument, DataOption, SplitOption, parse_split
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, share, write_shared
-from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
     from analysis.explain.edits import Edit
     from analysis.explain.explanation import CaseExplanation
+    from analysis.explain.ranks_only import RanksOnly
     from recap.predictor import Predictor
 
 CaseOption = Annotated[
@@ -38,6 +39,7 @@ SeedsOption = Annotated[
     typer.Option(min=2, help="Train until this many seeds exist, including the original."),
 ]
 _MOST_ROWS = 10
+_Case = TypeVar("_Case", "CaseExplanation", "RanksOnly")
 
 
 @dataclass(frozen=True)
@@ -78,17 +80,20 @@ def explain(
     """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit
     from analysis.explain.explanation import explain_case
+    from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
-    from app.cli.explain_ranks import explain_by_ranks
 
     edits = tuple(parse_edit(text) for text in edit or [])
-    asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, _parse_split(split))
+    asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, parse_split(split))
     opened = Workspace.open(data, checkpoint)
     if not opened.has_parts:
-        ranker = opened.ranker
         if link is not None or html is not None:
             raise ConfigError(f"{opened.label} has no contributions; --case, --about and --edit work")
-        explain_by_ranks(ranker, asked.named(), about=about, edits=edits, top=top, split=asked.split, as_json=as_json)
+        numbers = asked.named()
+        ranked = [
+            explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=asked.split) for n in numbers
+        ]
+        _show(ranked, _print_ranks, as_json=as_json)
         return
     predictor = opened.predictor
     if link is not None:
@@ -117,14 +122,41 @@ def explain(
     written = []
     if html is not None:
         written = write_shared(share(explanations, opened, exact=exact, hide_places=hide_places), html)
+    _show(explanations, _print_explanation, as_json=as_json)
+    for line in written if not as_json else ():
+        console.print(line, markup=False)
+
+
+def _show(cases: "Sequence[_Case]", print_case: "Callable[[_Case], None]", *, as_json: bool) -> None:
     if as_json:
-        plain = [explanation.model_dump(mode="json") for explanation in explanations]
+        plain = [case.model_dump(mode="json") for case in cases]
         print_json(plain if len(plain) > 1 else plain[0])
         return
-    for explanation in explanations:
-        _print_explanation(explanation)
-    for line in written:
-        console.print(line, markup=False)
+    for case in cases:
+        print_case(case)
+
+
+def _print_ranks(case: "RanksOnly") -> None:
+    console.print(
+        f"Case {case.case}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, "
+        f"from {case.source}. Its scores have no contributions.",
+        markup=False,
+    )
+    if case.what_if is not None:
+        change = case.what_if.target
+        console.print(f"With the edits: {ordinal(change.rank_before)} → {ordinal(change.rank)}.", markup=False)
+    best = Table("rank", "place", "score", title="Best places", title_justify="left")
+    for place in case.best:
+        best.add_row(rank_number(place.rank), escape(place.name), f"{place.score:.3f}")
+    console.print(best)
+    if not case.removed:
+        return
+    title = f"Rank of {case.about.name} without one visit"
+    without = Table("visit", "place", "when", "rank", title=escape(title), title_justify="left")
+    for entry in case.removed:
+        moment = entry.local_time.replace("T", " ")[:16]
+        without.add_row(str(entry.visit), escape(entry.name), moment, rank_number(entry.rank_without))
+    console.print(without)
 
 
 def _train_seeds(predictor: "Predictor", seeds: int) -> None:
@@ -135,12 +167,6 @@ def _train_seeds(predictor: "Predictor", seeds: int) -> None:
     train_replicates(predictor.checkpoint, predictor.dataset, seeds, choose_device("auto"), progress_console.print)
     with progress_line("Ranking with other seeds") as report:
         measure_replicates(predictor.checkpoint, predictor.dataset, report)
-
-
-def _parse_split(name: str) -> int:
-    if name not in c.SPLIT_NAMES:
-        raise ConfigError(f"unknown split {name!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
-    return c.SPLIT_NAMES.index(name)
 
 
 def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
@@ -185,7 +211,7 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
         for visit in place.visits[::-1][:_MOST_ROWS]:
             moment = visit.local_time.replace("T", " ")[:16]
             lost = "" if visit.points is None else f", {signed_points(visit.points)}"
-            rank = _moved(explanation, visit.rank_without)
+            rank = moved_rank(visit.rank_without, explanation.target_rank)
             console.print(f"  {moment}, visit {visit.visit}{lost}; without it {rank}", highlight=False)
     if explanation.tried is not None:
         flip = explanation.flip
@@ -203,7 +229,7 @@ def _contributions(explanation: "CaseExplanation") -> Table:
     from analysis.explain.sentences import part_label
 
     a, b = explanation.a, explanation.b
-    ranks = {entry.name: _moved(explanation, entry.rank) for entry in explanation.without}
+    ranks = {entry.name: moved_rank(entry.rank, explanation.target_rank) for entry in explanation.without}
     table = _table("What adds up to the score", "", a.name, b.name, "difference", "rank without")
 
     def add(label: str, mine: float, theirs: float, rank: str = "", style: str = "") -> None:
@@ -244,7 +270,7 @@ def _paths(explanation: "CaseExplanation") -> Table:
             f"{path.count_in:,} of {path.total_in:,}",
             f"{path.count_out:,} of {path.total_out:,}",
             "–" if path.points is None else signed(path.points, 3),
-            _moved(explanation, path.rank_without),
+            moved_rank(path.rank_without, explanation.target_rank),
         )
     return table
 
@@ -255,9 +281,3 @@ def _table(title: str, first: str, *others: str) -> Table:
     for name in others:
         table.add_column(escape(name), justify="left" if name == "place" else "right", overflow="ellipsis")
     return table
-
-
-def _moved(explanation: "CaseExplanation", rank: float | None) -> str:
-    if rank is None:
-        return "–"
-    return f"stays {ordinal(rank)}" if rank == explanation.target_rank else ordinal(rank)

@@ -5,6 +5,9 @@ from typing import Annotated
 
 import typer
 
+from recap import columns as c
+from recap.errors import ConfigError
+
 DatasetArgument = Annotated[Path, typer.Argument(help="A dataset folder.")]
 DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
 CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
@@ -17,3 +20,14 @@ DeviceOption = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
 EpochsOption = Annotated[
     int | None, typer.Option(min=1, help="Number of epochs; the curriculum's stages keep their proportions.")
 ]
+
+
+def parse_split(name: str) -> int:
+    """The number of a split.
+
+    Raises:
+        ConfigError: no such split.
+    """
+    if name not in c.SPLIT_NAMES:
+        raise ConfigError(f"unknown split {name!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
+    return c.SPLIT_NAMES.index(name)

@@ -73,10 +73,8 @@ def submit(
 def list_runs(as_json: JsonFlag = False) -> None:
     """List all runs with their states."""
     from recap.runs.store.description import describe_briefly
-    from recap.runs.store.run_store import RunStore
 
-    store = RunStore.of_user()
-    _wake_runner(store)
+    store = _awake_store()
     rows = [describe_briefly(run) for run in store.runs()]
     if as_json:
         print_json({"runs": rows})
@@ -102,11 +100,8 @@ def list_runs(as_json: JsonFlag = False) -> None:
 def show(run_id: RunId, as_json: JsonFlag = False) -> None:
     """Show one run: state, configuration, every epoch's metrics."""
     from recap.runs.store.description import best_epoch, describe_run
-    from recap.runs.store.run_store import RunStore
 
-    store = RunStore.of_user()
-    run = store.get(run_id)
-    _wake_runner(store)
+    run = _awake_store().get(run_id)
     described = describe_run(run)
     if as_json:
         print_json(described)
@@ -132,13 +127,10 @@ def logs(
 ) -> None:
     """Print a run's log."""
     from recap.runs.execution.logs import follow_log, read_log
-    from recap.runs.store.run_store import RunStore
 
     if follow and as_json:
         raise ConfigError("use either --json or -f, not both")
-    store = RunStore.of_user()
-    run = store.get(run_id)
-    _wake_runner(store)
+    run = _awake_store().get(run_id)
     text, offset = read_log(run, lines)
     if as_json:
         print_json({"id": run.id, "state": run.read_state().state, "lines": text.splitlines()})
@@ -177,15 +169,18 @@ def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
     _for_each(run_ids, remove, as_json)
 
 
-def _wake_runner(store: "RunStore") -> None:
-    """Start the runner if a run waits; if the disk refuses, commands can still read the runs."""
+def _awake_store() -> "RunStore":
+    """The runs; starts the runner if one waits. If the disk refuses, commands can still read the runs."""
     from recap.runs.execution.service import ensure_runner
+    from recap.runs.store.run_store import RunStore
 
+    store = RunStore.of_user()
     try:
         ensure_runner(store)
     except (OSError, RecapError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)
         progress_console.print(f"No runner can be started now ({reason}); these are the runs so far.", markup=False)
+    return store
 
 
 def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:

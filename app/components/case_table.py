@@ -2,7 +2,6 @@
 
 import zlib
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -15,6 +14,7 @@ from analysis.glossary import TERMS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.figures import OPEN, known_before, list_cases, options_of
+from app.components.case_selection import selection_chip
 from app.components.text import quiet
 from recap import columns as c
 from recap.errors import RecapError
@@ -33,8 +33,7 @@ def show_case_table(
     open_case: Callable[[int], None],
     opens: str,
     columns: Mapping[str, Any],
-    show_truth: bool = True,
-    chip: Callable[[], None] | None = None,
+    show_truth: bool,
 ) -> None:
     """Filters and table; each row has a button that opens its case.
 
@@ -43,8 +42,7 @@ def show_case_table(
         open_case: opens the case of the pressed button.
         opens: what the button says.
         columns: the columns shown, in order, with their configuration.
-        show_truth: whether rank, counts, target, category, reason and causes may be shown and filtered by.
-        chip: draws what else the table is limited to, into the row of the filters.
+        show_truth: whether what depends on the truth may be shown and filtered by.
     """
     chosen = current_filter()
     if not show_truth:
@@ -55,8 +53,7 @@ def show_case_table(
     if pressed is not None:
         open_case(int(listed.cases[pressed["row"]]))
     with st.container(horizontal=True, vertical_alignment="center"):
-        if chip is not None:
-            chip()
+        selection_chip()
         _controls(table, chosen, show_truth=show_truth)
         _chips(chosen)
         st.space("stretch")
@@ -117,20 +114,24 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
         words: dict[str, tuple[str, Callable[[str], str]]] = {
             "categories": ("Category of the true place", visible),
             "reasons": ("Kind of miss", lambda name: TERMS[name].word),
-            "causes": ("Found with, lost without", _source),
+            "causes": ("Found with, lost without", ABLATION_LABELS.__getitem__),
         }
         for name, (label, words_of) in words.items():
             options = offered[name]
             if not options:
                 continue
             at = f"cases_{name}"
+
+            def choose(name: str = name, at: str = at) -> None:
+                change_filter(**{name: tuple(st.session_state[at])})
+
             st.session_state[at] = [value for value in getattr(chosen, name) if value in options]
             st.multiselect(
                 label,
                 options,
                 key=at,
                 format_func=words_of,
-                on_change=state.unless_late(partial(_choose, name, at), _PARAM),
+                on_change=state.unless_late(choose, _PARAM),
             )
         search = "cases_search"
         st.session_state[search] = chosen.search
@@ -142,23 +143,15 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
         )
 
 
-def _choose(name: str, key: str) -> None:
-    change_filter(**{name: tuple(st.session_state[key])})
-
-
 def _chips(chosen: CaseFilter) -> None:
     """The filters that are on; a click takes one away."""
     words: dict[str, str] = {}
-    for name, label in (("rank", "Rank"), ("steps", "Transition seen"), ("visits", "Place visited")):
-        low, high = getattr(chosen, name)
-        if (low, high) != (None, None):
-            words[name] = f"{label} {_bounds(low, high)}"
     if chosen.hours is not None:
         words["hours"] = f"{chosen.hours[0]} to {chosen.hours[1]} h"
     lists = {
         "categories": chosen.categories,
         "reasons": tuple(TERMS[name].word for name in chosen.reasons),
-        "causes": tuple(f"without {_source(name)} lost" for name in chosen.causes),
+        "causes": tuple(f"without {ABLATION_LABELS[name]} lost" for name in chosen.causes),
     }
     words |= {name: ", ".join(values) for name, values in lists.items() if values}
     if chosen.search:
@@ -173,16 +166,6 @@ def _chips(chosen: CaseFilter) -> None:
             on_click=lambda name=name: change_filter(**{name: getattr(empty, name)}),
             help="Remove this filter",
         )
-
-
-def _bounds(low: int | None, high: int | None) -> str:
-    if low is None or high is None:
-        return f"at most {high:,}" if high is not None else f"{low or 0:,} or more"
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def _source(name: str) -> str:
-    return ABLATION_LABELS[name]
 
 
 def _known_columns() -> dict[str, Any]:

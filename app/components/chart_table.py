@@ -1,14 +1,30 @@
-"""The table behind a chart, for those who cannot see or click it; a row leads where its mark does.
+"""Charts, and the table behind one, for those who cannot see or click it; a row leads where its mark does.
 
 Rows are ticked, never cells: a cell is chosen as soon as Tab brings the focus to the table, and the page would leave.
 """
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import pandas as pd
+import plotly.graph_objects as go
 import streamlit as st
 
+from analysis.figures.charts import PLOT_CONFIG
 from app.cached.figures import sent
+
+
+def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
+    """A chart in the app's own colours.
+
+    Args:
+        alt: the chart in words.
+        select: what a click does, as `st.plotly_chart` takes it.
+
+    Returns:
+        the selection, where ``select`` asks for one.
+    """
+    return st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key=key, alt=alt, **select)
 
 
 @st.fragment

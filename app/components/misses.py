@@ -13,8 +13,7 @@ from analysis.long_tail.miss_map import MIN_USERS
 from analysis.long_tail.misses import count_misses
 from app import state
 from app.cached import maps, tables
-from app.cached.tables import Ranker
-from app.cached.workspace import kept_causes
+from app.cached.workspace import Ranker, kept_causes
 from app.components.ablations import ask_for_ablations
 from app.components.chart_table import chart_table, ticked_row
 from app.components.text import quiet, section

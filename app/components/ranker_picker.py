@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import streamlit as st
 
 from app import state
-from app.cached.tables import Ranker
+from app.cached.workspace import Ranker
 from app.sources import Source
 from recap.printable import markdown_text
 

@@ -1,8 +1,7 @@
 """Share cases: the file's content, how well it hides the users, and the buttons that write it."""
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Final, Literal, get_args
+from typing import Final
 
 import streamlit as st
 
@@ -12,12 +11,12 @@ from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import Reidentification, SharedPage
 from app.cached import maps
 from app.cached.workspace import open_workspace
-from app.components.text import quiet
+from app.components.text import choose_one, quiet
+from app.components.toolbar import file_words, save_button
 from app.sources import Source
 from recap.printable import markdown_text
 
-Manner = Literal["masked", "hidden", "exact"]
-_MANNERS: Final[dict[Manner, str]] = {"masked": "Masked", "hidden": "Places hidden", "exact": "As recorded"}
+_MANNERS: Final = {"masked": "Masked", "hidden": "Places hidden", "exact": "As recorded"}
 
 
 def share_button(
@@ -50,18 +49,7 @@ def _share(
     title: str,
     notes: Sequence[str],
 ) -> None:
-    manner: Manner = (
-        st.segmented_control(
-            "What is shared",
-            get_args(Manner),
-            default="masked",
-            required=True,
-            format_func=_MANNERS.__getitem__,
-            key=f"{key}-manner",
-            label_visibility="collapsed",
-        )
-        or "masked"
-    )
+    manner = choose_one("What is shared", list(_MANNERS), key=f"{key}-manner", named=_MANNERS.__getitem__)
     with st.spinner("Counting who else was there"):
         page = share_cases(
             explained(),
@@ -90,28 +78,8 @@ def _report(page: SharedPage, estimate: Reidentification) -> None:
 
 
 def _files(page: SharedPage, key: str, name: str) -> None:
-    stem = f"recap-{'exact' if page.is_exact else 'shared'}-{file_words(name)}"
-    files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
-        ("Page (HTML)", "html", "text/html", ":material/description:", lambda: render_html(page).encode()),
-        ("Data (JSON)", "json", "application/json", ":material/data_object:", lambda: page.model_dump_json().encode()),
-    ]
+    stem = f"{'exact' if page.is_exact else 'shared'}-{file_words(name)}"
+    manner = f"{page.is_exact}-{page.cell_km}"
     with st.container(horizontal=True):
-        for label, ending, mime, icon, write in files:
-            st.download_button(
-                label,
-                data=write,
-                file_name=f"{stem}.{ending}",
-                mime=mime,
-                icon=icon,
-                on_click="ignore",
-                key=f"{key}-{ending}-{page.is_exact}-{page.cell_km}",
-            )
-
-
-def file_words(name: str) -> str:
-    """A name as part of a file's name: whole words, never cut.
-
-    >>> file_words("Lost without past visits"), file_words("?")
-    ('lost-without-past-visits', 'cases')
-    """
-    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "cases"
+        save_button("Page (HTML)", lambda: render_html(page).encode(), f"{stem}.html", key=f"{key}-html-{manner}")
+        save_button("Data (JSON)", lambda: page.model_dump_json().encode(), f"{stem}.json", key=f"{key}-json-{manner}")

@@ -1,7 +1,7 @@
-"""Section headings and small text with enough contrast."""
+"""Section headings, small text with enough contrast, and rows of choices."""
 
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
@@ -9,6 +9,24 @@ from recap.printable import markdown_text
 
 if TYPE_CHECKING:
     from analysis.explain.sentences import Sentence  # its module loads torch
+
+
+T = TypeVar("T")
+
+
+def choose_one(label: str, options: Sequence[T], *, key: str, named: Callable[[T], str], **more: Any) -> T:
+    """A row of choices of which one is always on, the first one to begin with; its label is for screen readers."""
+    chosen: T | None = st.segmented_control(
+        label,
+        options,
+        default=options[0],
+        required=True,
+        format_func=named,
+        key=key,
+        label_visibility="collapsed",
+        **more,
+    )
+    return options[0] if chosen is None else chosen
 
 
 def section(title: str, *, help: str | None = None, width: str = "stretch") -> None:

@@ -28,8 +28,5 @@ _watch = st.components.v2.component("recap_theme_watch", js=_LISTEN)
 
 def watch_theme() -> None:
     """Once per page, in a place where a pixel and a gap do not matter."""
-    _watch(key="theme-watch", on_changed_change=_nothing, width=1, height=1)
-
-
-def _nothing() -> None:
-    """Do nothing: the new run itself is the effect."""
+    # The new run itself is the effect.
+    _watch(key="theme-watch", on_changed_change=lambda: None, width=1, height=1)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -12,6 +13,7 @@ from analysis.sharing.tables import is_personal, share_table, to_csv
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components.text import quiet
+from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.evaluation.metrics import SHOWN_METRICS
@@ -81,6 +83,12 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
+def open_case_button(page: View, source: Source, case: int, *, key: str, **look: Any) -> None:
+    """A button that opens a case in another view."""
+    if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=key, **look):
+        st.switch_page(page.path, query_params=state.link_to(source, case=str(case)))
+
+
 def truth_toggle() -> bool:
     """Whether the true next place is shown; drawn before everything that depends on it."""
     return st.toggle(
@@ -131,25 +139,40 @@ def download_buttons(
                 if exact
                 else "Safe to share: pseudonyms, no dates, rare places blurred."
             )
-        files: list[tuple[str, str, str, str, Callable[[], bytes]]] = [
-            (name, "csv", "text/csv", ":material/table:", partial(_table_file, source, table, exact))
-            for name, table in tables.items()
-        ]
-        files += [
-            (name, "png", "image/png", ":material/image:", partial(draw, exact))
-            for name, draw in (pictures or {}).items()
-        ]
-        for name, ending, mime, icon, write in files:
-            st.download_button(
-                name,
-                data=write,
-                file_name=f"recap-{re.sub('[^a-z0-9]+', '-', name.lower())}.{ending}",
-                mime=mime,
-                on_click="ignore",
-                key=f"{key}-{name}",
-                icon=icon,
-                width="stretch",
-            )
+        for name, table in tables.items():
+            write = partial(_table_file, source, table, exact)
+            save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
+        for name, draw in (pictures or {}).items():
+            save_button(name, partial(draw, exact), f"{file_words(name)}.png", key=f"{key}-{name}", width="stretch")
+
+
+_KINDS: Final = {
+    "csv": ("text/csv", ":material/table:"),
+    "png": ("image/png", ":material/image:"),
+    "html": ("text/html", ":material/description:"),
+    "json": ("application/json", ":material/data_object:"),
+}
+"""Type and icon of a file by its ending."""
+
+
+def save_button(label: str, write: Callable[[], bytes], name: str, *, key: str, **more: Any) -> None:
+    """A button that saves a file; it is written when the button is pressed.
+
+    Args:
+        name: of the file, with its ending, without ``recap-``.
+    """
+    mime, icon = _KINDS[name.rpartition(".")[2]]
+    look: dict[str, Any] = {"mime": mime, "icon": icon, "on_click": "ignore"}
+    st.download_button(label, data=write, file_name=f"recap-{name}", key=key, **(look | more))
+
+
+def file_words(name: str) -> str:
+    """A name as part of a file's name: whole words, never cut.
+
+    >>> file_words("Lost without past visits"), file_words("?")
+    ('lost-without-past-visits', 'cases')
+    """
+    return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "cases"
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:

@@ -17,7 +17,7 @@ from app.components.cases.case_choice import (
 )
 from app.components.cases.chosen_case import show_chosen
 from app.components.cases.exchange import exchange_control
-from app.components.cases.present_button import present_deck_button
+from app.components.cases.present_button import present_button
 from app.components.cases.share_cases import share_shown
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
@@ -65,7 +65,7 @@ def view() -> None:
 
 def _toolbar(source: Source, shelf: Shelf, listed: Listed) -> None:
     if source.has_parts and listed.deck:
-        present_deck_button(listed.deck, disabled=not listed.entries)
+        present_button(listed.deck, type="secondary", disabled=not listed.entries)
     share_shown(source, listed.entries, listed.name)
     with st.popover("More", icon=":material/tune:", type="tertiary", key="cases-more"):
         source_picker(source)

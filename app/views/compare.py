@@ -6,7 +6,8 @@ from analysis.compare import words
 from analysis.compare.comparison import found_within
 from app import state
 from app.cached import comparisons
-from app.cached.comparisons import Option, default_pair, side_options
+from app.cached.comparisons import default_pair, side_options
+from app.cached.workspace import Ranker
 from app.components.compare.findings import show_differences, show_numbers, show_seeds
 from app.components.compare.flipped_cases import current_cell, show_flipped_cases
 from app.components.empty import source_with_cases
@@ -39,7 +40,7 @@ def view() -> None:
             source_picker(source)
             quiet("Other models' predictions: `recap import-predictions FILE --data DATA`.")
         data = st.container(horizontal=True, width="content", vertical_alignment="center")
-    found = comparisons.compared(source, a, b, metric, found_within(metric))
+    found = comparisons.compared(a, b, metric, found_within(metric))
     st.title(markdown_text(words.comparison_headline(found)), anchor=False)
     st.markdown(markdown_text(words.finds_sentence(found)))
     cell = current_cell()
@@ -54,11 +55,11 @@ def view() -> None:
         tables = {"Groups": found.rows, "Bins": found.bins}
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
-        tables["Cases that flipped"] = comparisons.cell_cases(source, a, b, found.k, cell)
+        tables["Cases that flipped"] = comparisons.cell_cases(a, b, found.k, cell)
         downloads(lambda: tables, source=source, key="compare")
 
 
-def _current_sides(source: Source, options: dict[str, Option]) -> tuple[Option, Option]:
+def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, Ranker]:
     """The sides that a link or the selectors name; a link's unknown one gets a sentence and the default."""
     for name, default in zip(_NAMES, default_pair(source), strict=True):
         asked = state.incoming(name)
@@ -76,7 +77,7 @@ def _current_sides(source: Source, options: dict[str, Option]) -> tuple[Option, 
     return a, b
 
 
-def _pick(name: str, label: str, options: dict[str, Option]) -> None:
+def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
     key = f"pick_{name}"
     st.session_state[key] = st.session_state[f"side_{name}"]
     st.selectbox(

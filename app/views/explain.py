@@ -25,7 +25,7 @@ from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.tabs import COLOURS, show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
-from app.components.text import shown_sentence
+from app.components.text import choose_one, shown_sentence
 from app.components.toolbar import download_buttons, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
@@ -93,7 +93,7 @@ def _explain(source: Source, case: int) -> None:
     show_tabs(source, before, shown, edits)
     with exports:
         if not hide_truth:  # Present shows the truth
-            present_button(case, edits=shown.edits)
+            present_button({"case": str(case)} | ({"edits": shown.edits} if shown.edits else {}))
         save_control(source, shown, *pair)
         _share(source, shown)
     with more:
@@ -102,17 +102,7 @@ def _explain(source: Source, case: int) -> None:
 
 def _half() -> str:
     """The open half of the page: this prediction, or the model."""
-    chosen = st.segmented_control(
-        "Half",
-        list(_HALVES),
-        default="prediction",
-        required=True,
-        format_func=_HALVES.__getitem__,
-        key="half",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return chosen or "prediction"
+    return choose_one("Half", list(_HALVES), key="half", named=_HALVES.__getitem__, bind="query-params")
 
 
 def _share(source: Source, shown: CaseExplanation) -> None:

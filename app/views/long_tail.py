@@ -8,7 +8,6 @@ import streamlit as st
 
 from analysis.cases.case_table import REFERENCE, TRANSITION, WHY
 from analysis.compare.comparison import found_within
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.long_tail import (
     COUNT_AXES,
     PICTURE_PX,
@@ -21,11 +20,11 @@ from analysis.long_tail import headlines
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
-from app.cached.tables import Ranker
+from app.cached.workspace import Ranker
 from app.components.ablations import ask_for_ablations
-from app.components.case_selection import current_selection, select_picked, selection_chip, show_bins
+from app.components.case_selection import current_selection, select_picked, show_bins
 from app.components.case_table import change_filter, show_case_table
-from app.components.chart_table import chart_table
+from app.components.chart_table import chart_table, show_figure
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
@@ -177,7 +176,6 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         opens=f"{page.title} →",
         columns=columns,
         show_truth=not hides_truth,
-        chip=selection_chip,
     )
     quiet(markdown_text(headlines.list_line(model.label, reference.label, k)))
 
@@ -190,13 +188,8 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
     with halves.cell():
         hops = tables.hops(model.source)
         section("What each hop adds")
-        st.plotly_chart(
-            drawn(plot_hops, hops),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="hops",
-            alt="Candidates, share of unseen transitions reached and signal-to-noise ratio for one to five hops",
-        )
+        alt = "Candidates, share of unseen transitions reached and signal-to-noise ratio for one to five hops"
+        show_figure(drawn(plot_hops, hops), "hops", alt)
         quiet(f"{headlines.hop_line(hops)} {headlines.lift_line(tables.lift(model.source))}")
         chart_table({"Hops": hops}, "hops")
 
@@ -213,13 +206,8 @@ def _show_parts(model: Ranker, metric: str, k: int) -> None:
         return
     shown = headlines.worth_rows(worth, metric)
     if headlines.is_beyond_chance(shown):
-        st.plotly_chart(
-            drawn(plot_ablations, shown, metric_label=headlines.worth_metric(metric)),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="worth",
-            alt="Accuracy lost without each part",
-        )
+        figure = drawn(plot_ablations, shown, metric_label=headlines.worth_metric(metric))
+        show_figure(figure, "worth", "Accuracy lost without each part")
     else:
         quiet("Without any single part, accuracy changes by no more than chance.")
     quiet("Scored again without each part; lines are 95 % intervals over users.")

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.overview import plot_distribution, plot_lollipops
 from analysis.formatting import ordinal
 from analysis.long_tail import overview_headlines as words
@@ -13,10 +12,11 @@ from app.cached import tables
 from app.cached.figures import drawn, sent
 from app.cached.workspace import kept_causes, model_label, open_workspace
 from app.components.card import model_card
+from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
-from app.components.toolbar import downloads, metric_control, source_picker
+from app.components.toolbar import downloads, metric_control, open_case_button, source_picker
 from app.pages import EXPLAIN, RUNS, WALK
 from app.sources import Source
 from recap import columns as c
@@ -55,13 +55,8 @@ def view() -> None:
             show_way_on()
     with accuracy:
         section(words.panels_title(metric))
-        st.plotly_chart(
-            drawn(plot_lollipops, tables.lead_groups(source, metric)),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="lollipops",
-            alt=words.overview_headline(groups, metric),
-        )
+        figure = drawn(plot_lollipops, tables.lead_groups(source, metric))
+        show_figure(figure, "lollipops", words.overview_headline(groups, metric))
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(width="content"):
                 show_all_models(source, metric)
@@ -88,9 +83,7 @@ def show_distribution(source: Source) -> None:
     distribution = tables.distribution(source)
     title = words.distribution_title(tail_share(distribution, 1))
     section(title)
-    st.plotly_chart(
-        drawn(plot_distribution, distribution), theme=None, config=PLOT_CONFIG, key="distribution", alt=title
-    )
+    show_figure(drawn(plot_distribution, distribution), "distribution", title)
 
 
 @st.fragment
@@ -140,14 +133,7 @@ def show_card(source: Source, card: NotableCase) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":{BADGE_COLOURS[card.kind]}-badge[{words.card_badge(card)}]", width="content")
         st.space("stretch")
-        if st.button(
-            page.title,
-            icon=":material/arrow_forward:",
-            icon_position="right",
-            type="tertiary",
-            key=f"open-{card.kind}",
-        ):
-            st.switch_page(page.path, query_params=state.link_to(source, case=str(card.case)))
+        open_case_button(page, source, card.case, key=f"open-{card.kind}", type="tertiary")
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     st.markdown(f"**{places[0]} → {places[1]}**")
     first = card.counter_rank if card.rank_without is None else card.rank_without

@@ -7,12 +7,12 @@ from analysis.compare.comparison import Comparison
 from analysis.compare.words import how_often
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.compare import plot_how_often
 from app import state
 from app.cached import comparisons, explanations, maps
 from app.cached.figures import drawn
 from app.cached.workspace import open_workspace
+from app.components.chart_table import show_figure
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
@@ -59,13 +59,7 @@ def _show_how_often(source: Source) -> None:
     st.title(markdown_text(title), anchor=False)
     picture, right = st.columns([16, 7], gap="medium")
     with picture:
-        st.plotly_chart(
-            drawn(plot_how_often, found.rows, a=found.a, b=found.b),
-            theme=None,
-            config=PLOT_CONFIG,
-            key="often",
-            alt=title,
-        )
+        show_figure(drawn(plot_how_often, found.rows, a=found.a, b=found.b), "often", title)
     with right:
         _numbers([Number(label, value) for label, value in numbers])
         st.markdown(markdown_text(note))
@@ -75,7 +69,7 @@ def _against_counter(source: Source) -> Comparison:
     """The comparison that Compare opens on."""
     options = comparisons.side_options(source)
     a, b = (options[token] for token in comparisons.default_pair(source))
-    return comparisons.compared(source, a, b, f"hr{_K}", _K)
+    return comparisons.compared(a, b, f"hr{_K}", _K)
 
 
 def _show_slide(source: Source, presented: Presented, step: str) -> None:
@@ -84,7 +78,7 @@ def _show_slide(source: Source, presented: Presented, step: str) -> None:
     if step == "case":
         found = _against_counter(source)
         counter = comparisons.side_options(source)[comparisons.DEFAULT_A]
-        slide = case_slide(shown, found.a, float(comparisons.read_side(source, counter).ranks()[presented.case]))
+        slide = case_slide(shown, found.a, float(comparisons.read_side(counter).ranks()[presented.case]))
     elif step == "why":
         slide = why_slide(shown)
     else:

@@ -10,6 +10,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import app_test
 
 from analysis.workspace import Workspace
+from app.settings import AppSettings
+from app.sources import Source, find_sources
 from tests.app.app_driver import point_app_at
 
 
@@ -28,3 +30,12 @@ def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Pa
     """The app pointed at the small city and its checkpoint."""
     point_app_at(monkeypatch, city_folder, city_checkpoint)
     return Workspace.open(city_folder)
+
+
+@pytest.fixture
+def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Source:
+    """The app on the small city and its checkpoint, with an empty library of its own; what it offers."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
+    (only,) = find_sources(AppSettings.from_environment())
+    return only

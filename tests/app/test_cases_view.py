@@ -23,14 +23,6 @@ from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
 
 @pytest.fixture
-def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Source:
-    """The app on the small city, with an empty library of its own."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
-    return find_sources(AppSettings.from_environment())[0]
-
-
-@pytest.fixture
 def demo(source: Source, monkeypatch: pytest.MonkeyPatch) -> Source:
     """The app on the bundled city: the small one has fewer places than the list is long, so nothing is missed."""
     point_app_at(monkeypatch, None, None, read_only=False)

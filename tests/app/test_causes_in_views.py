@@ -104,3 +104,14 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     assert "No case in the top 20 is lost without two-hop paths." in texts(app)
     app.button(key="open-past_visits").click().run()
     assert app.query_params["case"] == str(number)
+
+
+def test_ablations_run_from_long_tail(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tab asks for them; once they were run it shows what each part is worth."""
+    monkeypatch.setenv("RECAP_APP_READ_ONLY", "")
+    app = open_view("long_tail", tab="What each part is worth")
+    check_calm(app)
+    assert "Not measured yet" in texts(app)
+    app.button(key="run-ablations").click().run()
+    check_calm(app)
+    assert "Not measured yet" not in texts(app)

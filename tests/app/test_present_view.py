@@ -1,7 +1,6 @@
 """The view Present: slides by keys, a collection in its order, the way back, and refusals in a sentence."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -9,17 +8,8 @@ from streamlit.testing.v1 import AppTest
 from analysis.cases.library import Library
 from analysis.cases.saved_case import Collection, SavedCase
 from analysis.explain.links import CaseLink
-from app.settings import AppSettings
-from app.sources import Source, find_sources
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
-
-
-@pytest.fixture
-def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Source:
-    """The app on the small city, with an empty library of its own."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return find_sources(AppSettings.from_environment())[0]
+from app.sources import Source
+from tests.app.app_driver import check_calm, open_view, texts
 
 
 def press(app: AppTest, key: str) -> AppTest:
@@ -98,7 +88,6 @@ def test_the_end_leads_back_to_where_one_came_from(source: Source) -> None:
     "params",
     [
         {"collection": "x"},
-        {"saved": "x"},
         {"recipe": "bliss"},
         {"all": "1"},
         {"case": "99999"},

@@ -16,6 +16,7 @@ from recap.predictor import open_ranker
 from recap.scores import CaseBatch
 from recap.training.run import train
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.cli_runner import recap_here, recap_json_here
 from tests.recap.published.variants import small_config
 
 
@@ -46,7 +47,7 @@ def test_every_view_opens(view: str) -> None:
 
 
 def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoint: Path) -> None:
-    """The page's rank and table are the library's; removing a visit in the page is removing it in the library."""
+    """The page's and the command's ranks are the library's; removing a visit in the page is removing it there."""
     ranker = open_ranker(Checkpoint.load(published_checkpoint), Dataset.load(city_folder))
     app, known = open_view("explain", case="3"), explain_ranks(ranker, 3)
     check_calm(app)
@@ -54,6 +55,10 @@ def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoin
     table = app.dataframe[1].value
     assert table["Visit"].tolist() == [entry.name for entry in known.removed]
     assert table["Rank without it"].tolist() == [ordinal(entry.rank_without) for entry in known.removed]
+    asked = ("explain", published_checkpoint, "--data", city_folder, "--case", 3)
+    assert recap_json_here(*asked) == known.model_dump(mode="json")
+    printed = " ".join(recap_here(*asked).stdout.split())
+    assert f"ranks {known.about.name} {ordinal(known.about.rank)} of" in printed and "without one visit" in printed
     visit = known.removed[0].visit
     app = open_view("explain", case="3", edits=f"remove:{visit}")
     check_calm(app)

@@ -25,7 +25,6 @@ from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
-from recap.runs.store.submission import build_specs
 from recap.storage import atomic
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
@@ -269,27 +268,6 @@ def test_a_run_on_data_elsewhere_opens(
     spec = json.loads((run.path / "spec.json").read_text())
     (run.path / "spec.json").write_text(json.dumps(spec | {"dataset": str(store.folder)}))
     assert run_store.source_of(run) is None
-
-
-@pytest.mark.parametrize("preset", ["paper", "melt"])
-def test_a_duplicate_asks_for_the_same(
-    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch, preset: str
-) -> None:
-    """Seed, model, length and fields come back, whatever the form usually offers; its parent is the run."""
-    fields: dict[str, Any] = {"preset": preset, "seeds": [3407], "epochs": 3, "overrides": ["batch_size=16"]}
-    (run,) = store.add(build_specs(data, device="cpu", **fields))
-    run.end("stopped")
-    point_app_at(monkeypatch, None, None, read_only=False)
-    app = open_view("runs")
-    next(button for button in app.button if button.label == "Duplicate").click().run()
-    check_calm(app)
-    monkeypatch.setattr(run_store, "ensure_runner", lambda _: False)
-    monkeypatch.setattr(control, "ensure_runner", lambda _: False)
-    next(button for button in app.button if button.label == "Start").click().run()
-    check_calm(app)
-    again, first = store.get("2").read_spec(), run.read_spec()
-    assert again.train_config() == first.train_config() and again.parent == run.id
-    assert again.model_copy(update={"parent": None}) == first
 
 
 def test_the_form_begins_with_the_recommended_preset(

@@ -1,6 +1,7 @@
 """Every view on a small trained city: complete, empty, filtered, and opened from good and bad links."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -102,19 +103,6 @@ def test_walk_shows_what_the_library_predicts(city: Workspace, city_checkpoint: 
     assert len(app.get("deck_gl_json_chart")) == 1
 
 
-def test_walk_map_needs_no_network(city: Workspace) -> None:
-    """The ground is the app's own file, and a step sends its address alone."""
-    app = open_view("walk", case="0")
-    deck = app.get("deck_gl_json_chart")[0].proto.json
-    ground = json.loads(deck)["mapStyle"]
-    assert ground.startswith("/") and ground.endswith(".json")
-    assert "//" not in deck
-    app.button(key="next").click().run()
-    second = app.get("deck_gl_json_chart")[0].proto.json
-    assert json.loads(second)["mapStyle"] == ground
-    assert deck != second and "MultiPoint" not in deck + second
-
-
 def test_walk_says_which_feature_groups_changed_the_rank(city: Workspace, city_checkpoint: Path) -> None:
     """Ranks without a group are those of its ablation, contributions those of Explain; a hidden truth has no ranks."""
     predictor = city.with_model(city_checkpoint).predictor
@@ -168,15 +156,19 @@ def test_play_goes_on_from_the_present_stop(city: Workspace) -> None:
 
 
 def test_walk_steps_along_the_trajectory(city: Workspace) -> None:
-    """Next and Back move one case within the trajectory and the camera stays where it is."""
+    """Next and Back move one case within the trajectory; the camera stays, and a step sends the ground's address."""
     trajectory = city.cases["trajectory"]
     first = int(city.cases["case"][trajectory == trajectory.value_counts().index[0]].iloc[0])
     app = open_view("walk", case=str(first))
-    before = json.loads(app.get("deck_gl_json_chart")[0].proto.json)["initialViewState"]
+    before = app.get("deck_gl_json_chart")[0].proto.json
     app.button(key="next").click().run()
     check_calm(app)
     assert app.session_state["case"] == first + 1
-    assert json.loads(app.get("deck_gl_json_chart")[0].proto.json)["initialViewState"] == before
+    after = app.get("deck_gl_json_chart")[0].proto.json
+    decks = [json.loads(deck) for deck in (before, after)]
+    assert before != after and "//" not in before + after and "MultiPoint" not in before + after
+    assert all(decks[0][name] == decks[1][name] for name in ("initialViewState", "mapStyle"))
+    assert re.fullmatch(r"/.*\.json", decks[0]["mapStyle"])
     app.button(key="back").click().run()
     assert app.session_state["case"] == first
     assert app.button(key="back").disabled

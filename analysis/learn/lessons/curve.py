@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 
 from analysis.explain.curves import Curve, learned_curves, values_at
 from analysis.explain.edited_case import build_edited_case
-from analysis.figures.charts import assembled
+from analysis.figures.charts import assembled, note
 from analysis.figures.curves import plot_curves
 from analysis.figures.palette import Palette
 from analysis.formatting import days, signed_points, user_name
@@ -164,12 +164,11 @@ def _draw_shapes(palette: Palette) -> go.Figure:
         domain = [at * width, (at + 0.8) * width]
         layout[f"xaxis{tail}"] = {"domain": domain, "anchor": f"y{tail}", "showticklabels": False}
         layout[f"yaxis{tail}"] = {"range": [-0.1, 1.1], "anchor": f"x{tail}", "visible": False}
-        notes.append({"x": sum(domain) / 2, "xref": "paper", "y": 1.08, "yref": "paper", "text": f"<b>{name}</b>"})
-    notes += [
-        {"x": edge, "xref": "paper", "y": -0.14, "yref": "paper", "text": text, "xanchor": anchor}
-        for edge, text, anchor in ((0.0, "just visited", "left"), (0.8 * width, "long ago", "right"))
-    ]
-    return assembled(data, layout | {"annotations": notes}, palette, height=190, margin={"t": 34, "b": 30})
+        notes.append((sum(domain) / 2, 1.0, f"<b>{name}</b>", "center"))
+    notes += [(0.0, -0.06, "just visited", "left"), (0.8 * width, -0.06, "long ago", "right")]
+    on_paper = {"xref": "paper", "yref": "paper"}
+    shown = [note(x, y, text, palette.quiet, 14, **on_paper, xanchor=anchor) for x, y, text, anchor in notes]
+    return assembled(data, layout | {"annotations": shown}, palette, height=190, margin={"t": 34, "b": 30})
 
 
 def _check(world: Workspace, curve: Curve) -> Question:

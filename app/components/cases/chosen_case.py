@@ -12,7 +12,7 @@ from analysis.formatting import day, user_name
 from app import state
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
-from app.components.cases.library import open_library
+from app.components.cases.exchange import open_library
 from app.components.text import quiet, section
 from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
@@ -39,7 +39,10 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
             if st.button("Compare", key="compare_case"):
                 st.switch_page(COMPARE.path, query_params=state.link_to(source, open=str(entry.case)))
             if source.has_parts and st.button("Present", key="present_case"):
-                st.switch_page(PRESENT.path, query_params=present_params(entry))
+                edits = entry.saved.value.link.edits if entry.saved else ""
+                st.switch_page(
+                    PRESENT.path, query_params={"case": str(entry.case)} | ({"edits": edits} if edits else {})
+                )
     read_only = AppSettings.from_environment().read_only
     if read_only:
         quiet("This app is read-only: nothing can be saved here.")
@@ -52,11 +55,6 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
     said = st.session_state.pop(_SAID, None)
     if said:
         st.warning(markdown_text(said))
-
-
-def present_params(entry: Entry) -> dict[str, str]:
-    """The link to this case's presentation."""
-    return {"saved": entry.saved.name} if entry.saved else {"case": str(entry.case)}
 
 
 def _open_button(source: Source, label: str, page: str, entry: Entry) -> None:

@@ -1,24 +1,31 @@
-"""Import and export of saved cases, as plain JSON."""
+"""The library of saved cases, and their import and export as plain JSON."""
 
 import streamlit as st
 
 from analysis.cases.exchange import export_text, import_text
-from analysis.cases.library import Shelf, Stored
+from analysis.cases.library import Library, Shelf, Stored
 from analysis.cases.saved_case import Collection
-from app.components.cases.library import open_library
+from app.components.toolbar import save_button
 from app.settings import AppSettings
 from recap.errors import RecapError
 from recap.printable import markdown_text
 
 
+def open_library() -> Library:
+    """The user's saved cases and collections; a read-only app shows them, and its server refuses changes.
+
+    Raises:
+        ConfigError: RECAP_HOME names a file.
+    """
+    return Library.of_user(read_only=AppSettings.from_environment().read_only)
+
+
 def exchange_control(shelf: Shelf, names: list[str], collection: Stored[Collection] | None) -> None:
     """Both directions; a read-only app only exports."""
-    st.download_button(
+    save_button(
         "Export this collection" if collection else f"Export {len(names):,} saved cases",
-        data=lambda: export_text(shelf, names, [collection.name] if collection else None).encode(),
-        file_name="recap-cases.json",
-        mime="application/json",
-        on_click="ignore",
+        lambda: export_text(shelf, names, [collection.name] if collection else None).encode(),
+        "cases.json",
         icon=":material/download:",
         disabled=not names,
         width="stretch",

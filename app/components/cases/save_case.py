@@ -9,7 +9,7 @@ from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from app.cached.explanations import open_predictor
-from app.components.cases.library import open_library
+from app.components.cases.exchange import open_library
 from app.components.text import quiet
 from app.pages import CASES
 from app.settings import AppSettings

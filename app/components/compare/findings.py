@@ -6,50 +6,49 @@ import streamlit as st
 from analysis.compare import words
 from analysis.compare.comparison import GROUP_LABELS, Comparison
 from analysis.compare.words import p_value, points
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.compare import plot_differences, plot_seeds
 from analysis.glossary import tooltip
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.case_selection import CaseSelection
+from app import state
 from app.cached.figures import drawn
+from app.cached.workspace import open_workspace
+from app.components.chart_table import show_figure
 from app.components.text import quiet, section
 from app.components.toolbar import legend
-from app.components.walk.open_cases import open_cases
+from app.pages import WALK
 from app.sources import Source
+from recap import columns as c
 from recap.printable import markdown_text
 
 
 def show_differences(source: Source, found: Comparison) -> None:
     """B minus A in each bin of the transition count."""
     section(f"Difference in {METRIC_LABELS[found.metric]}, points")
-    event = st.plotly_chart(
-        drawn(plot_differences, found.bins, a=found.a, b=found.b, metric=found.metric),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="differences",
-        on_select="rerun",
-        selection_mode="points",
-        alt=f"{found.b} minus {found.a} by how often the transition occurred in training, with 95 % intervals",
-    )
+    figure = drawn(plot_differences, found.bins, a=found.a, b=found.b, metric=found.metric)
+    alt = f"{found.b} minus {found.a} by how often the transition occurred in training, with 95 % intervals"
+    event = show_figure(figure, "differences", alt, on_select="rerun", selection_mode="points")
     chosen = next((point["customdata"] for point in event["selection"]["points"] if point.get("customdata")), None)
     if chosen is not None:
-        open_cases(source, CaseSelection.of_bin(*chosen))
+        _open_cases(source, CaseSelection.of_bin(*chosen))
     legend(":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
+
+
+def _open_cases(source: Source, chosen: CaseSelection) -> None:
+    """Go to Walk with the cases of a bin."""
+    cases = open_workspace(source).cases
+    numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
+    if len(numbers):
+        st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(numbers[0])))
+    st.toast("There is no case in this bin.")
 
 
 def show_seeds(found: Comparison) -> None:
     """The difference against that of two seeds of one model."""
     section("Difference of each seed, points")
-    if found.seeds is None:
-        quiet(markdown_text(words.seeds_sentence(found)))
-        return
-    st.plotly_chart(
-        drawn(plot_seeds, found.seeds, found.rows),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="seeds",
-        alt="The difference of each seed, on the band within which two seeds of one model differ",
-    )
+    if found.seeds is not None:
+        alt = "The difference of each seed, on the band within which two seeds of one model differ"
+        show_figure(drawn(plot_seeds, found.seeds, found.rows), "seeds", alt)
     quiet(markdown_text(words.seeds_sentence(found)))
 
 

@@ -10,9 +10,9 @@ from analysis.compare.comparison import Comparison
 from analysis.formatting import ordinal, rank_number, rank_word
 from app import state
 from app.cached import comparisons
-from app.cached.comparisons import Option
-from app.cached.workspace import open_workspace
+from app.cached.workspace import Ranker, open_workspace
 from app.components.text import quiet, section
+from app.components.toolbar import open_case_button
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
@@ -36,9 +36,9 @@ def current_cell() -> str:
     return cell
 
 
-def show_flipped_cases(source: Source, a: Option, b: Option, found: Comparison, cell: str, num_cases: int) -> None:
+def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, num_cases: int) -> None:
     """The list, and next to it the case of the clicked row, else the first one."""
-    listed = comparisons.cell_cases(source, a, b, found.k, cell)
+    listed = comparisons.cell_cases(a, b, found.k, cell)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         section("Cases that flipped")
@@ -76,7 +76,7 @@ def _cell_control(found: Comparison, cell: str) -> None:
     )
 
 
-def _open_all(source: Source, a: Option, b: Option, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
+def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
     if len(listed) and st.button(
         "All in Walk", icon=":material/arrow_forward:", icon_position="right", type="tertiary", key="cell-walk"
     ):
@@ -134,7 +134,7 @@ def _current_open(num_cases: int) -> int | None:
     return case
 
 
-def _show_case(source: Source, a: Option, b: Option, case: int) -> None:
+def _show_case(source: Source, a: Ranker, b: Ranker, case: int) -> None:
     """The best places of both sides, the true one marked, and the ways to Walk and Explain."""
     opened = open_workspace(source)
     row = opened.case(case)
@@ -145,14 +145,8 @@ def _show_case(source: Source, a: Option, b: Option, case: int) -> None:
         st.space("stretch")
         shown = b.shown or a.shown or source
         for page in (WALK, EXPLAIN):
-            if (page is WALK or b.shown or a.shown) and st.button(
-                page.title,
-                icon=":material/arrow_forward:",
-                icon_position="right",
-                type="tertiary",
-                key=f"flipped-{page.name}",
-            ):
-                st.switch_page(page.path, query_params=state.link_to(shown, case=str(case)))
+            if page is WALK or b.shown or a.shown:
+                open_case_button(page, shown, case, key=f"flipped-{page.name}", type="tertiary")
     columns = {option.label: _best_places(source, option, case) for option in (a, b)}
     st.dataframe(
         pd.DataFrame({"Rank": [*map(ordinal, range(1, _LISTED + 1)), "True place"], **columns}),
@@ -164,10 +158,10 @@ def _show_case(source: Source, a: Option, b: Option, case: int) -> None:
     )
 
 
-def _best_places(source: Source, option: Option, case: int) -> list[str]:
+def _best_places(source: Source, option: Ranker, case: int) -> list[str]:
     """The first places of a side, then the rank of the true one."""
-    opened, record = open_workspace(source), comparisons.listed_records(source, option).iloc[case]
+    opened, record = open_workspace(source), comparisons.listed_records(option).iloc[case]
     best = [int(poi) for poi in record[c.TOP_POIS][:_LISTED]]
     names = [f"{'◎ ' if poi == record[c.TARGET] else ''}{opened.labels[poi]}" for poi in best]
-    rank = rank_word(float(comparisons.read_side(source, option).ranks()[case]))
+    rank = rank_word(float(comparisons.read_side(option).ranks()[case]))
     return [*(names + [""] * _LISTED)[:_LISTED], rank]

@@ -54,7 +54,7 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
         "Compared with",
         [poi for poi in names if poi != shown.target],
         key="pair_against",
-        format_func=partial(_named, names),
+        format_func=lambda poi: f"vs {names.get(poi, poi)}",
         accept_new_options=True,
         label_visibility="collapsed",
         width=255,
@@ -77,10 +77,6 @@ def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
             on_click=_keep,
             args=(shown.case, (None, None)),
         )
-
-
-def _named(names: dict[int, str], poi: int) -> str:
-    return f"vs {names.get(poi, str(poi))}"
 
 
 def find_place(source: Source, case: int, text: str, taken: int) -> int | None:

@@ -5,10 +5,22 @@ import streamlit as st
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case
 from app import state
 from app.cached.workspace import open_workspace
+from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
 from recap.printable import markdown_text
 
 _LISTED = 60
+
+
+def case_bar(source: Source, case: int) -> bool:
+    """The row of selectors of a model without contributions; whether the truth is shown."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        case_picker(source, case)
+        st.space("stretch")
+        more = st.popover("", icon=":material/tune:", key="more", help="Model and truth")
+    with more:
+        source_picker(source, lists=True)
+        return truth_toggle()
 
 
 def case_picker(source: Source, case: int) -> None:

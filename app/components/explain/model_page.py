@@ -6,14 +6,14 @@ import streamlit as st
 
 from analysis.explain import model_words as words
 from analysis.explain.model_flow import ModelFlow
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.curves import Gates, describe_curves, plot_curves
 from analysis.figures.model_flow import describe_flow_picture, plot_flow
 from analysis.figures.model_worth import describe_worth, plot_worth
 from app.cached import explanations, tables
 from app.cached.figures import drawn
 from app.cached.workspace import read_ablations
-from app.components.text import quiet
+from app.components.chart_table import show_figure
+from app.components.text import choose_one, quiet
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -48,36 +48,15 @@ def _page(source: Source, flow: ModelFlow) -> None:
         st.session_state[_PART] = words.SCORE
     halves = st.grid(4, min_column_width=NARROW)
     with halves.cell(column_span=3):
-        place = st.segmented_control(
-            "Place",
-            [0, 1],
-            default=0,
-            required=True,
-            key=_PLACE,
-            format_func=lambda at: f"{words.GLYPHS[flow.roles[at]]} {markdown_text(flow.places[at].name)}",
-            label_visibility="collapsed",
-        )
-        place = place or 0
-        st.plotly_chart(
-            drawn(plot_flow, flow, place=place, opened=st.session_state[_PART]),
-            theme=None,
-            config=PLOT_CONFIG,
-            key=_PICTURE,
-            on_select=_open_clicked,
-            selection_mode="points",
-            alt=describe_flow_picture(flow, place),
-        )
+        names_of = [f"{words.GLYPHS[flow.roles[at]]} {markdown_text(flow.places[at].name)}" for at in (0, 1)]
+        place = choose_one("Place", [0, 1], key=_PLACE, named=names_of.__getitem__)
+        figure = drawn(plot_flow, flow, place=place, opened=st.session_state[_PART])
+        alt = describe_flow_picture(flow, place)
+        show_figure(figure, _PICTURE, alt, on_select=_open_clicked, selection_mode="points")
     with halves.cell():
         opened = st.selectbox("Part", names, key=_PART, format_func=words.title, label_visibility="collapsed")
         _detail(flow, opened, place)
-    tab = st.segmented_control(
-        "Show",
-        [words.prior_tab(flow.numbers), words.WORTH_TAB],
-        default=words.prior_tab(flow.numbers),
-        required=True,
-        key="model-tab",
-        label_visibility="collapsed",
-    )
+    tab = choose_one("Show", [words.prior_tab(flow.numbers), words.WORTH_TAB], key="model-tab", named=str)
     with st.container(key="model-tab-content"):
         if tab == words.WORTH_TAB:
             _worth(source)
@@ -109,30 +88,16 @@ def _curves(source: Source, flow: ModelFlow, opened: str) -> None:
     curves = learned.of_group(opened)
     gates = Gates(learned.gates, flow.gates) if learned.gates else None
     values = explanations.feature_values(source, flow.case, "", flow.pois)
-    st.plotly_chart(
-        drawn(
-            plot_curves,
-            curves,
-            marks=values,
-            roles=flow.roles,
-            others=learned.others,
-            gates=gates,
-        ),
-        theme=None,
-        config=PLOT_CONFIG,
-        key="model-curves",
-        alt=describe_curves(curves),
-    )
+    figure = drawn(plot_curves, curves, marks=values, roles=flow.roles, others=learned.others, gates=gates)
+    show_figure(figure, "model-curves", describe_curves(curves))
     group = opened if curves and all(curve.group == opened for curve in curves) else None
     quiet(words.curves_note(group, flow.numbers, seeds=len(learned.others)))
 
 
 def _worth(source: Source) -> None:
     read_ablations(source)  # makes them where they are missing, with a bar of progress
-    worth = tables.worth_by_kind_of(source)
+    worth = tables.worth(source)
     assert worth is not None
-    st.plotly_chart(
-        drawn(plot_worth, worth), theme=None, config=PLOT_CONFIG, key="model-worth", alt=describe_worth(worth)
-    )
+    show_figure(drawn(plot_worth, worth), "model-worth", describe_worth(worth))
     known, new = (int(worth.loc[worth["among"] == among, "n"].max()) for among in ("known", "new"))
     quiet(words.worth_note(known, new))

@@ -10,7 +10,7 @@ from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.sentences import describe_ranks
 from analysis.formatting import day, ordinal, points
 from app.cached import explanations
-from app.components.explain.case_picker import case_picker
+from app.components.explain.case_picker import case_bar
 from app.components.explain.what_if import (
     Edits,
     clock,
@@ -21,7 +21,6 @@ from app.components.explain.what_if import (
     undo,
 )
 from app.components.text import section, shown_sentence
-from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
 from recap.printable import markdown_text
 
@@ -31,13 +30,7 @@ _SIDE, _TABLE, _HEIGHT = 330, "ranks-left-out", 360
 def show_ranks_only(source: Source, case: int) -> None:
     """The whole page."""
     edits = current_edits(source, case)
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        case_picker(source, case)
-        st.space("stretch")
-        more = st.popover("", icon=":material/tune:", key="more", help="Model and truth")
-    with more:
-        source_picker(source, lists=True)
-        hide_truth = not truth_toggle()
+    hide_truth = not case_bar(source, case)
     before = shown = explanations.explain_ranks(source, case, hide_truth=hide_truth)
     if edits:
         shown = explanations.explain_ranks(

@@ -13,14 +13,14 @@ from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
 from analysis.explain.sentences import describe_paths, describe_visits, part_label
 from analysis.explain.types import PathTerms, Role
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import VISITS_PX, draw_paths, draw_visits, paths_height
-from analysis.formatting import day, days, ordinal, signed, signed_points
+from analysis.formatting import day, days, moved_rank, signed, signed_points
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
+from app.components.chart_table import show_figure
 from app.components.explain.what_if import PAST_VISITS, TAB, TAB_CHOSEN, Edits, cut_paths, remove_visits, ticked_rows
 from app.components.picture import show_picture
 from app.components.text import quiet
@@ -61,13 +61,6 @@ def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, e
         if tab.open:
             with tab:
                 draw()
-
-
-def _moved(shown: CaseExplanation, rank: float | None) -> str:
-    """A rank and the original rank."""
-    if rank is None:
-        return "–"
-    return f"stays {ordinal(rank)}" if rank == shown.target_rank else ordinal(rank)
 
 
 def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
@@ -121,10 +114,17 @@ def _path_table(
 ) -> pd.DataFrame:
     """One row per path, and one for the part that reads them all."""
     without = next((entry.rank for entry in shown.without if entry.name == part), None)
-    rows = [(path.name, path.points, "cut" if path in cut else _moved(shown, path.rank_without)) for path in paths]
+    rows = [
+        (path.name, path.points, "cut" if path in cut else moved_rank(path.rank_without, shown.target_rank))
+        for path in paths
+    ]
     whole = shown.a.groups.get(part)
     rows.append(
-        ("All paths" if part == PATHS else part_label(part), whole, "out" if is_off else _moved(shown, without))
+        (
+            "All paths" if part == PATHS else part_label(part),
+            whole,
+            "out" if is_off else moved_rank(without, shown.target_rank),
+        )
     )
     table = pd.DataFrame(
         [
@@ -169,7 +169,9 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
             "When": f"{day(moment)}, {moment:%H:%M}",
             "Ago": days(visit.days_ago),
             "Points": "–" if visit.points is None else signed_points(visit.points),
-            "Rank without it": "removed" if visit.visit in removed else _moved(shown, visit.rank_without),
+            "Rank without it": "removed"
+            if visit.visit in removed
+            else moved_rank(visit.rank_without, shown.target_rank),
         }
         for name, visit in listed
         for moment in [datetime.fromisoformat(visit.local_time)]
@@ -200,7 +202,7 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
     curves = curves[:_CURVES_SHOWN]
     values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.runner_up))
     figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others)
-    st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key="curves", alt=describe_curves(curves))
+    show_figure(figure, "curves", describe_curves(curves))
     marks = [
         f":{COLOURS[role]}[{'◯' if role == 'truth' else '●'} {markdown_text(entry.name)}]"
         for entry, role in zip((shown.a, shown.b), shown.roles, strict=True)

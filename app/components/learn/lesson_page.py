@@ -68,7 +68,7 @@ def _reply(lesson: Lesson, guess: int) -> None:
     st.markdown(lesson.idea)
 
 
-def _ask(question: Question, key: str, given: int | None, answer: Callable[[int | None], None], label: str) -> None:
+def _ask(question: Question, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
     """A question with its picture; after an answer, its reply, and another try."""
     if question.picture is not None:
         show_chart(question.picture, f"picture_{key}")
@@ -158,14 +158,12 @@ def _go_on(number: int) -> None:
         )
 
 
-def _commit(number: int, choice: int | None) -> None:
-    if choice is not None:
-        place.keep(place.current_progress().with_guess(number, choice))
+def _commit(number: int, choice: int) -> None:
+    place.keep(place.current_progress().with_guess(number, choice))
 
 
-def _answer(number: int, choice: int | None) -> None:
-    if choice is not None:
-        place.keep(place.current_progress().with_check(number, choice))
+def _answer(number: int, choice: int) -> None:
+    place.keep(place.current_progress().with_check(number, choice))
 
 
 def _again(lesson: Lesson, number: int) -> None:

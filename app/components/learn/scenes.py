@@ -4,12 +4,11 @@ from functools import partial
 
 import streamlit as st
 
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.learn.charts import Chart, PlaceMap
 from analysis.learn.drawing import draw
 from analysis.learn.lesson import Handle, Lesson, Scene
 from app import state
-from app.components.chart_table import chart_table
+from app.components.chart_table import chart_table, show_figure
 from app.components.learn.place import handle_key, handle_positions, start_handles
 from app.components.text import quiet, section
 from recap.printable import markdown_text
@@ -54,17 +53,9 @@ def show_chart(chart: Chart, key: str, lesson: Lesson | None = None) -> None:
     """One chart; a place of a map can be clicked where the lesson has a list of places."""
     figure = draw(chart, state.theme_palette())
     if isinstance(chart, PlaceMap) and chart.clickable and lesson is not None:
-        st.plotly_chart(
-            figure,
-            theme=None,
-            config=PLOT_CONFIG,
-            key=key,
-            alt=chart.says,
-            on_select=partial(_clicked, chart, key, lesson),
-            selection_mode="points",
-        )
+        show_figure(figure, key, chart.says, on_select=partial(_clicked, chart, key, lesson), selection_mode="points")
     else:
-        st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key=key, alt=chart.says)
+        show_figure(figure, key, chart.says)
 
 
 def _clicked(chart: PlaceMap, key: str, lesson: Lesson) -> None:

@@ -12,6 +12,7 @@ from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace
 from app.components.text import quiet, section
+from app.components.toolbar import save_button
 from app.sources import Source
 
 
@@ -20,14 +21,12 @@ def show_teacher(source: Source) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
         st.space("stretch")
-        st.download_button(
+        save_button(
             "Handout",
-            data=partial(_handout, source),
-            file_name="recap-handout.html",
-            mime="text/html",
-            on_click="ignore",
-            icon=":material/print:",
+            partial(_handout, source),
+            "handout.html",
             key="learn_handout",
+            icon=":material/print:",
             help="One page that prints: all questions, then the answers.",
         )
     st.title(f"{ROUTE} lessons, {MINUTES} minutes", anchor=False)

@@ -16,7 +16,7 @@ from app.sources import Source
 from recap.errors import CaseError
 
 _RECIPE_CASES: Final = 5
-_WHICH: Final = ("collection", "saved", "recipe", "all", "case")
+_WHICH: Final = ("collection", "recipe", "all", "case")
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def go_to(deck: Deck, position: int) -> None:
 
 
 def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
-    if {"collection", "saved", "all"} & set(which):
+    if {"collection", "all"} & set(which):
         shelf = Library.of_user().read()
         mine = {stored.name: stored for stored in shelf.of(source.dataset_hash, source.checkpoint_hash)}
         if "collection" in which:
@@ -80,10 +80,6 @@ def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
             if not names:
                 raise CaseError("no case of this collection belongs to the dataset and model that are open")
             return [_of_saved(mine[name]) for name in names]
-        if "saved" in which:
-            if which["saved"] not in mine:
-                raise CaseError("the saved case of this link is not in your library, or belongs to another model")
-            return [_of_saved(mine[which["saved"]])]
         return [_of_saved(stored) for stored in mine.values()]
     if "recipe" in which:
         if which["recipe"] not in RECIPES:

@@ -33,9 +33,6 @@ def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
     with st.container(horizontal=True):
         _act("Stop", ":material/stop:", row["state"] in ("queued", "running"), lambda: control.stop(store, run))
         _act("Resume", ":material/resume:", row["state"] in RESUMABLE, lambda: control.resume(store, run))
-        if st.button("Duplicate", icon=":material/content_copy:", key="run_copy"):
-            st.session_state["run_duplicate"] = run.read_spec().model_dump(mode="json") | {"parent": run.id}
-            st.rerun()
         notes = st.text_input(
             "Note",
             value=row["notes"],

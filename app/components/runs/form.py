@@ -1,7 +1,7 @@
 """The form of a new run, with its estimate; the server checks it as the command line does."""
 
 import shutil
-from typing import Any, TypedDict
+from typing import TypedDict
 
 import streamlit as st
 
@@ -9,7 +9,6 @@ from analysis.formatting import byte_size, duration
 from app.cached import run_store
 from app.components.runs import words
 from app.components.text import quiet, section
-from app.sources import Source
 from recap.errors import RecapError
 from recap.presets import DEFAULT_PRESET, RECAP_PRESETS, preset_title, training_preset
 from recap.printable import markdown_text
@@ -38,7 +37,6 @@ class _Request(TypedDict):
     overrides: list[str]
     device: DeviceRequest
     backend: Backend
-    parent: str | None
 
 
 def show_form(store: RunStore) -> None:
@@ -48,7 +46,6 @@ def show_form(store: RunStore) -> None:
     if not sources:
         st.markdown(words.NO_DATA)
         return
-    _take_over_duplicate(sources)
     by_hash = {source.dataset_hash: source for source in sources}
     chosen = st.selectbox(
         "Data", list(by_hash), format_func=lambda key: by_hash[key].label.split(" · ")[0], key="run_data"
@@ -62,8 +59,7 @@ def show_form(store: RunStore) -> None:
     own_hops = hops = hops_of(config)
     if own_hops is not None:
         hops = st.slider("Hops", 1, 5, own_hops, key=f"run_hops_{preset}", help=words.HOPS)
-    numbers = sorted({*SEEDS, *(st.session_state.get("run_seeds") or ())})
-    seeds = st.pills("Seeds", numbers, selection_mode="multi", default=[1], key="run_seeds", help=words.SEEDS)
+    seeds = st.pills("Seeds", SEEDS, selection_mode="multi", default=[1], key="run_seeds", help=words.SEEDS)
     with st.expander("More", icon=":material/tune:"):
         quiet(words.FIELDS)
         example = RECAP_EXAMPLE if isinstance(config, TrainConfig) else PUBLISHED_EXAMPLE
@@ -77,7 +73,6 @@ def show_form(store: RunStore) -> None:
         "overrides": [*([f"model.num_hops={hops}"] if hops != own_hops else []), *_lines(text)],
         "device": device,
         "backend": "slurm" if slurm else "local",
-        "parent": st.session_state.get("run_parent"),
     }
     try:
         specs = run_store.build_specs_of(by_hash[chosen], store.folder, **request)
@@ -91,7 +86,6 @@ def show_form(store: RunStore) -> None:
         # The dataset may have changed since the form was drawn: what is queued is checked now.
         runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, store=store, **request))
         st.session_state["run"] = runs[0].id
-        st.session_state["run_parent"] = None
         st.rerun()
 
 
@@ -109,25 +103,6 @@ def _show_estimate(store: RunStore, specs: list[RunSpec]) -> None:
     most = max(guess.bytes or 0 for guess in guesses)
     sentence = words.estimate(time, spread, byte_size(most) if most else "", guesses[0].basis)
     quiet(sentence if kind == "cuda" else f"{sentence} {words.NO_GPU}")
-
-
-def _take_over_duplicate(sources: list[Source]) -> None:
-    """Fill the form from a run that was duplicated, once."""
-    spec: dict[str, Any] | None = st.session_state.get("run_duplicate")
-    if spec is None:
-        return
-    if spec["dataset_hash"] in {source.dataset_hash for source in sources}:
-        st.session_state["run_data"] = spec["dataset_hash"]
-    preset = spec["preset"]
-    st.session_state["run_model"] = preset
-    config = training_preset(preset)
-    most = max(MAX_EPOCHS, config.epochs)
-    st.session_state[f"run_epochs_{preset}"] = min(most, spec["epochs"] or config.epochs)
-    st.session_state["run_seeds"] = [spec["seed"]]
-    st.session_state["run_device"] = spec["device"]
-    st.session_state["run_slurm"], st.session_state["run_parent"] = spec["backend"] == "slurm", spec["parent"]
-    st.session_state["run_fields"] = "\n".join(spec["overrides"])
-    del st.session_state["run_duplicate"]  # last: a click may end this run at any line above
 
 
 def _lines(text: str) -> list[str]:

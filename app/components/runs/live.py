@@ -2,15 +2,15 @@
 
 import streamlit as st
 
-from analysis.figures.charts import PLOT_CONFIG
 from analysis.figures.training_curves import plot_training
 from analysis.formatting import byte_size, duration, percent, share
 from analysis.training_progress import CURVES, counter_levels, curve_table, gpu_table, result_table, stage_spans
 from app import state
 from app.cached import run_store
+from app.components.chart_table import show_figure
 from app.components.runs import words
 from app.components.runs.actions import open_buttons
-from app.components.text import quiet, section
+from app.components.text import choose_one, quiet, section
 from recap.errors import RecapError
 from recap.printable import markdown_text
 from recap.runs.execution.logs import read_log
@@ -73,8 +73,9 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
         st.warning(markdown_text(described["error"]), icon=":material/info:")
     if described["state"] == "finished":
         _show_result(run, described)
-    elif not described["metrics"]:
-        _show_first_epoch(described)
+    elif described["state"] == "running" and not described["metrics"]:
+        progress = described["progress"]
+        st.progress(min(progress.get("step", 0) / max(progress.get("steps", 1), 1), 1.0), words.BEFORE_FIRST_EPOCH)
     if described["metrics"]:
         _show_numbers(run, described)
         _show_curves(run, described)
@@ -89,12 +90,6 @@ def _show_result(run: RunFolder, described: RunDescription) -> None:
         quiet(words.RESULT)
         st.table(table.set_index("Model"), border="horizontal")
     open_buttons(run)
-
-
-def _show_first_epoch(described: RunDescription) -> None:
-    progress = described["progress"]
-    if described["state"] == "running":
-        st.progress(min(progress.get("step", 0) / max(progress.get("steps", 1), 1), 1.0), words.BEFORE_FIRST_EPOCH)
 
 
 def _show_numbers(run: RunFolder, described: RunDescription) -> None:
@@ -128,23 +123,9 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
     if len(drawn) == 1:
         quiet(CURVES[curve])
     else:
-        chosen = st.segmented_control(
-            "Curve",
-            drawn,
-            default=curve,
-            required=True,
-            format_func=CURVES.__getitem__,
-            key="run_curve",
-            label_visibility="collapsed",
-        )
-        curve = chosen or curve
+        curve = choose_one("Curve", drawn, key="run_curve", named=CURVES.__getitem__)
     levels = counter_levels(described["reference"], curve)
     figure = plot_training(tables[curve], stage_spans(config), config.epochs, state.theme_palette(), levels=levels)
     counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())
-    st.plotly_chart(
-        figure,
-        theme=None,
-        config=PLOT_CONFIG,
-        key="run_chart",
-        alt=f"{CURVES[curve]} up to epoch {described['epoch']} of {config.epochs}, by stage{counters}",
-    )
+    alt = f"{CURVES[curve]} up to epoch {described['epoch']} of {config.epochs}, by stage{counters}"
+    show_figure(figure, "run_chart", alt)

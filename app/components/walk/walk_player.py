@@ -14,7 +14,7 @@ from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
 from app.components.cases.present_button import present_button
 from app.components.error_boundary import error_boundary
-from app.components.toolbar import downloads, legend, truth_toggle
+from app.components.toolbar import downloads, legend, open_case_button, truth_toggle
 from app.components.walk import words
 from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
@@ -73,10 +73,9 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     with above:
         _map(source, trajectory, prediction, picked, shown)
     with grid.cell(column_span=2), show_predictions(source, trajectory, prediction, picked, show_truth):
-        if st.button("Explain", icon=":material/arrow_forward:", icon_position="right", key="explain", shortcut="E"):
-            st.switch_page(EXPLAIN.path, query_params=state.link_to(source, case=str(case)))
+        open_case_button(EXPLAIN, source, case, key="explain", shortcut="E")
         if source.has_parts and show_truth:  # Present tells the truth
-            present_button(case)
+            present_button({"case": str(case)})
         known = trajectory if show_truth else trajectory.until(case)
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}

@@ -1,7 +1,6 @@
 """Named experiments: specs that are refused or complete, trainings that resume and are shared, tables by hand."""
 
 import json
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,15 +81,10 @@ def numbers(result: ExperimentResult) -> list[Any]:
     ] + [result.comparisons]
 
 
-@cache
-def finished(folder: Path) -> ExperimentResult:
-    return run(check_spec(SPEC), folder)
-
-
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> tuple[ExperimentResult, Path]:
     folder = tmp_path_factory.mktemp("experiments")
-    return finished(folder), folder
+    return run(check_spec(SPEC), folder), folder
 
 
 def test_an_experiment_cut_in_the_middle_goes_on(done: tuple[ExperimentResult, Path], tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """Edits: their text form, undo, refusals, and 1,000 random sequences against an edited dataset scored again."""
 
 from datetime import timedelta
+from typing import Any
 from urllib.parse import quote
 
 import numpy as np
@@ -27,9 +28,7 @@ from analysis.explain.edits import (
     write_edits,
 )
 from analysis.explain.links import CaseLink
-from analysis.explain.what_if import what_if
 from recap.errors import CaseError
-from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 from tests.analysis.reference_edits import rescore
 from tests.worlds import CURVES
@@ -175,8 +174,20 @@ def random_edits(edited_case: EditedCase, generator: np.random.Generator, length
     return edited_case.edits
 
 
-def check_against_offline(predictor: Predictor, seeds: range) -> None:
-    for seed in seeds:
+@pytest.mark.parametrize(
+    ("changes", "sequences"),
+    [
+        ({}, 60),
+        ({"num_hops": 3}, 12),
+        (CURVES | {"core_scope": "unvisited", "use_correction": False}, 40),
+        pytest.param({}, 1000, marks=[pytest.mark.slow, pytest.mark.thorough]),
+    ],
+    ids=["paper", "three hops", "curves", "a thousand"],
+)
+def test_random_edits_equal_an_edited_dataset(changes: dict[str, Any], sequences: int) -> None:
+    """Random sequences of up to 7 edits: the whole catalogue's scores are those of the edited dataset."""
+    predictor = small_predictor(**changes)
+    for seed in range(sequences):
         generator = np.random.default_rng(seed)
         number = int(generator.integers(0, len(predictor.cases)))
         length = int(generator.integers(1, 8))
@@ -186,46 +197,12 @@ def check_against_offline(predictor: Predictor, seeds: range) -> None:
         assert torch.allclose(edited_case.total_P, expected_P, rtol=0, atol=1e-9), (number, write_edits(edits))
 
 
-def test_random_edits_equal_an_edited_dataset() -> None:
-    """60 random sequences of up to 7 edits: the whole catalogue's scores are those of the edited dataset."""
-    check_against_offline(small_predictor(), range(60))
-
-
-def test_random_edits_with_another_architecture() -> None:
-    """The same with three hops."""
-    check_against_offline(small_predictor(num_hops=3), range(12))
-
-
-def test_random_edits_of_a_model_with_curves() -> None:
-    """The same for features of history, clock, source and others' counts."""
-    check_against_offline(small_predictor(**CURVES, core_scope="unvisited", use_correction=False), range(40))
-
-
 def test_an_edit_that_a_model_does_not_read_is_refused() -> None:
     """Without a graph token the paper's model reads no transitions; the curves alone read no token."""
     alone = small_predictor(use_graph=False)
     for text in ("edge:0-1:3", "cut:0-1", "off:graph_token"):
         with pytest.raises(EditError, match=text):
             build_edited_case(alone, 3, parse_edits(text))
-
-
-@pytest.mark.slow
-@pytest.mark.thorough
-def test_a_thousand_random_edits_equal_an_edited_dataset() -> None:
-    """The same for 1,000 sequences."""
-    check_against_offline(small_predictor(), range(1000))
-
-
-def test_what_if_tells_before_and_after() -> None:
-    """Removing and undoing returns to the start; before is the case as it was."""
-    predictor = small_predictor()
-    plain = build_edited_case(predictor, 3)
-    edited_case = build_edited_case(predictor, 3, parse_edits("off:correction"))
-    runner_up = int(plain.total_P.topk(2).indices[0])
-    result = what_if(edited_case, runner_up)
-    assert result.target.score_before == float(plain.total_P[edited_case.target])
-    assert result.target.score == float(edited_case.total_P[edited_case.target])
-    assert result.lead_before == pytest.approx(result.target.score_before - result.runner_up.score_before)
 
 
 def test_a_clock_edit_never_comes_before_the_check_in_before() -> None:

@@ -3,7 +3,6 @@
 import re
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -258,19 +257,3 @@ def test_the_headline_and_at_most_four_sentences(name: str) -> None:
             assert len(re.findall(r"\d[\d,]*(?:\w\w–\d[\d,]*)?", plain)) <= 3
         assert ("Nobody " in said) == (explained.transition_count == 0)
         assert CaseExplanation.parse(explained.model_dump(mode="json")) == explained
-
-
-def test_curves_are_the_models_at_every_value() -> None:
-    """Knots in the feature's unit; points read off equal the contributions; the paper's prior has its three terms."""
-    predictor = small_predictor(**MODELS["recap"])
-    curves = {curve.name: curve for curve in learned_curves(predictor)}
-    explained = explain_case(predictor, 3, counterfactuals=False)
-    values = values_at(build_edited_case(predictor, 3), [explained.target, explained.runner_up])
-    for name, curve in curves.items():
-        assert curve.knots == sorted(curve.knots) and curve.points[0] == 0.0
-        assert len(curve.density) == max(0, len(curve.knots) - 1)
-        assert [curve.feature.in_unit(knot) for knot in curve.knots] == curve.amounts
-        for value, entry in zip(values[name], (explained.a, explained.b), strict=True):
-            assert entry.terms[name] == pytest.approx(0.0 if value is None else curve.at(value), abs=1e-6)
-    assert np.sum([curve.density for curve in curves.values() if curve.name == "visits"]) > 0
-    assert [curve.name for curve in learned_curves(small_predictor())] == ["count", "recency", "window"]

@@ -66,6 +66,11 @@ def test_curves_say_what_terms_add(model: str) -> None:
     """At a place's own values the curves give its contributions, but for the clip; a new place has none of the past."""
     predictor = small_predictor(**MODELS[model])
     curves = learned_curves(predictor)
+    for curve in curves:
+        assert curve.knots == sorted(curve.knots) and len(curve.density) == max(0, len(curve.knots) - 1)
+        assert [curve.feature.in_unit(knot) for knot in curve.knots] == pytest.approx(curve.amounts)
+        assert model == "paper" or curve.points[0] == 0.0
+    assert sum(curves[0].density) > 0
     for number in range(0, 24, 5):
         edited_case = build_edited_case(predictor, number)
         pois = list(range(predictor.dataset.num_pois))

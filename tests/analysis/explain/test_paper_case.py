@@ -4,16 +4,13 @@ import json
 from functools import cache
 
 import pytest
-import torch
 
 from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
-from recap.scores import Scores
 from tests.analysis.planted import predictor_with
 from tests.checkins import split_dataset
 from tests.worlds import shake
@@ -52,30 +49,6 @@ def test_paths_and_visits_of_the_case() -> None:
     (visit,) = explanation.visits[0].visits
     assert (visit.visit, visit.checkins_ago) == (1, 5) and visit.days_ago == pytest.approx(5 / 24)
     assert explanation.inactive == [] and predictor.dataset.num_pois == explanation.num_places == 6
-
-
-def test_the_score_of_the_case() -> None:
-    """Every place's contributions sum to the batched score."""
-    predictor, explanation = case()
-    scores: Scores = predictor.score(predictor.batch(predictor.cases["row"].tolist()))
-    assert len(explanation.candidates) == 6
-    for entry in explanation.candidates:
-        assert entry.score == pytest.approx(float(scores.total[1, entry.poi]), abs=1e-12)
-        assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-12)
-
-
-def test_the_cut_of_the_case() -> None:
-    """The one path cut by hand: the rest of the row of A^2 leads home."""
-    predictor, explanation = case()
-    (path,) = explanation.paths
-    embedding = predictor.model.poi_embedding.weight
-    # A_stadium = station 5/7, bar 2/7; A_station = airport 4/5, home 1/5; A_bar = home.
-    propagated = torch.zeros(6, embedding.shape[1], dtype=torch.float64)
-    propagated[STADIUM] = 5 / 7 * (1 / 5 * embedding[HOME]) + 2 / 7 * embedding[HOME]
-    with torch.inference_mode():
-        batch = predictor.batch([int(predictor.cases["row"][1])])
-        total_P = predictor.model(batch, predictor.stage, propagated).total[0]
-    assert path.rank_without == rank_of(total_P, AIRPORT)
 
 
 def test_the_words_of_the_case() -> None:

@@ -1,4 +1,4 @@
-"""Maps without a browser: distances, cameras, the inline ground, the deck, and the picture."""
+"""Maps without a browser: cameras, the inline ground, the deck, and the picture."""
 
 import io
 import json
@@ -13,10 +13,9 @@ from PIL import Image, ImageColor
 
 from analysis.explain.explanation import explain_case
 from analysis.figures.basemap import MAX_DOTS, basemap_style
-from analysis.figures.explain_image import draw_explain_image
 from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.map_ground import Ground
-from analysis.figures.map_image import draw_walk_image
+from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, Palette
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import walk_deck
@@ -28,20 +27,8 @@ from analysis.trajectories.trajectory import read_trajectory
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.synthetic import build_basemap
-from recap.geodesy import distance_km
 from tests.analysis.planted import small_predictor
 from tests.worlds import small_city
-
-
-def test_distances() -> None:
-    """A quarter of the globe is 10,008 km; the date line costs nothing; a point is no way from itself."""
-    ends = distance_km(
-        np.array([0.0, 0.0, 50.0]),
-        np.array([0.0, 179.5, 8.0]),
-        np.array([90.0, 0.0, 50.0]),
-        np.array([0.0, -179.5, 8.0]),
-    )
-    np.testing.assert_allclose(ends, [10007.557, 111.195, 0.0], atol=0.01)
 
 
 def test_date_line_city_is_one_city() -> None:

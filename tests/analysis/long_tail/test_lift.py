@@ -11,6 +11,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
+from tests.analysis.long_tail.test_notable_cases import OPENED
 from tests.checkins import split_dataset
 from tests.worlds import small_city
 
@@ -127,7 +128,7 @@ def test_the_finding_says_where_the_interval_lies(row: tuple[float, ...], words:
 
 def test_filters_partition_recoveries() -> None:
     """A case is recovered by history or by two hops, never by both, and never missed at the same time."""
-    records, markov = ranked(RESCUES, [1, 1, 30], [25, 30, 30])
+    records, markov = (OPENED.cases.assign(rank=ranks) for ranks in ([1.0, 1.0, 30.0], [25.0, 30.0, 30.0]))
     masks = filter_masks(records, markov)
     assert masks["history"].tolist() == [True, False, False]
     assert masks["hops"].tolist() == [False, True, False]
@@ -136,20 +137,3 @@ def test_filters_partition_recoveries() -> None:
     assert both.tolist() == np.flatnonzero(masks["tail"] & masks["missed"]).tolist() == [2]
     with pytest.raises(ConfigError, match="tail, unseen"):
         filter_cases(records, markov, ["lost"])
-
-
-# Training knows 0 -> 1 -> 2. Three users each make an unseen step: to a place visited before, to a new place within
-# two hops, and to a new place that nothing leads to.
-RESCUES: Walks = [
-    (0, [(0, TRAIN), (1, TRAIN), (2, TRAIN)]),
-    (0, [(3, TRAIN)]),
-    (0, [(0, TEST), (3, TEST)]),
-    (1, [(0, TEST), (2, TEST)]),
-    (2, [(2, TEST), (4, TEST)]),
-]
-
-
-def ranked(walks: Walks, ranks: list[int], markov: list[int]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Records of the model and of Markov with given ranks of the truths."""
-    cases = Workspace.of(split_dataset(walks, 5)).cases
-    return cases.assign(rank=np.array(ranks, float)), cases.assign(rank=np.array(markov, float))

@@ -1,4 +1,4 @@
-"""What no shared file may hold, and where it is looked for: text, links, base64, SVG, PNG metadata, ZIP members.
+"""What no shared file may hold, and where it is looked for: text, links, base64, SVG, PNG metadata.
 
 A scanner that knows nothing of the code that shares: it reads bytes and knows only the dataset's secrets.
 """
@@ -6,11 +6,9 @@ A scanner that knows nothing of the code that shares: it reads bytes and knows o
 import base64
 import binascii
 import html
-import io
 import re
 import struct
 import urllib.parse
-import zipfile
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -112,7 +110,7 @@ class Secrets:
 
 
 def scan(payload: bytes, secrets: Secrets) -> list[Leak]:
-    """Everything in a file of any of the formats that leave: HTML, JSON, CSV, PNG, ZIP."""
+    """Everything in a file of any of the formats that leave: HTML, JSON, CSV, PNG."""
     found: dict[Leak, None] = {}
     for where, text in _texts(payload, "file"):
         for leak in secrets.in_text(text, where):
@@ -124,18 +122,6 @@ def _texts(payload: bytes, where: str, depth: int = 0) -> Iterator[tuple[str, st
     """Every text in a file, unwrapped."""
     if payload.startswith(b"\x89PNG"):
         yield from _png_texts(payload, where)
-        return
-    if payload.startswith(b"PK"):
-        with zipfile.ZipFile(io.BytesIO(payload)) as archive:
-            yield f"{where}: comment", archive.comment.decode("latin-1")
-            for entry in archive.infolist():
-                year = entry.date_time[0]
-                yield (
-                    f"{where}: entry",
-                    f"{entry.filename} {entry.comment!r}"
-                    + ("" if year == 1980 else f" {year}-{entry.date_time[1]:02d}-{entry.date_time[2]:02d}"),
-                )
-                yield from _texts(archive.read(entry), f"{where}/{entry.filename}", depth)
         return
     plain = payload.decode("utf-8", "replace")
     text = html.unescape(plain)
@@ -156,7 +142,7 @@ def _decoded(token: str) -> bytes | None:
         inner = base64.b64decode(token.replace("-", "+").replace("_", "/") + "=" * (-len(token) % 4))
     except (binascii.Error, ValueError):
         return None
-    if inner.startswith((b"\x89PNG", b"PK")):
+    if inner.startswith(b"\x89PNG"):
         return inner
     readable = sum(32 <= byte < 127 for byte in inner)
     return inner if inner and readable >= 0.95 * len(inner) else None

@@ -7,7 +7,6 @@ import pytest
 from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.links import CaseLink
 from recap.data.dataset import Dataset
-from recap.errors import RecapError
 from recap.features.catalogue import NAMES
 from recap.predictor import Predictor
 from recap.presets import recap as recap_config
@@ -101,7 +100,5 @@ def test_edits_in_words(city_checkpoint: Path, city_folder: Path) -> None:
 def test_a_page_that_cannot_be_written(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """The disk's refusal is one line; nothing is left."""
     (tmp_path / "file").write_text("not a folder")
-    result = recap_here(
-        "explain", city_checkpoint, "--data", city_folder, "--case", 3, "--html", tmp_path / "file" / "page.html"
-    )
-    assert result.returncode == 2 and issubclass(RecapError, Exception)
+    page = tmp_path / "file" / "page.html"
+    assert_refused(recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--html", page), "file")

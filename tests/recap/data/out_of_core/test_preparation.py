@@ -123,7 +123,7 @@ def test_a_missing_engine_says_what_to_install(tmp_path: Path, monkeypatch: pyte
     """One line with the command."""
     raw_table(ROWS).to_parquet(tmp_path / "raw.parquet")
     monkeypatch.setitem(sys.modules, "duckdb", None)
-    with pytest.raises(ConfigError, match=r"pip install 'recap\[large\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'recap-mobility\[large\]'"):
         on_disk(tmp_path / "raw.parquet", ONE)
 
 
