@@ -51,9 +51,9 @@ def gpus() -> list[Gpu]:
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET)
-def build_specs_of(source: Source, runs_folder: Path, **request: Any) -> list[RunSpec]:
+def build_specs_of(source: Source, **request: Any) -> list[RunSpec]:
     """The checked specs of a request; cached, because reading a large dataset at every key is slow."""
-    return build_specs(source.dataset_folder, store=RunStore(runs_folder), **request)
+    return build_specs(source.dataset_folder, **request)
 
 
 def leases(store: RunStore, run_ids: list[str]) -> dict[str, Lease]:

@@ -164,7 +164,7 @@ def _show_ready(source: Source) -> None:
         st.title(f"{markdown_text(opened.name)} is ready: {counts}", anchor=False)
         st.markdown("Look at it with counting baselines now, or train RECAP first.")
         with st.container(horizontal=True, vertical_alignment="center"):
-            specs = run_store.build_specs_of(source, store.folder, preset=DEFAULT_PRESET)
+            specs = run_store.build_specs_of(source, preset=DEFAULT_PRESET)
             if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
                 (started,) = control.submit(store, specs)
                 state.write_param("run", started.id)

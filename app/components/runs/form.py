@@ -75,7 +75,7 @@ def show_form(store: RunStore) -> None:
         "backend": "slurm" if slurm else "local",
     }
     try:
-        specs = run_store.build_specs_of(by_hash[chosen], store.folder, **request)
+        specs = run_store.build_specs_of(by_hash[chosen], **request)
     except RecapError as error:
         st.error(markdown_text(str(error)))
         return
@@ -84,7 +84,7 @@ def show_form(store: RunStore) -> None:
     label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start"
     if st.button(label, icon=":material/play_arrow:", key="run_start", width="stretch", disabled=not seeds):
         # The dataset may have changed since the form was drawn: what is queued is checked now.
-        runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, store=store, **request))
+        runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, **request))
         st.session_state["run"] = runs[0].id
         st.rerun()
 

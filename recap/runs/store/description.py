@@ -42,7 +42,6 @@ def describe_briefly(run: RunFolder) -> RunRow:
         "title": "" if spec is None else spec.title,
         "dataset": "" if spec is None else spec.dataset_name,
         "notes": "" if spec is None else spec.notes,
-        "parent": None if spec is None else spec.parent,
         "best": None if best is None else {"epoch": best["epoch"], **best["val"]["all"]},
     }
 

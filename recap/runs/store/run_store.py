@@ -106,7 +106,7 @@ class RunStore:
         counter = self.folder / _LAST_NUMBER
         text = counter.read_text(encoding="ascii").strip() if counter.is_file() else ""
         used = [int(run.id) for run in self.runs()]
-        # Numbers are not used again, so that a parent's number means one run for ever.
+        # Numbers are not used again, so that a number means one run for ever.
         last = max([int(text) if text.isdecimal() else 0, *used])
         replace_json(counter, last + count)
         return last + 1

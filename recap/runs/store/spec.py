@@ -10,7 +10,6 @@ from recap.runs.store.versioned import VersionedConfig
 from recap.training_config import AnyTraining
 
 FORMAT_VERSION: Final = 1
-RUN_ID_PATTERN: Final = r"^[1-9][0-9]{0,8}$"
 MAX_NOTES: Final = 2000
 
 DeviceRequest = Literal["auto", "cpu", "cuda"]
@@ -35,13 +34,12 @@ class RunSpec(VersionedConfig):
     threads: int | None = Field(None, ge=1, description="CPU threads of a process; none takes the machine's setting.")
     backend: Backend = Field("local", description="Who runs it: this machine's runner, or Slurm.")
     notes: str = Field("", max_length=MAX_NOTES, description="Anything; shown with the run.")
-    parent: str | None = Field(None, pattern=RUN_ID_PATTERN, description="The run this one varies.")
 
     @model_validator(mode="before")
     @classmethod
     def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Older specs also say whether to keep each epoch's ranks, and which grid a run is of."""
-        return {key: value for key, value in values.items() if key not in ("snapshots", "sweep")}
+        """Older specs also say whether to keep each epoch's ranks, and which grid or other run a run comes from."""
+        return {key: value for key, value in values.items() if key not in ("snapshots", "sweep", "parent")}
 
     def train_config(self) -> AnyTraining:
         """The configuration `recap train` would use for the same words.

@@ -8,7 +8,6 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.presets import training_preset
-from recap.runs.store.run_store import RunStore
 from recap.runs.store.spec import RunSpec
 
 MAX_RUNS: Final = 1000
@@ -21,8 +20,6 @@ def build_specs(
     seeds: list[int] | None = None,
     grid: list[str] | None = None,
     overrides: list[str] | None = None,
-    parent: str | None = None,
-    store: RunStore | None = None,
     **fields: Any,
 ) -> list[RunSpec]:
     """Check a request completely and return one spec for each requested run.
@@ -31,7 +28,6 @@ def build_specs(
         seeds: one run each; the preset's seed if none is given.
         grid: ``field=value,value,...``; every combination becomes a run.
         overrides: ``field=value``, the same for all runs.
-        parent: number of the run this one varies; must exist in ``store``.
         fields: further fields of `RunSpec`.
 
     Raises:
@@ -39,8 +35,6 @@ def build_specs(
     """
     if len(set(seeds or [])) != len(seeds or []):
         raise ConfigError(f"every seed runs once, got {', '.join(map(str, seeds or []))}")
-    if parent is not None and store is not None:
-        store.get(parent)
     dataset = Dataset.load(dataset_folder)
     common = {
         "dataset": str(dataset_folder.absolute()),
@@ -49,7 +43,6 @@ def build_specs(
         "cases": len(dataset.cases(c.TRAIN)),
         "pois": dataset.num_pois,
         "preset": preset,
-        "parent": parent,
         **fields,
     }
     specs: list[RunSpec] = []

@@ -80,5 +80,4 @@ class RunRow(RunKeys):
     title: str
     dataset: str
     notes: str
-    parent: str | None
     best: "Metrics | None"

@@ -74,12 +74,10 @@ def test_refuses_before_queueing(dataset_folder: Path, fields: dict, message: st
         build_specs(dataset_folder, **({"preset": "paper"} | fields))
 
 
-def test_refuses_a_missing_dataset_or_parent(dataset_folder: Path, store: RunStore, tmp_path: Path) -> None:
+def test_refuses_a_missing_dataset(tmp_path: Path) -> None:
     """What a run refers to must exist when it queues."""
     with pytest.raises(DatasetError, match=r"has no dataset\.json"):
         build_specs(tmp_path, preset="paper")
-    with pytest.raises(RecapError, match="there is no run 9"):
-        build_specs(dataset_folder, preset="paper", parent="9", store=store)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +90,7 @@ def test_a_run_id_is_a_number(name: str, store: RunStore) -> None:
 
 
 def test_numbers_are_never_used_again(store: RunStore, dataset_folder: Path) -> None:
-    """A parent's number means one run for ever, also after it was removed."""
+    """A number means one run for ever, also after it was removed."""
     spec = tiny_spec(dataset_folder)
     first, second = store.add([spec, spec])
     assert (first.id, second.id) == ("1", "2")
