@@ -52,7 +52,6 @@ def submit(
         seeds=seeds,
         grid=grid,
         overrides=assignments,
-        store=store,
         epochs=epochs,
         device=device,
         processes=processes,
