@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Final, NamedTuple, Protocol
 
+import pandas as pd
+
 from analysis.explain.types import Role
 from analysis.formatting import days, ordinal, percent, points, signed, signed_points
 from analysis.records.ablations import ABLATION_LABELS, HISTORY, TWO_HOPS, slug
@@ -298,11 +300,18 @@ _SYMBOLS: Final = {
 }
 
 
-def worth_note(known: int, new: int) -> str:
-    """The line under what each part is worth."""
+def worth_note(worth: pd.DataFrame) -> str:
+    """The line under what each part is worth, and which parts do harm.
+
+    Args:
+        worth: from `analysis.records.causes.worth_by_kind`.
+    """
+    known, new = (int(worth.loc[worth["among"] == among, "n"].max()) for among in ("known", "new"))
+    harmful = worth[(worth["among"] == "new") & (worth["hr_high"] < 0)].sort_values("hr")["label"]
+    harm = f" New places are found more often without {' or '.join(harmful)}." if len(harmful) else ""
     return (
         f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places, {new:,} to new ones. "
-        "Lines: 95 % intervals over users."
+        f"Lines: 95 % intervals over users.{harm}"
     )
 
 

@@ -99,5 +99,4 @@ def _worth(source: Source) -> None:
     worth = tables.worth(source)
     assert worth is not None
     show_figure(drawn(plot_worth, worth), "model-worth", describe_worth(worth))
-    known, new = (int(worth.loc[worth["among"] == among, "n"].max()) for among in ("known", "new"))
-    quiet(words.worth_note(known, new))
+    quiet(words.worth_note(worth))

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
@@ -17,7 +18,7 @@ from analysis.explain.curves import (
 )
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.model_flow import describe_flow
-from analysis.explain.model_words import explain_part, headline
+from analysis.explain.model_words import explain_part, headline, worth_note
 from analysis.figures.model_flow import plot_flow
 from analysis.figures.palette import DARK
 from analysis.records.ablations import describe_ablations
@@ -140,3 +141,20 @@ def test_finished_replicates_give_their_curves(tmp_path: Path) -> None:
     assert [path.name for path in copy.with_name("recap-seeds").iterdir()] == ["seed-1.curves.safetensors"]
     (shipped,) = replicate_curves(Checkpoint.load(copy))
     assert shipped == replicate
+
+
+def test_the_note_on_worth_names_parts_that_do_harm() -> None:
+    """Where the whole interval among new places is below 0, more are found without the part; elsewhere nothing."""
+    worth = pd.DataFrame(
+        {
+            "among": ["known", "new", "new"],
+            "label": ["past visits", "the sequence model", "two-hop paths"],
+            "n": [3438, 546, 546],
+            "hr": [-0.1, -0.04, -0.01],
+            "hr_high": [-0.05, -0.01, 0.002],
+        }
+    )
+    note = worth_note(worth)
+    assert "3,984 test cases: 3,438 to known places, 546 to new ones." in note
+    assert note.endswith("New places are found more often without the sequence model.")
+    assert worth_note(worth.assign(hr_high=0.1)).endswith("Lines: 95 % intervals over users.")
