@@ -185,7 +185,7 @@ def _transition(case: SentenceInput) -> list[Sentence]:
         case.target_name,
     )
     if case.stays:
-        way = ("checked in twice in a row at ", case.target_name)
+        way = ("checked in again at ", case.target_name)
     if not own and not others:
         return [_sentence("transition", "Nobody ", *way, " in training.")]
     people = "1 other user" if users == 1 else f"{users:,} other users"
@@ -199,12 +199,13 @@ def _transition(case: SentenceInput) -> list[Sentence]:
 def _visits(case: SentenceInput) -> Sentence:
     """``Six past visits, the last one 3 days ago, and the time of day carry it.``; "carry" needs an ablation."""
     last, count = case.visits.last, len(case.visits.visits)
+    here = "is there now and had" if case.stays else "had"
     if last is None:
-        return _sentence("visits", "The user had never been there.")
+        return _sentence("visits", f"The user {here} never been there{' before' * case.stays}.")
     ago = f"{days(last.days_ago)} ago"
     if not case.is_carried_by(PAST) or case.runner_up.rank < case.target.rank:
         when = f"once, {ago}" if count == 1 else f"{times(count)}, the last time {ago}"
-        return _sentence("visits", f"The user had been there {when}.")
+        return _sentence("visits", f"The user {here} been there {when}.")
     past = Piece(text="past visit" if count == 1 else "past visits", kind="revisits")
     clock: list[str | Piece] = []
     if case.is_carried_by(TIME):

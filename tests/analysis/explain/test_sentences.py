@@ -102,7 +102,8 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
             {"target": place("Denholme Arms", 1, -0.01, 1.64, 0.0, 0.15)},
             "The user had been there 6 times, the last time 3 days ago.",
         ),
-        ({"stays": True}, "Nobody checked in twice in a row at Denholme Arms in training."),
+        ({"stays": True}, "Nobody checked in again at Denholme Arms in training."),
+        ({"stays": True, "visits": visits()}, "The user is there now and had never been there before."),
         (
             {"makers": TransitionMakers(1, 0, 0)},
             "In training, only this user made the transition Mole Steps Flats → Denholme Arms (once).",
