@@ -111,6 +111,15 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{share:.{digits}%}".replace("%", " %")
 
 
+def all_or_percent(share: float, digits: int = 0) -> str:
+    """A share in per cent; all and none in words.
+
+    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.0)
+    ('all', '99.5 %', 'none')
+    """
+    return "all" if share == 1 else percent(share, digits) if share else "none"
+
+
 def simple_fraction(share: float) -> str:
     """A share as people say it: the simplest fraction within .02, else in hundredths.
 
