@@ -114,10 +114,14 @@ def percent(share: float, digits: int = 0) -> str:
 def all_or_percent(share: float, digits: int = 0) -> str:
     """A share in per cent; all and none in words.
 
-    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.0)
-    ('all', '99.5 %', 'none')
+    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.001)
+    ('all', '99.5 %', 'almost none')
     """
-    return "all" if share == 1 else percent(share, digits) if share else "none"
+    rounded = round(share, digits + 2)
+    if rounded not in (0, 1):
+        return percent(share, digits)
+    words = "all" if rounded == 1 else "none"
+    return words if share == rounded else f"almost {words}"
 
 
 def simple_fraction(share: float) -> str:

@@ -249,9 +249,8 @@ def _runner_up(case: SentenceInput) -> list[Sentence]:
     if differences[against] > -_SMALL:
         return []
     piece = _part_piece(against)
-    text = piece.text[:1].upper() + piece.text[1:]
     verb = " favours " if against == TIME or piece.text.startswith("the ") else " favour "
-    return [_sentence("runner_up", piece.model_copy(update={"text": text}), verb, case.runner_up_name, " most.")]
+    return [_sentence("runner_up", "Above all, ", piece, verb, case.runner_up_name, ".")]
 
 
 def part_words(name: str) -> str:

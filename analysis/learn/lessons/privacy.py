@@ -49,7 +49,7 @@ def build(world: Workspace) -> Lesson:
         guess=share_question(
             f"Take {POINTS} random points of each user: places and hours. How many users do they identify?",
             recorded,
-            fact=f"Of {users:,} users, {all_or_percent(recorded, 1)} are the only match for {POINTS} of their points.",
+            fact=f"{POINTS} points identify {all_or_percent(recorded, 1)} of the {users:,} users.",
             too_low="Few people share even two places at the same hours.",
             too_high="Here many people share places and hours.",
             picture=_chart(world, user, 1),

@@ -89,7 +89,7 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
         "Mole Steps Flats → Denholme Arms.",
         "The user had been there once, 144 days ago.",
         "Without two-hop paths it stays 14th.",
-        "Transitions from here favour Curlew Lido most.",
+        "Above all, transitions from here favour Curlew Lido.",
     ]
 
 
