@@ -328,7 +328,7 @@ def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown:
     if flip is None:
         return f"None of {tried} single edits reverses the two places."
     edit = describe_edit(flip.edit, labels, shown)
-    return f"Smallest of {tried} edits tried: {edit}. The lead is then {signed_points(flip.lead)}."
+    return f"Of {tried} edits tried, the smallest: {edit}. The lead is then {signed_points(flip.lead)}."
 
 
 def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") -> str:

@@ -216,7 +216,7 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
     if explanation.tried is not None:
         flip, found = explanation.flip, f"None of {explanation.tried} single edits reverses the two places."
         if flip is not None:
-            found = f"Smallest of {explanation.tried} edits tried: {flip.text}, lead {signed_points(flip.lead)}"
+            found = f"Of {explanation.tried} edits tried, the smallest: {flip.text}, lead {signed_points(flip.lead)}"
         console.print(found, markup=False)
     if explanation.checks:
         table = _table("Is it stable?", *explanation.checks[0].cells)
