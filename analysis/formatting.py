@@ -111,6 +111,19 @@ def percent(share: float, digits: int = 0) -> str:
     return f"{share:.{digits}%}".replace("%", " %")
 
 
+def all_or_percent(share: float, digits: int = 0) -> str:
+    """A share in per cent; all and none in words.
+
+    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.001)
+    ('all', '99.5 %', 'almost none')
+    """
+    rounded = round(share, digits + 2)
+    if rounded not in (0, 1):
+        return percent(share, digits)
+    words = "all" if rounded == 1 else "none"
+    return words if share == rounded else f"almost {words}"
+
+
 def simple_fraction(share: float) -> str:
     """A share as people say it: the simplest fraction within .02, else in hundredths.
 

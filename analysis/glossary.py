@@ -133,7 +133,7 @@ _TERMS: Final = (
         "Holdout",
         "warm-transition holdout",
         "Part of training hides frequent transitions, so that past visits and paths must find them.",
-        "L_warm: the loss on head transitions; the core gets no gradient from it (Eqs. 15–19).",
+        "Holdout loss (L_warm): the loss on head transitions; the core gets no gradient from it (Eqs. 15–19).",
     ),
     Term(
         "permutation_test",
@@ -154,7 +154,7 @@ _TERMS: Final = (
         "Coincidence",
         "",
         "Two things that occur together without one causing the other.",
-        "Something true of a case that is found without it too.",
+        "A property of a case that is found without it too, such as a two-hop path.",
     ),
     Term(
         "k_anonymity",
@@ -342,7 +342,7 @@ _TERMS: Final = (
         "mcnemar_p",
         "McNemar p",
         "",
-        "How likely chance alone is to split so unevenly the cases that only one model finds.",
+        "How likely such an uneven split is by chance, among the cases that only one model finds.",
         "Exact two-sided McNemar test over the cases that only one side finds within K.",
     ),
     Term(

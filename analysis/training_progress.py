@@ -155,5 +155,5 @@ def _acting(stage: Stage, config: TrainConfig) -> list[tuple[str, Meaning]]:
     if "correction" not in inactive:
         parts.append(("Correction", "revisits"))
     if stage.warm_weight > 0 and config.model.use_history:
-        parts.append(("Warm holdout", "model"))
+        parts.append(("Holdout loss", "model"))
     return parts

@@ -75,7 +75,7 @@ def recap() -> TrainConfig:
 
 
 def feature_curves() -> TrainConfig:
-    """The curves of `recap` alone: no core, no graph token, no correction, no warm-transition loss."""
+    """The curves of `recap` alone: no core, no graph token, no correction, no holdout loss."""
     config = recap()
     model = {"core_scope": "nowhere", "use_graph": False, "use_correction": False}
     return config.model_copy(

@@ -26,7 +26,7 @@ class Curriculum(Config):
     graph_ramp_epochs: int = Field(20, ge=1, description="Epochs over which the graph token's weight grows to 1.")
     prior_epoch: int = Field(80, ge=1, description="e_prior, first epoch of the revisit prior.")
     correction_epoch: int = Field(120, ge=1, description="e_corr, first epoch of the contextual correction.")
-    warm_epoch: int = Field(120, ge=1, description="e_warm, first epoch of the warm-transition holdout loss.")
+    warm_epoch: int = Field(120, ge=1, description="e_warm, first epoch of the holdout loss.")
     warm_ramp_epochs: int = Field(10, ge=1, description="Epochs over which lambda_warm grows to its full value.")
     warm_weight: float = Field(0.5, ge=0, description="Full lambda_warm; 0 is w/o Shortcut.")
     backbone_lr_scale: float = Field(

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.compare.side import Side
+from analysis.records.evaluation_records import label_in_sentence
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -48,12 +49,23 @@ class HitSelection:
 
 def cell_label(cell: str, a: str, b: str) -> str:
     """What the cases of a list have in common."""
+    a, b = both_in_sentence(a, b)
     return {
         "both": "Both find it",
         "only_a": f"Only {a} finds it",
         "only_b": f"Only {b} finds it",
         "neither": "Neither finds it",
     }[cell]
+
+
+def both_in_sentence(a: str, b: str) -> tuple[str, str]:
+    """Two models' labels inside a sentence; in full where the short ones are the same.
+
+    >>> both_in_sentence("Visit count", "LoTNext, trained here"), both_in_sentence("RECAP, a", "RECAP, b")
+    (('visit count', 'LoTNext'), ('RECAP, a', 'RECAP, b'))
+    """
+    short = label_in_sentence(a), label_in_sentence(b)
+    return (a, b) if short[0] == short[1] else short
 
 
 def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:

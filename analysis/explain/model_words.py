@@ -39,8 +39,8 @@ _PARTS: Final = {
     ),
     PAST: Part(
         "Past visits",
-        "Each curve turns one number about the user's visits to a place into points, such as how many or how long "
-        "ago. New places get 0.",
+        "Each curve turns one number about the user's visits to a place, such as how many or how long ago, into "
+        "points. New places get 0.",
         _CURVES_EQUATION,
     ),
     TIME: Part(
@@ -55,7 +55,8 @@ _PARTS: Final = {
     ),
     PATHS: Part(
         "Two-hop paths",
-        "A path goes through one place in between, along other users' transitions. One curve reads their sum.",
+        "A path goes through one place in between, along other users' transitions. One curve reads the sum over all "
+        "paths.",
         r"f\Big(\sum_m A_{sm} A_{md}\Big)",
     ),
     PLACES: Part(

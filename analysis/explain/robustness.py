@@ -29,7 +29,7 @@ NUM_DRAWN: Final = 200
 LEVEL: Final = 0.05
 """A contribution passes the permutation test where p is at most this."""
 EXPLAINED: Final = {
-    "Without it": "The rank without this contribution, for all places.",
+    "Without it": "The rank when the contribution is left out for all places.",
     "Other seeds": "In how many models trained with another seed the rank moves the same way without it.",
     "Permutation test": f"How often {NUM_DRAWN} random other cases give this place at least as much (p).",
     "Whose transitions": "How many other users made the training transitions it rests on; one alone is weak.",

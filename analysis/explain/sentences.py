@@ -165,8 +165,8 @@ def _after_edits(case: SentenceInput, before: float) -> Sentence:
 
 
 def render_sentences(case: SentenceInput) -> list[Sentence]:
-    """Sentences on the transition, past visits, a better runner-up, and ablations."""
-    return [*_transition(case), _visits(case), *_runner_up(case), *_without(case)]
+    """Sentences on the transition, past visits, ablations, and a better runner-up."""
+    return [*_transition(case), _visits(case), *_without(case), *_runner_up(case)]
 
 
 def _sentence(about: str, *pieces: str | Piece) -> Sentence:
@@ -250,9 +250,8 @@ def _runner_up(case: SentenceInput) -> list[Sentence]:
     if differences[against] > -_SMALL:
         return []
     piece = _part_piece(against)
-    text = piece.text[:1].upper() + piece.text[1:]
     verb = " favours " if against == TIME or piece.text.startswith("the ") else " favour "
-    return [_sentence("runner_up", piece.model_copy(update={"text": text}), verb, case.runner_up_name, " most.")]
+    return [_sentence("runner_up", "Above all, ", piece, verb, case.runner_up_name, ".")]
 
 
 def part_words(name: str) -> str:
@@ -300,18 +299,21 @@ def describe_chart(shown: "CaseExplanation") -> str:
 
 def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:
     """The line below the table of paths."""
-    whose = "Other users' next place" if strongest.points is not None else "The next place"
-    counted = f"{strongest.count_in:,} of {strongest.total_in:,} times"
+    whose = " of other users" if strongest.points is not None else ""
+    counted = f"{strongest.count_in:,} of {strongest.total_in:,} transitions{whose}"
     row = "All paths" if part == PATHS else part_label(part)
     return (
-        f"{whose} after {shown.source_name} was {strongest.name} {counted}. Tick a path to cut it for "
-        f"{shown.target_name}; tick “{row}” to cut them for every place."
+        f"From {shown.source_name}, {counted} led to {strongest.name}. Tick a path to cut it for "
+        f"{shown.target_name}; tick “{row}” to cut all paths for every place."
     )
 
 
 def describe_visits(shown: "CaseExplanation") -> str:
     """The line below the table of visits."""
-    return f"Points and ranks are those of {shown.target_name}, without that visit. Tick a visit to remove it."
+    return (
+        f"For {shown.target_name}: the points its score loses without the visit, and its rank then. "
+        "Tick a visit to remove it."
+    )
 
 
 def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:
@@ -325,10 +327,9 @@ def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "Case
 def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:
     """The result of the search for the smallest edit."""
     if flip is None:
-        return f"None of {tried} single edits reverses the two."
-    return (
-        f"Smallest of {tried} edits: {describe_edit(flip.edit, labels, shown)}. Lead then {signed_points(flip.lead)}."
-    )
+        return f"None of {tried} single edits reverses the two places."
+    edit = describe_edit(flip.edit, labels, shown)
+    return f"Of {tried} edits tried, the smallest: {edit}. The lead is then {signed_points(flip.lead)}."
 
 
 def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") -> str:

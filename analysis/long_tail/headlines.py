@@ -152,6 +152,7 @@ def retrained_line(table: pd.DataFrame, metric: str) -> str:
 
 def _changed(name: str) -> str:
     """A variant's name inside a sentence."""
+    name = name.replace("w/o Shortcut", "w/o the holdout loss")  # the paper's name
     return f"without {name.removeprefix('w/o ')}" if name.startswith("w/o ") else f"with {name.removeprefix('with ')}"
 
 

@@ -214,9 +214,10 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
             rank = moved_rank(visit.rank_without, explanation.target_rank)
             console.print(f"  {moment}, visit {visit.visit}{lost}; without it {rank}", highlight=False)
     if explanation.tried is not None:
-        flip = explanation.flip
-        found = "none reverses the two places" if flip is None else f"{flip.text}, lead {signed_points(flip.lead)}"
-        console.print(f"Smallest of {explanation.tried} edits: {found}", markup=False)
+        flip, found = explanation.flip, f"None of {explanation.tried} single edits reverses the two places."
+        if flip is not None:
+            found = f"Of {explanation.tried} edits tried, the smallest: {flip.text}, lead {signed_points(flip.lead)}"
+        console.print(found, markup=False)
     if explanation.checks:
         table = _table("Is it stable?", *explanation.checks[0].cells)
         for check in explanation.checks:

@@ -92,12 +92,12 @@ class Losses:
 def training_losses(
     scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight: float, label_smoothing: float = 0.0
 ) -> Losses:
-    """Cross-entropy plus the warm-transition holdout loss with detached core (Eqs. 16-19).
+    """Cross-entropy plus the holdout loss (L_warm) with detached core (Eqs. 16-19).
 
     L_warm's logits sg[core] + R + Delta have the same values as the main ones, so both losses share one softmax: the
     parts outside the core receive their gradient times 1 + lambda_warm |B| / |B_warm| on warm cases, and the core
     receives that of L_main alone. This is Eq. 19's gradient exactly, at half the cost (shown by a test). With label
-    smoothing the warm loss is smoothed too.
+    smoothing the holdout loss is smoothed too.
 
     Args:
         warm_B: whether (s_t, y_t) is a head transition, m_sy >= 2 (Eq. 15).

@@ -148,7 +148,7 @@ def test_stages_and_curves() -> None:
         ("Core", 1, 59),
         ("+ Graph token", 60, 79),
         ("+ Revisit prior", 80, 119),
-        ("+ Correction + Warm holdout", 120, 130),
+        ("+ Correction + Holdout loss", 120, 130),
     ]
     line: Any = {
         "epoch": 1,

@@ -104,8 +104,8 @@ def build(world: Workspace) -> Lesson:
         handles=(Handle("time", "Time since the last visit", ("never", *(_ago(hours) for hours in shown)), 3),),
         scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
         idea=(
-            "Read a curve like a price list: find the place's value below, go up to the line, and read the points at "
-            "the left. Add the points of all curves, and you have the score."
+            "Read a curve like a price list: find the place's value on the axis below, go up to the line, and read the "
+            "points on the left. Add the points of all curves, and you have the score."
         ),
         check=_check(world, curve),
         deeper=Deeper("explain", "See all curves in Explain", {"half": "The model"}),

@@ -18,7 +18,7 @@ from recap.printable import markdown_text
 OUTLINE: Final = Outline(
     "holdout",
     "Holdout",
-    "The model must find hidden transitions in another way.",
+    "What the model cannot learn by heart, it must find in another way.",
     5,
     (
         "When did you learn something by heart and then fail in a new task?",

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from analysis.formatting import percent, user_name
+from analysis.formatting import all_or_percent, user_name
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.hiding import crowd_at, fitting, generalised_for, trail
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
@@ -49,7 +49,7 @@ def build(world: Workspace) -> Lesson:
         guess=share_question(
             f"Take {POINTS} random points of each user: places and hours. How many users do they identify?",
             recorded,
-            fact=f"Of {users:,} users, {percent(recorded, 1)} are the only match for {POINTS} of their points.",
+            fact=f"{POINTS} points identify {all_or_percent(recorded, 1)} of the {users:,} users.",
             too_low="Few people share even two places at the same hours.",
             too_high="Here many people share places and hours.",
             picture=_chart(world, user, 1),
@@ -67,7 +67,7 @@ def build(world: Workspace) -> Lesson:
             f"Now places of fewer than {KS[START_K]} users become map cells, and times become weekday and part of the "
             f"day. With {POINTS} points, how many users are still the only match?",
             masked,
-            fact=f"{percent(masked, 1)} are, and {percent(recorded, 1)} as recorded.",
+            fact=f"{all_or_percent(masked, 1).capitalize()} are; as recorded, {all_or_percent(recorded, 1)} are.",
             too_low="Even coarse points add up: k hides a place, not a whole trace.",
             too_high="With cells and coarse times many people look the same.",
         ),
@@ -97,10 +97,8 @@ def _scene(world: Workspace, user: int, number: int, k: int) -> Scene:
     exact, masked = fitting(world, places), generalised_for(world, tuple(places), k)
     unit = "1 place" if len(places) == 1 else f"{len(places)} places"
     alone = "only this user matches" if exact == 1 else f"{exact:,} users match"
-    finding = f"{unit}: {alone}. Generalised for k = {k}, {masked.fits:,} match"
+    finding = f"{unit}: {alone}. Blurred for k = {k}: {masked.fits:,} match"
     finding += "." if masked.reached else ", too few to share."
-    chart = _chart(world, user, number, Bar(f"Generalised, k = {k}", masked.fits, f"{masked.fits:,}", "model"))
-    note = (
-        f"Places: {', '.join(world.labels[place] for place in places)}. Generalised: cells of {masked.cell_km:.1f} km."
-    )
+    chart = _chart(world, user, number, Bar(f"Blurred, k = {k}", masked.fits, f"{masked.fits:,}", "model"))
+    note = f"Places: {', '.join(world.labels[place] for place in places)}. Blurred: cells of {masked.cell_km:.1f} km."
     return Scene(finding, (chart,), note)

@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from analysis.formatting import percent, times
+from analysis.formatting import all_or_percent, percent, times
 from analysis.learn.charts import Bar, Bars, Lines, Series
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
 from analysis.learn.measure import choose, share_of, share_question
@@ -65,7 +65,10 @@ def build(world: Workspace) -> Lesson:
         guess=share_question(
             "Of all next transitions in the test weeks, how many are rare?",
             transitions,
-            fact=f"{percent(transitions)} of next transitions and {percent(places)} of next places are rare.",
+            fact=(
+                f"Training saw {percent(transitions)} of the next transitions at most once, and "
+                f"{all_or_percent(places)} of the next places."
+            ),
             too_low="There are far more pairs of places than places.",
             too_high="People also repeat their transitions.",
             picture=_sample(world, cases),
@@ -105,8 +108,8 @@ def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
 def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular: np.ndarray, threshold: int) -> Scene:
     places, transitions = shares[threshold]
     finding = (
-        f"At threshold {threshold}, {percent(transitions)} of next transitions and {percent(places)} of next places "
-        "are rare."
+        f"At threshold {threshold}, {percent(transitions)} of the next transitions and {all_or_percent(places)} of the "
+        "next places are rare."
     )
     lines = (
         Series("Transitions", tuple(pair[1] for pair in shares), "truth"),

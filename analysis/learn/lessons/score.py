@@ -32,7 +32,7 @@ from recap.printable import markdown_text
 OUTLINE: Final = Outline(
     "score",
     "A score is a sum",
-    "Contributions add up, but not each of them is stable.",
+    "Contributions add up, but not all of them are stable.",
     5,
     (
         "Which contribution would you show to the user it is about?",

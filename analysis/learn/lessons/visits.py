@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 OUTLINE: Final = Outline(
     "visits",
     "Past visits",
-    "Users return to places they visit often, recently, or just now.",
+    "Users return to places they visited often, recently, or just now.",
     15,
     (
         "Which of your own places would past visits predict? Which would they never predict?",

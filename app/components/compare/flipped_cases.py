@@ -5,7 +5,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from analysis.compare.cells import HitSelection, cell_label
+from analysis.compare.cells import HitSelection, both_in_sentence, cell_label
 from analysis.compare.comparison import Comparison
 from analysis.formatting import ordinal, rank_number, rank_word
 from app import state
@@ -59,7 +59,7 @@ def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, 
 
 
 def _cell_control(found: Comparison, cell: str) -> None:
-    row, names = found.row("all"), {"only_b": found.b, "only_a": found.a}
+    row, names = found.row("all"), dict(zip(("only_a", "only_b"), both_in_sentence(found.a, found.b), strict=True))
     st.session_state["cell_control"] = cell
 
     def choose() -> None:
