@@ -14,7 +14,7 @@ from recap.storage.installed import data_path
 
 MAIN: Final = data_path("app", "main.py")
 _SCRIPT: Final = """<script>
-window.__streamlit = {BACKEND_BASE_URL: location.origin};
+if (location.pathname.lastIndexOf("/") === 0) window.__streamlit = {BACKEND_BASE_URL: location.origin};
 const push = history.pushState;
 history.pushState = function (state, title, url) {
   const stays = new URL(url ?? "", location.href).pathname === location.pathname;
@@ -22,6 +22,7 @@ history.pushState = function (state, title, url) {
 };
 </script>"""
 """Without the address, a browser looks for the server below the page's own path first; its console shows two errors.
+Below a proxy's folder only that search finds it.
 A page writes what it shows into its address: the Back button leads to the page before, not through these changes."""
 
 
