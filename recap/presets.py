@@ -50,10 +50,10 @@ def recap() -> TrainConfig:
     """RECAP with learned curves: the core scores places new to the user. Chosen on NYC validation."""
     return TrainConfig(
         preset="recap",
-        epochs=8,
+        epochs=4,
         batch_size=256,
         latest_share=0.4,
-        validate_every=8,
+        validate_every=4,
         model=ModelConfig(
             poi_dim=32,
             category_dim=16,
@@ -70,7 +70,11 @@ def recap() -> TrainConfig:
         ),
         curriculum=_from_the_start(),
         optimiser=OptimiserConfig(
-            learning_rate=1e-4, prior_learning_rate=5e-2, curve_smoothing=1e-2, schedule="cosine"
+            learning_rate=1e-3,
+            weight_decay=3e-2,
+            prior_learning_rate=5e-2,
+            curve_smoothing=1e-2,
+            schedule="cosine",
         ),
     )
 

@@ -52,6 +52,8 @@ HABIT_DAYS: Final = 60.0
 """Visits of a habit (an hour, a weekday, a transition) count exp(-age / this many days)."""
 BURST_MINUTES: Final = 10.0
 """Check-ins closer than this are one burst."""
+LATELY: Final = 20
+"""Check-ins that tell how often the user goes to new places."""
 
 _DECAYED: Final = "visits, recent ones more"
 
@@ -70,7 +72,6 @@ VISIT_FEATURES: Final = (
     Feature("visits_in_trajectory", PAST, "visits", "earlier visits in this trajectory"),
     Feature("was_before_source", PAST, "yes", "the check-in before the source", "linear"),
     Feature("visits_first_of_day", PAST, _DECAYED, "visits that were the first of a day"),
-    Feature("visits_within_half_hour", TIME, _DECAYED, "visits within about half an hour of the time of day"),
     Feature("visits_within_hour", TIME, _DECAYED, "visits within about an hour of the time of day"),
     Feature("visits_within_3_hours", TIME, _DECAYED, "visits within about three hours of the time of day"),
     Feature("visits_0_to_2_hours_later", TIME, _DECAYED, "visits up to two hours later in the day"),
@@ -78,8 +79,6 @@ VISIT_FEATURES: Final = (
     Feature("visits_5_to_9_hours_later", TIME, _DECAYED, "visits five to nine hours later in the day"),
     Feature("visits_on_such_days", TIME, _DECAYED, "visits on working days, or on weekends, like today"),
     Feature("visits_on_weekday", TIME, _DECAYED, "visits on this day of the week"),
-    Feature("visits_in_week_hour", TIME, _DECAYED, "visits on this day of the week within about an hour"),
-    Feature("next_at_hour", TIME, _DECAYED, "visits right after a check-in at this hour"),
     Feature("next_at_hour_on_such_days", TIME, _DECAYED, "visits right after a check-in at this hour on such a day"),
     Feature("own_transitions", TRANSITIONS, _DECAYED, "the user's transitions from here to there"),
     Feature("own_transition_pairs", TRANSITIONS, _DECAYED, "the same, coming from the same place before"),
@@ -103,6 +102,30 @@ PLACE_FEATURES: Final = (
     Feature("distance_new", PLACES, "km", "distance from here, at new places", everywhere=True),
     Feature(
         "category_new", PLACES, "check-ins", "the user's check-ins in the category, at new places", everywhere=True
+    ),
+    Feature(
+        "category_from_here",
+        PLACES,
+        "times as usual, log",
+        "others' next check-ins in the category from the source's category, at new places",
+        "linear",
+        everywhere=True,
+    ),
+    Feature(
+        "category_at_hour",
+        PLACES,
+        "times as usual, log",
+        "others' next check-ins in the category at this hour, at new places",
+        "linear",
+        everywhere=True,
+    ),
+    Feature(
+        "new_lately",
+        PLACES,
+        "share",
+        "new places among the user's last 20 check-ins, at new places",
+        "linear",
+        everywhere=True,
     ),
 )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from recap import columns as c
@@ -59,10 +60,16 @@ class OtherUsers:
         """Count each user's training transitions of a dataset whose transition graph is ``graph``."""
         rows = dataset.cases(c.TRAIN)
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
-        key = (user[rows] * graph.num_pois + poi[rows]) * graph.num_pois + poi[rows + 1]
-        own_key, own_count = np.unique(key, return_counts=True)
-        own_source = np.unique(own_key // graph.num_pois)
-        arrays = (graph.counts.indptr, graph.counts.indices, graph.counts.data, own_key, own_count, own_source)
+        return cls.of(user[rows], poi[rows], poi[rows + 1], graph.counts)
+
+    @classmethod
+    def of(
+        cls, user_N: np.ndarray, source_N: np.ndarray, destination_N: np.ndarray, counts: sparse.csr_array
+    ) -> "OtherUsers":
+        """Transitions of users, and ``counts``, their sum over all users."""
+        size = counts.shape[0]
+        own_key, own_count = np.unique((user_N * size + source_N) * size + destination_N, return_counts=True)
+        arrays = (counts.indptr, counts.indices, counts.data, own_key, own_count, np.unique(own_key // size))
         return cls(*(torch.from_numpy(np.array(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "OtherUsers":

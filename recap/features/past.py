@@ -9,6 +9,7 @@ from math import pi
 import torch
 from torch import Tensor
 
+from recap.features.catalogue import LATELY
 from recap.history import SECONDS_PER_DAY, CheckinTensors
 from recap.scores import CaseBatch, past_rows
 
@@ -56,6 +57,14 @@ def step_back(checkins: CheckinTensors, row: Tensor) -> tuple[Tensor, Tensor]:
     """The user's row before (the row itself if it is the first), and whether it belongs to the same trajectory."""
     previous = torch.maximum(row - 1, checkins.first_T[row])
     return previous, (previous < row) & (checkins.trajectory_T[previous] == checkins.trajectory_T[row])
+
+
+def new_lately(checkins: CheckinTensors, row_B: Tensor) -> Tensor:
+    """Share of first visits among each user's last 20 check-ins, float64; (new + 1) / (all + 2) with few of them."""
+    back_BL = row_B[:, None] - torch.arange(LATELY, device=row_B.device)
+    is_own_BL = back_BL >= checkins.first_T[row_B][:, None]
+    is_new_BL = is_own_BL & (checkins.visit_number_T[back_BL.clamp_min(0)] == 1)
+    return (is_new_BL.sum(1) + 1.0).double() / (is_own_BL.sum(1) + 2.0)
 
 
 def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Tensor:

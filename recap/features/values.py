@@ -13,8 +13,9 @@ from torch import Tensor
 
 from recap.data.dataset import Dataset
 from recap.features.catalogue import VISIT_FEATURES
+from recap.features.categories import NextCategories
 from recap.features.others import EdgeEdits, OtherUsers
-from recap.features.past import PastRows
+from recap.features.past import PastRows, new_lately
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.two_hop import TwoHopPaths, two_hop_paths, without_paths
@@ -52,7 +53,7 @@ class FeatureValues:
         visits: `VISIT_FEATURES` of every place of a user's past, the source included.
         transitions, two_hop, similar: one feature each, at the places that have it; ``similar`` at new places only.
         paths: the two-hop paths that ``two_hop`` sums.
-        category_BK: log(1 + check-ins of the user in each category).
+        by_category_JBK: the last of `PLACE_FEATURES`, which depend on the case and the place's category alone.
     """
 
     batch: CaseBatch
@@ -62,7 +63,7 @@ class FeatureValues:
     two_hop: Pairs
     similar: Pairs
     paths: TwoHopPaths
-    category_BK: Tensor
+    by_category_JBK: Tensor
 
     @property
     def num_pois(self) -> int:
@@ -78,22 +79,28 @@ class FeatureValues:
         return found_in(self.visits.key_C, key_I)[0]
 
     def everywhere(self, key_I: Tensor) -> Tensor:
-        """`PLACE_FEATURES` at pairs as if the place were new, (3, I)."""
+        """`PLACE_FEATURES` at pairs as if the place were new, (F, I)."""
         case_I, poi_I = torch.div(key_I, self.num_pois, rounding_mode="floor"), key_I % self.num_pois
-        dtype = self.category_BK.dtype
+        dtype = self.by_category_JBK.dtype
         return torch.stack(
             [
                 torch.log1p(self.places.others_checkins(self.batch.user_B[case_I], poi_I)).to(dtype),
                 torch.log1p(self.places.distance_between(self.batch.source_B[case_I], poi_I, dtype)),
-                self.category_BK[case_I, self.places.category_P[poi_I]],
+                *self.by_category_JBK[:, case_I, self.places.category_P[poi_I]],
             ]
         )
 
     def without_values(self) -> "FeatureValues":
-        """The places that have features, without the values of packed ones and without single paths."""
+        """The places that have features, without values and without single paths."""
         visits, transitions, two_hop, similar = (Pairs(pairs.key_C, pairs.value_FC[:, :0]) for pairs in self.sparse)
         return replace(
-            self, visits=visits, transitions=transitions, two_hop=two_hop, similar=similar, paths=TwoHopPaths.none()
+            self,
+            visits=visits,
+            transitions=transitions,
+            two_hop=two_hop,
+            similar=similar,
+            paths=TwoHopPaths.none(),
+            by_category_JBK=self.by_category_JBK[:, :, :0],
         )
 
     def at(self, key_I: Tensor) -> tuple[Tensor, Tensor]:
@@ -111,6 +118,7 @@ class Features:
     """Computes `FeatureValues` for any batch of cases of one dataset."""
 
     others: OtherUsers
+    categories: NextCategories
     places: Places
     similar: SimilarUsers
 
@@ -118,12 +126,15 @@ class Features:
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph) -> "Features":
         """Features of a dataset whose transition graph is ``graph``."""
         return cls(
-            OtherUsers.from_dataset(dataset, graph), Places.from_dataset(dataset), SimilarUsers.from_dataset(dataset)
+            OtherUsers.from_dataset(dataset, graph),
+            NextCategories.from_dataset(dataset),
+            Places.from_dataset(dataset),
+            SimilarUsers.from_dataset(dataset),
         )
 
     def to(self, device: torch.device | str) -> "Features":
         """The same features computed on another device."""
-        return Features(self.others.to(device), self.places.to(device), self.similar)
+        return Features(self.others.to(device), self.categories.to(device), self.places.to(device), self.similar)
 
     @property
     def device(self) -> torch.device:
@@ -176,8 +187,15 @@ class Features:
             Pairs(two_hop.key_C, two_hop.value_FC.to(dtype)),
             similar,
             paths,
-            category_BK.to(dtype),
+            torch.stack([category_BK, *self._category_features(batch)]).to(dtype),
         )
+
+    def _category_features(self, batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
+        """The features by category next to the user's check-ins, (B, K) each."""
+        checkins, row_B = batch.checkins, batch.row_B
+        category_B = self.places.category_P[batch.source_B]
+        from_here_BK, at_hour_BK = self.categories.likelier(batch.user_B, category_B, checkins.hour_T[row_B])
+        return from_here_BK, at_hour_BK, new_lately(checkins, row_B)[:, None].expand_as(at_hour_BK)
 
 
 def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:

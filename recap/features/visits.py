@@ -55,7 +55,6 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
     hour_T, day_T, weekday_T = checkins.hour_T, checkins.day_T, checkins.weekday_T
     later_H = torch.remainder(hour_T[q_H] - hour_T[row_H], 24.0)
     same_weekday_H = weekday_T[q_H] == weekday_T[row_H]
-    within_hour_H = same_hour(checkins, q_H, row_H, 1.0)
     came_at_hour_H = same_hour(checkins, before_H, row_H, _NEXT_HOUR_WIDTH)
     next_at_hour_H = habit_H * past.has_previous_H * came_at_hour_H
     such_day_B = is_weekend(checkins, row_B)[past.case_H]
@@ -64,16 +63,13 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
         "visits_30_days": torch.exp(-days_H / 30.0),
         "visits_50_checkins": torch.exp((q_H - row_H).double() / 50.0),
         "visits_first_of_day": habit_H * (~past.has_previous_H | (day_T[q_H] != day_T[before_H])),
-        "visits_within_half_hour": habit_H * same_hour(checkins, q_H, row_H, 0.5),
-        "visits_within_hour": habit_H * within_hour_H,
+        "visits_within_hour": habit_H * same_hour(checkins, q_H, row_H, 1.0),
         "visits_within_3_hours": habit_H * same_hour(checkins, q_H, row_H, 3.0),
         "visits_0_to_2_hours_later": habit_H * ((later_H > 0) & (later_H <= 2)),
         "visits_2_to_5_hours_later": habit_H * ((later_H > 2) & (later_H <= 5)),
         "visits_5_to_9_hours_later": habit_H * ((later_H > 5) & (later_H <= 9)),
         "visits_on_such_days": habit_H * (is_weekend(checkins, q_H) == such_day_B),
         "visits_on_weekday": habit_H * same_weekday_H,
-        "visits_in_week_hour": habit_H * same_weekday_H * within_hour_H,
-        "next_at_hour": next_at_hour_H,
         "next_at_hour_on_such_days": next_at_hour_H * (is_weekend(checkins, before_H) == such_day_B),
         "own_transitions": follows_H,
         "own_transition_pairs": follows_H * past.is_after_same_pair_H,

@@ -9,20 +9,21 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from recap.features.catalogue import FEATURES, NAMES, PAST, TIME, TWO_HOP_FEATURE, VISIT_FEATURES
+from recap.features.catalogue import FEATURES, NAMES, PAST, PLACE_FEATURES, TIME, TWO_HOP_FEATURE, VISIT_FEATURES
 from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
 from recap.model.curves import Curves, OnCurves
 from recap.ragged import found_in
 from recap.scores import CaseBatch
 
-_VISITS, _TRANSITIONS, _TWO_HOP, _SIMILAR = range(4)
-"""Positions in `FeatureValues.sparse`."""
+_VISITS, _TRANSITIONS, _TWO_HOP, _SIMILAR, _CATEGORIES = range(5)
+"""Positions in `CurveValues.on`; the first four are those of `FeatureValues.sparse`."""
 _SPANS = (
     slice(0, len(VISIT_FEATURES)),
     *(slice(len(VISIT_FEATURES) + at, len(VISIT_FEATURES) + at + 1) for at in range(3)),
 )
-_POPULARITY, _DISTANCE, _CATEGORY = (slice(len(FEATURES) - 3 + at, len(FEATURES) - 2 + at) for at in range(3))
+_NEW = len(FEATURES) - len(PLACE_FEATURES)
+_POPULARITY, _DISTANCE, _BY_CATEGORY = slice(_NEW, _NEW + 1), slice(_NEW + 1, _NEW + 2), slice(_NEW + 2, len(FEATURES))
 _KNOT_CASES = 1024
 """Training cases whose candidates place the knots."""
 TWO_HOP = NAMES.index(TWO_HOP_FEATURE.name)
@@ -75,7 +76,7 @@ class CurveValues:
     """Features of a batch, where they lie on their curves, and which curves count.
 
     Attributes:
-        on: of each of ``features.sparse``.
+        on: of each of ``features.sparse``, and of its features by category, (J, B K).
         distance: where the distances to all places lie, (1, B P); None computes them.
         kept_FB: factor on each case's curves, 0 or 1; None keeps all.
     """
@@ -118,9 +119,10 @@ class CurvePrior(nn.Module):
         return CurveValues(values, self.locate(values), kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
 
     def locate(self, values: FeatureValues) -> tuple[OnCurves, ...]:
-        """Where the features of few places lie on their curves."""
+        """Where the features of few places and those by category lie on their curves."""
+        packed = [pairs.value_FC for pairs in values.sparse] + [values.by_category_JBK.flatten(1)]
         return tuple(
-            self.curves.locate(pairs.value_FC, span) for span, pairs in zip(_SPANS, values.sparse, strict=True)
+            self.curves.locate(value_FN, span) for span, value_FN in zip((*_SPANS, _BY_CATEGORY), packed, strict=True)
         )
 
     def locate_distances(self, source_B: Tensor, poi_U: Tensor | None = None) -> OnCurves:
@@ -144,7 +146,7 @@ class CurvePrior(nn.Module):
             key_I = (torch.arange(size, device=rows_B.device)[:, None] * num_pois + spread).view(-1)
             key_I = key_I[~values.is_known(key_I)]
             for at, value_I in enumerate(values.everywhere(key_I)):
-                found[len(FEATURES) - 3 + at].append(value_I[:: max(1, len(value_I) // 20_000)].cpu())
+                found[_NEW + at].append(value_I[:: max(1, len(value_I) // 20_000)].cpu())
         self.curves.place_knots([torch.cat(pieces) for pieces in found])
 
     def forward(self, values: CurveValues) -> Tensor:
@@ -176,11 +178,12 @@ class CurvePrior(nn.Module):
     ) -> Tensor:
         """What every place has (B, P), or some (B, U), and what few have; see `_AsNew`."""
         features, kept_FB = values.features, values.kept_FB
-        places, source_B, dtype = features.places, features.batch.source_B, features.category_BK.dtype
+        places, source_B, dtype = features.places, features.batch.source_B, features.by_category_JBK.dtype
         popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], _POPULARITY)[0]
         distance = values.distance or self.locate_distances(source_B, poi_U)
         distance_BU = self.curves(distance, _DISTANCE).view(len(source_B), -1)
-        category_BK = self.curves(features.category_BK.view(1, -1), _CATEGORY).view_as(features.category_BK)
+        of_category_JN = self.curves(values.on[_CATEGORIES], _BY_CATEGORY)
+        of_category_JBK = of_category_JN.view(len(of_category_JN), len(source_B), -1)
         key_O, own_O = self._without_own(features, popularity_U)
         category_U = places.category_P
         if poi_U is not None:
@@ -188,10 +191,12 @@ class CurvePrior(nn.Module):
             popularity_U, category_U = popularity_U.index_select(0, poi_U), category_U[poi_U]
         if kept_FB is not None:
             case_O = torch.div(key_O, distance_BU.shape[1], rounding_mode="floor")
-            popularity_U, own_O = popularity_U * kept_FB[-3][:, None], own_O * kept_FB[-3][case_O]
-            distance_BU, category_BK = distance_BU * kept_FB[-2][:, None], category_BK * kept_FB[-1][:, None]
+            popularity_B, distance_B = kept_FB[_NEW], kept_FB[_NEW + 1]
+            popularity_U, own_O = popularity_U * popularity_B[:, None], own_O * popularity_B[case_O]
+            distance_BU = distance_BU * distance_B[:, None]
+            of_category_JBK = of_category_JBK * kept_FB[_BY_CATEGORY][:, :, None]
         total_BU: Tensor = _AsNew.apply(
-            popularity_U, distance_BU, category_BK, category_U, key_O, own_O, known_C, key_N, packed_N
+            popularity_U, distance_BU, of_category_JBK.sum(0), category_U, key_O, own_O, known_C, key_N, packed_N
         )
         return total_BU
 

@@ -26,7 +26,7 @@ from recap.training.trainer import Trainer
 
 MOST_PLACES: Final = 20_000
 """Up to here the curves are fitted unasked: a fit scores every place for every training case."""
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Part of the cache key: grows when a feature changes its meaning."""
 
 

@@ -59,6 +59,7 @@ class Reference:
         self.local = dataset.local_time.tolist()
         self.train = (table[c.SPLIT] == c.TRAIN).tolist()
         self.category = dataset.pois[c.CATEGORY_INDEX].tolist()
+        self.steps = dataset.cases(c.TRAIN).tolist()
         self.points = list(zip(dataset.pois[c.LATITUDE], dataset.pois[c.LONGITUDE], strict=True))
 
     def same_hour(self, one: int, other: int, width: float) -> float:
@@ -89,6 +90,10 @@ class Reference:
         kinds = Counter(self.category[self.poi[q]] for q in mine)
         others = Counter(self.poi[q] for q in range(len(self.poi)) if self.train[q] and self.user[q] != me)
         alike = self.similar(me, {self.poi[q] for q in mine})
+        likelier = self.likelier(me, row)
+        lately = mine[-20:]
+        new = sum(self.poi[q] not in [self.poi[p] for p in mine if p < q] for q in lately)
+        exploring = (new + 1) / (len(lately) + 2)
         found = {}
         for d in range(self.dataset.num_pois):
             visits = [q for q in mine if self.poi[q] == d]
@@ -100,6 +105,9 @@ class Reference:
                 values |= dict(zip(("popularity_known", "distance_known", "category_known"), place, strict=True))
             else:
                 values |= dict(zip(("popularity_new", "distance_new", "category_new"), place, strict=True))
+                kind = self.category[d]
+                values |= {"category_from_here": likelier[0][kind], "category_at_hour": likelier[1][kind]}
+                values["new_lately"] = exploring
                 values["similar_users"] = log1p(20 * alike[d])
             values["others_transitions"] = log1p(counts.get((source, d), 0))
             values["two_hop_paths"] = two_hop[d]
@@ -122,7 +130,6 @@ class Reference:
             total["visits_in_burst"] += q < row and self.together(q, row)
             total["visits_in_trajectory"] += q < row and self.walk[q] == self.walk[row]
             total["visits_first_of_day"] += habit * (first or self.local[q].date() != self.local[q - 1].date())
-            total["visits_within_half_hour"] += habit * self.same_hour(q, row, 0.5)
             total["visits_within_hour"] += habit * self.same_hour(q, row, 1.0)
             total["visits_within_3_hours"] += habit * self.same_hour(q, row, 3.0)
             total["visits_0_to_2_hours_later"] += habit * (0 < later <= 2)
@@ -130,10 +137,8 @@ class Reference:
             total["visits_5_to_9_hours_later"] += habit * (5 < later <= 9)
             total["visits_on_such_days"] += habit * (self.weekend(q) == self.weekend(row))
             total["visits_on_weekday"] += habit * weekday
-            total["visits_in_week_hour"] += habit * weekday * self.same_hour(q, row, 1.0)
             if first:
                 continue
-            total["next_at_hour"] += habit * self.same_hour(q - 1, row, 2.0)
             such = self.weekend(q - 1) == self.weekend(row)
             total["next_at_hour_on_such_days"] += habit * such * self.same_hour(q - 1, row, 2.0)
             if self.walk[q - 1] == self.walk[q] and poi[q - 1] == source:
@@ -154,6 +159,25 @@ class Reference:
             "overdue": max(0.0, ratio),
             "early": max(0.0, -ratio),
         }
+
+    def likelier(self, me: int, row: int) -> list[dict[int, float]]:
+        """Category -> log of how many times as often as usual others go there next, from the category and the hour."""
+        others = [q for q in self.steps if self.user[q] != me]
+        kinds = sorted(set(self.category))
+        usual = Counter(self.category[self.poi[q + 1]] for q in others)
+        usual_sum = sum(usual.values()) + 0.5 * len(kinds)
+        alike = [
+            [q for q in others if self.category[self.poi[q]] == self.category[self.poi[row]]],
+            [q for q in others if self.local[q].hour == self.local[row].hour],
+        ]
+        found = []
+        for some in alike:
+            count = Counter(self.category[self.poi[q + 1]] for q in some)
+            share = {kind: (usual[kind] + 0.5) / usual_sum for kind in kinds}
+            found.append(
+                {kind: log((count[kind] + 20 * share[kind]) / (len(some) + 20) / share[kind]) for kind in kinds}
+            )
+        return found
 
     def similar(self, me: int, own: set[int]) -> dict[int, float]:
         """Place -> summed similarity of the other users who were there in training."""

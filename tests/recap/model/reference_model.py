@@ -13,7 +13,7 @@ import pandas as pd
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import NAMES, PAST, TIME, Group, features_of
+from recap.features.catalogue import NAMES, PAST, PLACE_FEATURES, SIMILAR_FEATURE, TIME, Group, features_of
 from recap.model.config import MAX_CANDIDATES, MAX_PRIOR, ModelConfig
 from recap.model.recap import Recap
 from tests.recap.features.reference_features import Reference
@@ -29,6 +29,9 @@ def gelu(x: Array) -> Array:
 def softmax(x: Array) -> Array:
     powers = np.exp(x - x.max(-1, keepdims=True))
     return powers / powers.sum(-1, keepdims=True)
+
+
+ONLY_NEW = {feature.name for feature in (SIMILAR_FEATURE, *PLACE_FEATURES)}
 
 
 class ByHand:
@@ -144,7 +147,7 @@ class ByHand:
                 row = NAMES.index(name)
                 ends = knots[row][np.isfinite(knots[row])]
                 level = np.concatenate([[0.0], np.cumsum(step[row])])[: len(ends)]
-                applies = not name.endswith(("_new", "similar_users")) or values["visits"] == 0
+                applies = name not in ONLY_NEW or values["visits"] == 0
                 applies = applies and (not name.endswith("_known") or values["visits"] > 0)
                 if name not in off and applies:
                     total[poi] += np.interp(values[name], ends, level)

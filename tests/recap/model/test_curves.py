@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from recap.features.catalogue import FEATURES, Feature
+from recap.features.catalogue import FEATURES, VISIT_FEATURES, Feature
 from recap.model.curves import INTERVALS, Curves, quantile_knots
 
 FEW = Feature("few", "past visits", "visits", "of few places")
@@ -123,14 +123,17 @@ def test_a_curve_that_is_off_stays_at_zero_and_learns_nothing() -> None:
 def test_roughness_by_hand() -> None:
     """Knots 0 (absent), 1, 2, 4: slopes 2 and -1/2 a unit over a range of 3; the jump to 1 costs nothing.
 
-    Slopes over the range are 6 and -1.5, a difference of 7.5 in ten intervals: 0.75 squared. A line costs nothing.
+    Slopes over the range are 6 and -1.5, a difference of 7.5 in ten intervals: 0.75 squared. A line costs nothing, and
+    a curve that new places have a tenth.
     """
-    curves = curves_of([[1.0, 2.0, 4.0]], [[9.0, 2.0, -1.0]], FEW)
+    curves = curves_of([[1.0, 2.0, 4.0]], [[9.0, 2.0, -1.0]], VISIT_FEATURES[0])
     assert curves.roughness().item() == pytest.approx(0.75**2)
+    curves = curves_of([[1.0, 2.0, 4.0]], [[9.0, 2.0, -1.0]], FEW)
+    assert curves.roughness().item() == pytest.approx(0.1 * 0.75**2)
     assert curves_of([[1.0, 2.0, 4.0]], [[9.0, 2.0, 4.0]], FEW).roughness().item() == pytest.approx(0)
     # Of what every place has the first interval is a slope like any other: 9, 2 and -1 over widths 1, 1 and 2.
     rough = curves_of([[0.0, 1.0, 2.0, 4.0]], [[9.0, 2.0, -1.0]], EVERY).roughness().item()
-    assert rough == pytest.approx(((4 * (2 - 9)) / 10) ** 2 + ((4 * (-0.5 - 2)) / 10) ** 2)
+    assert rough == pytest.approx(0.1 * (((4 * (2 - 9)) / 10) ** 2 + ((4 * (-0.5 - 2)) / 10) ** 2))
 
 
 @given(st.sampled_from(FEATURES), st.floats(0.0, 500.0))
