@@ -16,14 +16,7 @@ import pyarrow.parquet as pq
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded, text_rows
-from recap.data.parsing.text_table import (
-    TextTable,
-    first_cells,
-    open_bytes,
-    require_distinct,
-    require_file,
-    scan_text,
-)
+from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
@@ -112,7 +105,7 @@ class _Text(TableSource):
 
 
 class _Parquet(TableSource):
-    """Parquet; fields of structures are columns, lists are text."""
+    """Parquet; fields of structures are columns, lists of a few items are text."""
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         super().__init__(path)
@@ -130,17 +123,15 @@ class _Parquet(TableSource):
             with pq.ParquetFile(self.path, pre_buffer=False) as file:
                 for batch in file.iter_batches(_BATCH_ROWS, columns=stored, use_threads=False):
                     table = _flattened(pa.Table.from_batches([batch]))
-                    lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
-                    start += batch.num_rows
                     columns = {name: table[name].combine_chunks() for name in stored}
                     for name, values in columns.items():
                         values.validate(full=True)  # text that is no UTF-8 and dates that are none
-                        if pa.types.is_nested(values.type):  # of a few items, such as a point; others are none
-                            short = (
-                                pa.types.is_list(values.type)
-                                and (pc.max(pc.list_value_length(values)).as_py() or 0) < 4
-                            )
-                            columns[name] = pa.array(map(str, values.to_pylist()) if short else [""] * len(values))
+                        if pa.types.is_nested(values.type):
+                            is_list = pa.types.is_list(values.type)
+                            is_short = is_list and (pc.max(pc.list_value_length(values)).as_py() or 0) < 4
+                            columns[name] = pa.array(map(str, values.to_pylist()) if is_short else [""] * len(values))
+                    lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
+                    start += batch.num_rows
                     yield RowBlock(self.name, columns, lines, noun="row")
         except (pa.ArrowException, OSError) as error:
             raise self._refusal(error) from error
@@ -156,43 +147,42 @@ def _flattened(table: pa.Table) -> pa.Table:
 
 
 class _Json(TableSource):
-    """JSON records, one per line or in one list, which may be inside a record; of inner lists the first two items
-    count.
-    """
+    """JSON records, one per line or in one list, which may be inside a record."""
 
     def __init__(self, path: Path, options: ReadOptions) -> None:
         super().__init__(path)
-        self._records = [_flat(record) if isinstance(record, dict) else None for record in self._parse(options)]
-        self.names = list({name: None for record in self._records for name in record or {}})
-        self.rows_in = len(self._records)
-        if not self.names:
-            raise DataError(f"{self.name} has no JSON records; expected one per line, or a list of them")
-
-    def _parse(self, options: ReadOptions) -> list[Any]:
-        encoding = scan_text(self.path, options.encoding)[1]
         try:
-            with open_bytes(self.path) as file:
+            with open_bytes(path) as file:
                 data = file.read(_LARGEST_JSON + 1)
+            encoding = scan_text(path, options.encoding)[1]
             text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
         except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
             raise DataError(f"{self.name} cannot be read as JSON: {error}") from error
         if len(data) > _LARGEST_JSON:
             raise DataError(f"{self.name} is larger than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
-        whole = _parsed(text)
-        if isinstance(whole, dict):
-            lists = [item for item in whole.values() if isinstance(item, list) and isinstance([*item, 0][0], dict)]
-            whole = lists[0] if len(lists) == 1 else [whole]
-        if isinstance(whole, list):
-            return whole
-        lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
-        return [_parsed(line) if line.strip() else {} for line in lines]
+        self._records = [_flat(record) if isinstance(record, dict) else None for record in _parsed_records(text)]
+        self.names = list({name: None for record in self._records for name in record or {}})
+        self.rows_in = len(self._records)
+        if not self.names:
+            raise DataError(f"{self.name} has no JSON records; expected one per line, or a list of them")
 
     def _read(self, stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        columns = {name: _text_array([(record or {}).get(name, "") for record in self._records]) for name in stored}
+        columns = {name: pa.array([(row or {}).get(name, "") for row in self._records]) for name in stored}
         rows = RowBlock(self.name, columns, np.arange(1, self.rows_in + 1))
         rows.flag("blank_line", np.array([record == {} for record in self._records]), lambda _: "blank line")
         rows.flag("not_a_checkin", np.array([record is None for record in self._records]), lambda _: "no JSON record")
         yield rows
+
+
+def _parsed_records(text: str) -> list[Any]:
+    whole = _parsed(text)
+    if isinstance(whole, dict):
+        lists = [item for item in whole.values() if isinstance(item, list) and isinstance([*item, 0][0], dict)]
+        return lists[0] if len(lists) == 1 else [whole]
+    if isinstance(whole, list):
+        return whole
+    lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
+    return [_parsed(line) if line.strip() else {} for line in lines]
 
 
 def _parsed(text: str) -> Any:
@@ -203,18 +193,13 @@ def _parsed(text: str) -> Any:
 
 
 def _flat(record: dict[str, Any], prefix: str = "", depth: int = 0) -> dict[str, str]:
+    """Values as text by their path; of a list the first two items."""
     found: dict[str, str] = {}
     for key, value in record.items():
         inner = dict(zip("12", value, strict=False)) if isinstance(value, list) else value
-        if not isinstance(inner, dict):
-            found[prefix + key] = "" if inner is None else inner if isinstance(inner, str) else json.dumps(inner)
-        elif depth < _DEEPEST:
-            found |= _flat(inner, f"{prefix}{key}.", depth + 1)
+        if isinstance(inner, dict):
+            found |= _flat(inner, f"{prefix}{key}.", depth + 1) if depth < _DEEPEST else {}
+        else:
+            text = "" if inner is None else inner if isinstance(inner, str) else json.dumps(inner)
+            found[prefix + key] = text.encode("utf-8", "replace").decode()  # JSON can name halves of letters
     return found
-
-
-def _text_array(values: list[str]) -> pa.Array:
-    try:
-        return pa.array(values, pa.string())
-    except UnicodeEncodeError:  # halves of letters that JSON can name
-        return pa.array([value.encode("utf-8", "replace").decode() for value in values], pa.string())

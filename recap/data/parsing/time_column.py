@@ -78,8 +78,9 @@ class TimeColumn:
 
 
 def join_clock(rows: RowBlock, time: str, date: str) -> pa.Array:
-    """Days and clocks of two columns as one text."""
-    return pc.binary_join_element_wise(_days(rows, date), rows.text(time), " ")
+    """Days and clocks of two columns as one text; a number from 0 to 23 is an hour."""
+    clocks = pc.replace_substring_regex(rows.text(time), r"^(\d{1,2})$", r"\1:00")
+    return pc.binary_join_element_wise(_days(rows, date), clocks, " ")
 
 
 def _days(rows: RowBlock, date: str) -> pa.Array:
