@@ -84,6 +84,17 @@ def test_another_column_is_read_again() -> None:
     assert "504 check-ins" in app.title[0].value
 
 
+def test_a_wrong_answer_is_taken_back(home: Path) -> None:
+    """Notes are no time zones: the page says so, the file stays, and the columns come back."""
+    app = drop(visits().replace(b"\n", b";none\n").replace(b"ge;none", b"ge;notiz") + b";none")
+    (box,) = (box for box in app.selectbox if box.label == "notiz")
+    box.select("tz").run()
+    assert app.error and len(left_on_disk(home)) == 1
+    (back,) = (button for button in app.button if button.label == "Back to the columns")
+    back.click().run()
+    assert not app.error and "504 check-ins" in app.title[0].value
+
+
 HOSTILE = {
     "empty": b"",
     "binary": bytes(range(256)) * 40,

@@ -129,8 +129,9 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
         if not is_point or name in given:
             sample[name] = Column(name, values, options.time_format)
         for half, part in enumerate(halves if is_point else [], 1):
-            sample[f"{name}.{half}"] = Column(f"{name}.{half}", part)
-            sample[f"{name}.{half}"].is_x_first = name.endswith("coordinates") or str(values[0])[:1].isalpha()
+            column = sample[f"{name}.{half}"] = Column(f"{name}.{half}", part)
+            is_wkt = pc.any(pc.match_substring_regex(values, r"^\s*[A-Z]")).as_py()
+            column.is_x_first = is_wkt or name.endswith("coordinates")
     return sample
 
 
