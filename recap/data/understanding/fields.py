@@ -147,7 +147,7 @@ def _as_category(draft: Draft, column: Column) -> _Scored:
 
 def _as_offset(draft: Draft, column: Column) -> _Scored:
     """Names of zones, or hours or minutes of which most are such offsets."""
-    are_names = any(find_zone(text) for text in column.distinct[:100] if not text.strip("+-").isdigit())
+    are_names = not column.is_number and any(map(find_zone, column.distinct[:100]))
     numbers = np.abs(np.unique(column.numbers[np.isfinite(column.numbers)]))
     is_usual = (numbers <= 14) | ((numbers <= 900) & (numbers % 15 == 0))
     if not are_names and not (len(numbers) and is_usual.mean() >= 0.5):
