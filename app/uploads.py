@@ -57,8 +57,7 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
         name: what the user's file is called; only its letters, digits, dots, - and _ are used.
 
     Raises:
-        DataError: it is empty.
-        OSError: the disk is full; nothing is left then.
+        DataError: it is empty, or the disk is full; nothing is left then.
     """
     discard_old()
     folder = _new_folder()
@@ -69,9 +68,9 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
         if not path.stat().st_size:
             raise DataError("the file is empty; drop one with a row for each check-in")
         return Upload(token=folder.name, path=path).answer()
-    except (OSError, DataError):
+    except (OSError, DataError) as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise
+        raise DataError(str(error)) from error
 
 
 def open_path(text: str) -> Upload:

@@ -1,7 +1,5 @@
 """Open your data: drop a file, check its columns, look at it, train RECAP on it."""
 
-from collections.abc import Callable
-
 import streamlit as st
 
 from analysis.formatting import duration
@@ -69,18 +67,15 @@ def _show_drop(settings: AppSettings) -> None:
     st.markdown(words.WHAT_FILE)
     file = st.file_uploader(words.FILE.format(mb=LARGEST_MB), max_upload_size=LARGEST_MB)
     if file is not None:
-        _begin(lambda: uploads.keep_copy(file.name, file))
+        _begin(uploads.keep_copy(file.name, file))
     if settings.is_local:
         path = st.text_input(words.PATH, placeholder="/home/me/visits.csv")
         if path:
-            _begin(lambda: uploads.open_path(path))
+            _begin(uploads.open_path(path))
         with st.expander(words.CHECKPOINT):
             folder = st.text_input(words.CHECKPOINT_PATH, key="checkpoint_path")
             if folder and st.button("Add", key="checkpoint_add"):
-                try:
-                    st.success(words.ADDED.format(name=markdown_text(uploads.add_checkpoint(folder).name)))
-                except RecapError as error:
-                    st.error(markdown_text(str(error)))
+                st.success(words.ADDED.format(name=markdown_text(uploads.add_checkpoint(folder).name)))
     mine = uploads.own_datasets()
     if mine:
         section(words.YOUR_DATASETS)
@@ -95,13 +90,9 @@ def _show_drop(settings: AppSettings) -> None:
                     st.rerun()
 
 
-def _begin(make: Callable[[], Upload]) -> None:
-    try:
-        state.write_param("upload", make().token)
-    except (RecapError, OSError) as error:
-        st.error(markdown_text(str(error)))
-    else:
-        st.rerun()
+def _begin(upload: Upload) -> None:
+    state.write_param("upload", upload.token)
+    st.rerun()
 
 
 def _check(upload: Upload) -> None:

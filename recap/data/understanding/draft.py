@@ -45,6 +45,9 @@ class Draft:
         self.options = options
         self.source = open_table(path, source_format, options)
         self.sample = read_sample(self.source, options)
+        names = self.source.names
+        which = "columns" if len(names) <= MOST_COLUMNS else f"first {MOST_COLUMNS} of {len(names):,} columns"
+        self._its_columns = f"; its {which}: {shortened(', '.join(names), 200)}"
         for field, column in options.columns.items():
             if column not in self.sample:
                 raise DataError(f"{path.name} has no column {column!r} for --map {field}={column}{self._its_columns}")
@@ -55,13 +58,6 @@ class Draft:
         self.latitude = self.longitude = np.full(self.rows, np.nan)
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
-
-    @property
-    def _its_columns(self) -> str:
-        """A table's columns, for the end of a message."""
-        names = self.source.names
-        which = "columns" if len(names) <= MOST_COLUMNS else f"first {MOST_COLUMNS} of {len(names):,} columns"
-        return f"; its {which}: {shortened(', '.join(names), 200)}"
 
     def place_rows(self) -> None:
         """Take over coordinates and places, as soon as they are known."""
@@ -75,13 +71,6 @@ class Draft:
             self.spots = where.round(3).groupby(["lat", "lon"], dropna=False).ngroup().to_numpy()
         if "poi" in self.taken:
             self.spots = self.sample[self.taken["poi"]].codes
-
-    def free(self) -> list[Column]:
-        """Columns that may be ids or descriptions: not taken, no times or clocks."""
-        taken = self.taken.values()
-        return [
-            column for column in self.sample.values() if not (column.name in taken or column.layouts or column.is_clock)
-        ]
 
     def decide(
         self,

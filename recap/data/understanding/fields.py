@@ -86,9 +86,10 @@ def _candidates(draft: Draft, field: str) -> list[Candidate]:
     """Columns with enough points for a field, from their names and their values."""
     score, may_mean = _SCORES[field]
     found = []
-    for column in draft.free():
+    for column in draft.sample.values():
         meaning, points = column.meaning
-        if meaning == field or (meaning in may_mean and points >= 0):
+        is_free = not (column.name in draft.taken.values() or column.layouts or column.is_clock)
+        if is_free and (meaning == field or (meaning in may_mean and points >= 0)):
             by_name = points * (meaning == field) + _IS_ID * says(column.name, "id")
             by_values, reason = score(draft, column)
             found.append(Candidate(by_name + by_values, {field: column}, reason))

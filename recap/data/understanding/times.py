@@ -146,7 +146,7 @@ def choose_zone(draft: Draft, column: Column) -> ZoneProposal | None:
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     if is_local and not draft.options.local_times and not says(column.name, "local"):
         is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.longitude)
-        nights = f"{as_local:.0%} at night if local, {as_utc:.0%} if UTC"
+        nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
         if is_known:
             draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
             draft.add_reason(column.name, nights)
