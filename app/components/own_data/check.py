@@ -154,12 +154,7 @@ def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> No
     section(words.KEPT)
     dropped = {name.replace("dropped: ", "left out: "): rows for name, rows in preview_rows(inspection, config).items()}
     kept = {words.CHECKINS_KEPT: inspection.preview.checkins, **dropped}
-    st.dataframe(
-        {"What": [name[:1].upper() + name[1:] for name in kept], "Rows": [f"{rows:,}" for rows in kept.values()]},
-        hide_index=True,
-        column_config={"Rows": st.column_config.TextColumn(width=80, alignment="right")},
-        height="content",
-    )
+    st.table({name[:1].upper() + name[1:]: f"{rows:,}" for name, rows in kept.items()}, border="horizontal")
     least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
     if least is not None and least != upload.least:
         upload.answer(least=least)
