@@ -12,9 +12,9 @@ SAMPLE: Final = 300
 _FORMS: Final = 8
 """Values whose forms are compared; some have an hour or a weekday more."""
 _CLOCK: Final = re.compile(
-    r"(?<!\d)(?P<hour>\d{1,2})"
-    r"(?:(?P<a> ?[:h時时] ?|(?<= \d\d)\.(?=[\d.]+$))(?P<minute>\d\d)"
-    r"(?:(?P<b>[:m分.] ?)(?P<second>\d\d)(?:(?P<c>[.,])(?P<fraction>\d+))?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"
+    r"(?<!\d)(?P<hour>[01]?\d|2[0-4])"
+    r"(?:(?P<a> ?[:h時时] ?|(?<= \d\d)\.(?=[\d.]+$))(?P<minute>[0-5]\d)"
+    r"(?:(?P<b>[:m分.] ?)(?P<second>[0-6]\d)(?:(?P<c>[.,])(?P<fraction>\d+))?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"
     r"(?P<gap> ?)(?P<half>[AP]M\b)?(?P<space> ?)(?:(?P<offset>[+-]\d\d(?::?\d\d)?\b|Z\b)|(?P<zone>(?:UTC|GMT)\b))?",
     re.IGNORECASE,
 )

@@ -14,6 +14,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
 from recap.data.parsing.table_source import TableSource, split_point
+from recap.data.parsing.time_column import spell_clocks
 from recap.data.parsing.times import detect_layout, strptime_layout
 from recap.data.parsing.written_times import SAMPLE, is_clock, written_layouts
 from recap.geodesy import distance_km
@@ -46,7 +47,7 @@ class Column:
         is_degrees: nearly all are, and have three decimals or more.
         meaning: the field that the name means, with points; an angle only where the values are some.
         is_x_first: half of a point in a form that has longitude first, such as WKT.
-        is_clock: times of day without a day; whole hours where the name says so.
+        is_clock: times of day without a day; numbers such as 930 where the name says so.
         layouts: strptime layouts that read the column as times; None for ISO, epochs and what else needs no layout;
             empty where the column holds no times.
     """
@@ -67,9 +68,10 @@ class Column:
         self.is_degrees = self.is_angle and len(angles) >= _MOST * filled and bool(is_fine.mean() >= 0.5)
         field, points = field_of(name)
         self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
-        are_hours = field == "time" and says(name, "hour") and {*self.distinct} <= {str(hour) for hour in range(24)}
-        are_clocks = bool(self.distinct) and all(map(is_clock, self.distinct[:SAMPLE]))
-        self.is_clock = pa.types.is_time(values.type) or are_clocks or are_hours
+        is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
+        clocks = spell_clocks(pa.array(self.distinct, pa.string())).to_pylist() if is_named else self.distinct
+        are_clocks = bool(clocks) and all(map(is_clock, clocks[:SAMPLE]))
+        self.is_clock = pa.types.is_time(values.type) or are_clocks
         self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
 
     def _layouts(self) -> list[str | None]:

@@ -426,6 +426,19 @@ EXAMPLES: Final = [
         unit="h",
     ),
     Example(
+        "calls.csv",
+        "user=caller,poi=cell_id,time=call_time,date=call_date,lat=lat,lon=lon",
+        text()(
+            caller=just("un"),
+            cell_id=just("pn"),
+            call_date=like("%Y%m%d"),
+            call_time=lambda f: f["local"].dt.strftime("%H%M%S").astype(int),
+            lat=LAT,
+            lon=LON,
+            seconds=lambda f: noise(10, 1, 900),
+        ),
+    ),
+    Example(
         "short_years.csv",
         "user=uid,poi=pid,time=when,lat=lat,lon=lon",
         text()(uid=U, pid=P, when=like("%y/%m/%d %H:%M:%S"), lat=LAT, lon=LON),
