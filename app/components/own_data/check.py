@@ -164,9 +164,10 @@ def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> No
 def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection: Inspection) -> Path | None:
     """The name, the button and the same as a command; the folder of the dataset once it was prepared."""
     path, source_format, options = Path(found.path), found.source_format, found.options
-    name = st.text_input("Name", value=path.stem.removeprefix("table-")[:40], max_chars=40, key=f"name-{upload.token}")
+    theirs = Path(path.name.removeprefix("table-")) if path.parent == upload.folder else path
+    name = st.text_input("Name", value=theirs.stem[:40], max_chars=40, key=f"name-{upload.token}")
     sizes = [word for field in fields for word in ("--set", field)]
-    line = shlex.join(["recap", "prepare", found.path, "--format", source_format, *sizes, "--out", "data/mine"])
+    line = shlex.join(["recap", "prepare", str(theirs), "--format", source_format, *sizes, "--out", "data/mine"])
     with st.container(horizontal=True, vertical_alignment="center"):
         go = st.button("Prepare", icon=":material/check:", disabled=not inspection.preview.checkins, key="prepare")
         with st.popover("Copy as command", type="tertiary"):
