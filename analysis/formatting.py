@@ -1,6 +1,7 @@
 """How numbers, times and users are written in sentences, reports and views."""
 
 import math
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -32,6 +33,18 @@ def rank_number(rank: float) -> str:
     if rank != rank:  # a place beyond an imported list has none
         return "–"
     return f"{math.floor(rank):,}" if rank == int(rank) else f"{math.floor(rank):,}–{math.ceil(rank):,}"
+
+
+def rank_column(ranks: Iterable[float]) -> list[str]:
+    """Ranks as numbers that a table of text sorts by size: shorter ones begin with spaces.
+
+    >>> rank_column([12, 2.5])
+    ['12', ' 2–3']
+    """
+    texts = [rank_number(rank) for rank in ranks]
+    digits = [len(text.partition("–")[0]) for text in texts]
+    longest = max(digits, default=0)
+    return [" " * (longest - length) + text for text, length in zip(texts, digits, strict=True)]
 
 
 def rank_word(rank: float) -> str:

@@ -156,10 +156,8 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         c.CASE: number("Case", width=64, format="localized"),
         TRANSITION: text("Transition", width=300),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
-        c.RANK: number(
-            model.label[:18], width=96, format="localized", help="Rank of the true place; a mean over ties."
-        ),
-        REFERENCE: number(reference.label[:18], width=96, format="localized", help="Rank of the true place."),
+        c.RANK: text(model.label[:18], width=96, alignment="right", help="Rank of the true place."),
+        REFERENCE: text(reference.label[:18], width=96, alignment="right", help="Rank of the true place."),
         WHY: text("Why", width=330, help="Needs X: without X the case would be lost."),
     }
     hides_truth = st.query_params.get("truth") == "false"
