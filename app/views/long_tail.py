@@ -38,7 +38,8 @@ from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
 
 CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
-TAB: Final = "tab"
+# By what a link says; older ones have the title.
+TABS: Final = {"cases": CASES, "worth": WORTH, "misses": MISSES} | {name: name for name in (CASES, WORTH, MISSES)}
 BY: Final = {"transition": c.TRANSITION_COUNT, "place": c.DESTINATION_COUNT}
 BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
 
@@ -129,7 +130,12 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
 @st.fragment
 def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
     """Three tabs; only the open one is computed."""
-    cases, worth, misses = st.tabs([CASES, WORTH, MISSES], key=TAB, on_change="rerun", bind="query-params")
+    st.session_state["pick_tab"] = state.current_choice("tab", TABS, CASES)
+    cases, worth, misses = st.tabs(
+        [CASES, WORTH, MISSES],
+        key="pick_tab",
+        on_change=state.unless_late(lambda: state.choose("tab", st.session_state["pick_tab"]), "tab"),
+    )
     k = found_within(metric)
     if cases.open:
         with cases:
@@ -144,7 +150,7 @@ def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
 
 def _list_kind(kind: str | None) -> None:
     change_filter(reasons=() if kind is None else (kind,))
-    st.session_state[TAB] = CASES
+    state.choose("tab", CASES)
 
 
 def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
