@@ -22,7 +22,7 @@ from analysis.explain.edits import (
 )
 from analysis.explain.paths import TransitionMakers
 from analysis.explain.types import Candidate, PastVisits, PathTerms, Without
-from analysis.formatting import day, days, number_word, ordinal, signed, signed_points, times
+from analysis.formatting import day, days, number_word, ordinal, points, signed, signed_points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
@@ -216,13 +216,12 @@ def _visits(case: SentenceInput) -> Sentence:
 
 
 def _without(case: SentenceInput) -> list[Sentence]:
-    """The ablation with the largest loss, and two-hop paths."""
-    if not case.without:
-        return []
-    rank = case.target.rank
-    carrying = max(case.without, key=lambda entry: entry.rank)
-    shown = [carrying] if carrying.rank > rank else []
-    hops = next((entry for name in HOPS_ABLATIONS for entry in case.without if slug(entry.name) == name), None)
+    """The ablation with the largest loss, and two-hop paths; not a group that adds nothing to the target."""
+    rank, added = case.target.rank, case.target.groups
+    ablations = [entry for entry in case.without if points(added.get(entry.name, 1.0)) != "0.00"]
+    carrying = max(ablations, key=lambda entry: entry.rank, default=None)
+    shown = [carrying] if carrying is not None and carrying.rank > rank else []
+    hops = next((entry for name in HOPS_ABLATIONS for entry in ablations if slug(entry.name) == name), None)
     if hops is not None and hops not in shown and (case.has_paths or hops.rank != rank):
         shown.append(hops)
     pieces: list[str | Piece] = []
