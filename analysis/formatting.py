@@ -127,14 +127,15 @@ def percent(share: float, digits: int = 0) -> str:
 def all_or_percent(share: float, digits: int = 0) -> str:
     """A share in per cent; all and none in words.
 
-    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.001)
+    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.005)
     ('all', '99.5 %', 'almost none')
     """
-    rounded = round(share, digits + 2)
-    if rounded not in (0, 1):
-        return percent(share, digits)
-    words = "all" if rounded == 1 else "none"
-    return words if share == rounded else f"almost {words}"
+    text = percent(share, digits)
+    if text == percent(0, digits):
+        return "none" if share == 0 else "almost none"
+    if text == percent(1, digits):
+        return "all" if share == 1 else "almost all"
+    return text
 
 
 def simple_fraction(share: float) -> str:

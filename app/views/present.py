@@ -35,7 +35,7 @@ def view() -> None:
         return
     state.consume_synthetic_notice()  # the first slide says it
     if not source.has_parts:
-        _leave("Nothing to present", "Choose a RECAP checkpoint: Present shows what happens without each part.")
+        _leave("Choose a RECAP checkpoint: Present shows what happens without each part.")
         return
     opened = open_workspace(source)
     try:
@@ -47,7 +47,7 @@ def view() -> None:
         else:
             _show_slide(source, deck.cases[which], step)
     except RecapError as error:
-        _leave("Nothing to present", str(error)[:1].upper() + str(error)[1:] + ".")
+        _leave(str(error)[:1].upper() + str(error)[1:] + ".")
         return
     _controls(deck, position)
 
@@ -154,8 +154,8 @@ def _controls(deck: Deck, position: int) -> None:
         )
 
 
-def _leave(title: str, reason: str) -> None:
-    st.title(title, anchor=False)
+def _leave(reason: str) -> None:
+    st.title("Nothing to present", anchor=False)
     st.markdown(markdown_text(reason))
     _end_button("Back")
 

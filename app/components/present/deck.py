@@ -48,7 +48,7 @@ def current_deck(source: Source, num_cases: int) -> Deck:
     which = {name: value for name in _WHICH if (value := st.query_params.get(name))}
     cases = [entry for entry in _cases(source, which) if 0 <= entry.case < num_cases]
     if not cases:
-        raise CaseError("there is nothing to present here: choose a case or a collection in Cases")
+        raise CaseError("choose a case or a collection in Cases")
     return Deck(tuple(cases))
 
 
