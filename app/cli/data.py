@@ -10,6 +10,7 @@ from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, print_next, progress_console
 from app.cli.options import DatasetArgument
+from app.cli.words import HOP_COLUMNS, STATISTICS
 
 if TYPE_CHECKING:
     from recap.data.parsing.options import ReadOptions
@@ -233,11 +234,11 @@ def stats(
         return
     hops, sample = statistics["hops"], statistics.get("hop_sample")
     shares = {name: value for name, value in statistics.items() if name not in ("hops", "hop_sample", "fingerprint")}
-    console.print(pairs_table(f"Transitions of {data}", shares))
-    title = "Fingerprint of the split (trajectory_last cases; graph over distinct sources)"
-    console.print(pairs_table(title, {**statistics["fingerprint"]}))
-    table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
-    for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
+    console.print(pairs_table(f"Transitions of {data}", shares, STATISTICS))
+    title = "Fingerprint of the split, from the last transition of each trajectory"
+    console.print(pairs_table(title, {**statistics["fingerprint"]}, STATISTICS))
+    table = Table(title="Places within so many hops", title_justify="left")
+    for heading in HOP_COLUMNS:
         table.add_column(heading, justify="right")
     for row in hops:
         table.add_row(

@@ -174,7 +174,7 @@ def clock(source: Source, case: int, before: str, shown: str) -> None:
 
 
 def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
-    """The most important visits; a click removes one, the last pill opens the full list."""
+    """The visits that change the score most; a click removes one, the last pill opens the full list."""
     every = [(place.name, visit) for place in before.visits for visit in place.visits]
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     telling = sorted(every, key=lambda pair: (pair[1].visit not in removed, -abs(pair[1].points or 0.0)))
@@ -194,7 +194,7 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
         remove_visits(source, before.case, set(labels), chosen)
 
     st.pills(
-        "Remove a visit",
+        "Remove a visit" if len(every) == len(first) else "Remove a visit (these change the score most)",
         list(labels),
         selection_mode="multi",
         key="edit_visits",
