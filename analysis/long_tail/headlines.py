@@ -12,6 +12,7 @@ from analysis.records.accuracy import METRIC_LABELS, finds_and
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_in_sentence
 from recap import columns as c
+from recap.printable import markdown_text
 
 FLAT: Final = 0.1
 """An interval entirely below this counts as no difference."""
@@ -19,6 +20,16 @@ KINDS_HELP: Final = (
     "Outvoted by X: without X the case would be found. The other kinds are not causes; the first that applies counts: "
     "out of reach, near miss, same category."
 )
+BY_COUNT: Final = "Accuracy by how often training saw it"
+COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place was visited before and is within two hops"
+HOPS_ALT: Final = "Unseen transitions reached, places reached and signal-to-noise ratio for one to five hops"
+WITHOUT_PARTS: Final = "Ranked again without each part; lines are 95 % intervals over users."
+NO_PART_MATTERS: Final = "Without any single part, accuracy changes by no more than chance."
+RANK_HELP: Final = "Rank of the true place."
+WHY_HELP: Final = "Needs X: without X the case would be lost."
+HOUR_HELP: Final = "Local hour of the current check-in."
+UNREADABLE_FILTER: Final = "The link's filter of cases cannot be read, so all cases are listed."
+LIST_ALT: Final = "Cases with places, counts and ranks; the last column opens a case"
 PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", "graph_token": "the graph token"}
 """Ablations whose lost hits are named."""
 
@@ -93,6 +104,36 @@ def cohorts_caption(metric: str, cases: int) -> str:
 def bars_caption(reference: str) -> str:
     """The line under the bars; Markdown."""
     return f"Small numbers are cases; **–** marks {reference}."
+
+
+def counts_alt(model: str, axis: str) -> str:
+    """The bars in words."""
+    return f"{model}: accuracy by {axis.lower()}"
+
+
+def no_parts(model: str) -> str:
+    """A model without ablations; Markdown."""
+    return f"{markdown_text(model)} has no parts to leave out."
+
+
+def no_kinds(model: str) -> str:
+    """A model whose misses have no kinds; Markdown."""
+    return f"{markdown_text(model)} has no contributions, so its misses have no kinds."
+
+
+def no_cell(min_users: int) -> str:
+    """Instead of the map of misses."""
+    return f"No cell of the city has test cases of {min_users} users or more."
+
+
+def map_alt(cells: int) -> str:
+    """The map of misses in words."""
+    return f"Map of {cells} cells; the table has the same numbers"
+
+
+def listed_of(listed: int, of: int) -> str:
+    """How many cases pass the filters."""
+    return f"{listed:,} of {of:,} cases"
 
 
 def list_line(model: str, reference: str, k: int) -> str:

@@ -22,6 +22,8 @@ _ACTIONS: Final = {
     "Nearest": "Ranking by distance",
 }
 """A counter as the subject of a sentence, by its label."""
+NO_MODEL: Final = "No model is trained on this dataset yet."
+MODELS_ALT: Final = "Accuracy of every model with 95 % intervals over users"
 _PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths"}
 
 
@@ -116,6 +118,11 @@ def column_title(column: str) -> str:
     """
     ends = {"lower": "from", "upper": "to"}
     return ends.get(column.rpartition("_")[2]) or {"all": "All", **PANEL_TITLES}[column]
+
+
+def intervals_line(line: str) -> str:
+    """The line under the lead picture, with that of `curves_line`."""
+    return f"95 % intervals are in the table. {line}".strip()
 
 
 def groups_line(groups: pd.DataFrame) -> str:

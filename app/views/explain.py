@@ -39,7 +39,7 @@ _FEATURE_COLOURS: Final = {"revisits": "violet", "paths": "green"}
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is nothing to explain", lists=True)
+    there = source_with_cases(lists=True)
     if there is None:
         return
     source, opened = there

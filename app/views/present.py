@@ -15,6 +15,7 @@ from app.cached.workspace import open_workspace
 from app.components.chart_table import show_figure
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
+from app.components.present import words
 from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
 from app.components.text import coloured
 from app.pages import CASES, PAGES
@@ -35,7 +36,7 @@ def view() -> None:
         return
     state.consume_synthetic_notice()  # the first slide says it
     if not source.has_parts:
-        _leave("Choose a RECAP checkpoint: Present shows what happens without each part.")
+        _leave(words.NO_PARTS)
         return
     opened = open_workspace(source)
     try:
@@ -155,7 +156,7 @@ def _controls(deck: Deck, position: int) -> None:
 
 
 def _leave(reason: str) -> None:
-    st.title("Nothing to present", anchor=False)
+    st.title(words.NOTHING, anchor=False)
     st.markdown(markdown_text(reason))
     _end_button("Back")
 

@@ -26,4 +26,4 @@ def test_published_models_of_the_demo_city(monkeypatch: pytest.MonkeyPatch, tmp_
     assert long_tail.selectbox(key="pick_reference").value == key and name in texts(long_tail)
     walk = open_view("walk", case="3", predictions=key)
     check_calm(walk)
-    assert "LoTNext, as published: a published model trained on this city" in texts(walk)
+    assert "LoTNext, as published: trained on this city" in texts(walk)

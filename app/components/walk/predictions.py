@@ -56,7 +56,7 @@ def show_predictions(
         on_select=state.unless_late(partial(_choose, case, pois), "case"),  # before the map is drawn, which marks it
         key="list",
         height="content",
-        alt="The best predictions with rank, probability and distance",
+        alt=words.LIST_ALT,
     )
     buttons = st.container(horizontal=True, vertical_alignment="center")
     st.markdown(" ".join(badges))
