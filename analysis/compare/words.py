@@ -138,6 +138,12 @@ def seeds_sentence(found: Comparison) -> str:
     return f"Two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."
 
 
+def seeds_line(found: Comparison) -> str:
+    """The same under the picture of seeds, whose grey band shows it."""
+    said = seeds_sentence(found)
+    return said if found.seeds is None else f"The grey band: {said[0].lower()}{said[1:]}"
+
+
 def sentences(found: Comparison) -> list[str]:
     """The sentences under the headline."""
     return [finds_sentence(found), cases_sentence(found), seeds_sentence(found)] if found.n else []

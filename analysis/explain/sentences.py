@@ -385,10 +385,10 @@ def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) ->
     """The line below the table of paths."""
     whose = " of other users" if strongest.points is not None else ""
     counted = f"{strongest.count_in:,} of {strongest.total_in:,} transitions{whose}"
-    row = "All paths" if part == PATHS else part_label(part)
+    every = "“All paths” to cut them for every place" if part == PATHS else f"“{part_label(part)}” to leave it out"
     return (
         f"From {shown.source_name}, {counted} led to {strongest.name}. Tick a path to cut it for "
-        f"{shown.target_name}; tick “{row}” to cut all paths for every place."
+        f"{shown.target_name}; tick {every}."
     )
 
 

@@ -145,7 +145,7 @@ def list_line(model: str, reference: str, k: int) -> str:
 
 def kinds_line(missed: int, k: int) -> str:
     """The line under the kinds of misses."""
-    return f"{missed:,} test cases rank below {k}. Tick a row to list its cases."
+    return f"In {missed:,} test cases the true place ranks below {k}. Tick a row to list its cases."
 
 
 def map_line(min_users: int) -> str:
@@ -194,7 +194,11 @@ def retrained_line(table: pd.DataFrame, metric: str) -> str:
 def _changed(name: str) -> str:
     """A variant's name inside a sentence."""
     name = name.replace("w/o Shortcut", "w/o the holdout loss")  # the paper's name
-    return f"without {name.removeprefix('w/o ')}" if name.startswith("w/o ") else f"with {name.removeprefix('with ')}"
+    return (
+        f"without {name.removeprefix('w/o ').lower()}"
+        if name.startswith("w/o ")
+        else f"with {name.removeprefix('with ')}"
+    )
 
 
 def lost_hits_line(hits: LostHits) -> str:

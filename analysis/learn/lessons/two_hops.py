@@ -57,7 +57,7 @@ def build(world: Workspace) -> Lesson:
     chance = town.graph.two_step_probability(np.full_like(every, source), every)
     rank = int((chance > chance[target]).sum()) + 1
     house, square = place_name(HOUSE), place_name(square_of(HOUSE))
-    fact = f"{percent(float(chance[target]))} of all two-hop paths from {house} end at {square}, so it ranks "
+    fact = f"{percent(float(chance[target]))} of the two-hop paths from {house} end at {square}, so it ranks "
     fact += f"{ordinal(rank)}."
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:

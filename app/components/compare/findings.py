@@ -48,7 +48,7 @@ def show_seeds(found: Comparison) -> None:
     section("Difference of each seed, points")
     if found.seeds is not None:
         show_figure(drawn(plot_seeds, found.seeds, found.rows), "seeds", words.SEEDS_ALT)
-    quiet(markdown_text(words.seeds_sentence(found)))
+    quiet(markdown_text(words.seeds_line(found)))
 
 
 def show_numbers(found: Comparison) -> None:
