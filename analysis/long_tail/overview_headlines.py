@@ -128,7 +128,7 @@ def intervals_line(line: str) -> str:
 def groups_line(groups: pd.DataFrame) -> str:
     """How many cases each group has, and what the intervals are."""
     n = groups.drop_duplicates("group").set_index("group")["n"]
-    counts = ", ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
+    counts = "; ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
     return f"Cases: {counts}. From and to: 95 % interval over users."
 
 

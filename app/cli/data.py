@@ -72,7 +72,7 @@ def prepare(
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or duckdb, which sorts foursquare, csv and parquet files on disk.")
+        str, typer.Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
     ] = "auto",
     engine_memory: Annotated[
         float | None, typer.Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")

@@ -54,7 +54,8 @@ def _parts(checkpoint: "Checkpoint") -> dict[str, str]:
     if not checkpoint.is_recap:
         return {"Parts of a score": words.NO_PARTS}
     model = checkpoint.recap_training.model
-    inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts)
+    has = {"graph_token": model.has_token, "prior": model.has_prior, "correction": model.has_correction}
+    inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts if has[part])
     return {
         "Graph": words.graph_fact(model.num_hops if model.use_graph else None),
         "Recent window": f"{model.recent_window} check-ins",

@@ -115,7 +115,7 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
         words: dict[str, tuple[str, Callable[[str], str]]] = {
             "categories": ("Category of the true place", visible),
             "reasons": ("Kind of miss", lambda name: TERMS[name].word),
-            "causes": ("Found with, lost without", ABLATION_LABELS.__getitem__),
+            "causes": ("Found, but lost without", ABLATION_LABELS.__getitem__),
         }
         for name, (label, words_of) in words.items():
             options = offered[name]
