@@ -43,7 +43,7 @@ def build(world: Workspace) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=(
-            f"All lessons use traces of users in {markdown_text(world.name)}. {whose}. A trace has no name on it, but "
+            f"The lessons use traces of users in {markdown_text(world.name)}. {whose}. A trace has no name on it, but "
             f"a few of its points may reveal whose it is. The picture shows {user_name(user)}."
         ),
         guess=share_question(
