@@ -19,7 +19,9 @@ LABELS: Final[dict[RecipeName, str]] = {
 }
 NO_ABLATIONS: Final = "Ablations of this model were not run: `recap long-tail --full` runs them."
 SEARCH_HINT: Final = "Search a place, user or case number"
-SEARCHED: Final = "Places, categories, users, case numbers; titles, notes and tags of saved cases."
+SEARCHED: Final = (
+    "The search covers places, categories, users and case numbers, and titles, notes and tags of saved cases."
+)
 NOTHING_SAVED: Final = "Choose a card and save it, or save a case in Explain."
 OTHER_LIST: Final = "The link names no list of cases, so another one is shown."
 NO_COLLECTION: Final = "The collection of this link is not in your library."
@@ -107,7 +109,7 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
 
 def found_headline(count: int, of: int, search: str) -> str:
     """The finding of a search."""
-    return f"{count:,} of {of:,} cases match “{search}”."
+    return f"{count:,} of {of:,} cases match “{search}”." if count else f"No case matches “{search}”."
 
 
 def saved_headline(count: int, collection: str) -> str:
