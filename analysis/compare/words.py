@@ -14,6 +14,7 @@ A_LABEL: Final = "A, the model to compare with"
 B_LABEL: Final = "B, the model in question"
 SIDES_HELP: Final = "Checkpoints, imported predictions and counters. In figures A is grey, B is blue."
 IMPORT_HINT: Final = "Other models' predictions: `recap import-predictions FILE --data DATA`."
+LEGEND: Final = (":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
 EMPTY_BIN: Final = "There is no case in this bin."
 SEEDS_ALT: Final = "The difference of each seed, on the band within which two seeds of one model differ"
 NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases that only one finds, p and verdict"

@@ -20,6 +20,7 @@ KINDS_HELP: Final = (
     "Outvoted by X: without X the case would be found. The other kinds are not causes; the first that applies counts: "
     "out of reach, near miss, same category."
 )
+ETA_LABEL: Final = "Rare: seen at most … times"
 BY_COUNT: Final = "Accuracy by how often training saw it"
 COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place was visited before and is within two hops"
 HOPS_ALT: Final = "Unseen transitions reached, places reached and signal-to-noise ratio for one to five hops"

@@ -110,7 +110,6 @@ def _share(source: Source, shown: CaseExplanation) -> None:
 
 
 def _files(source: Source, shown: CaseExplanation, pair: Pair) -> None:
-    """Files to save: the contributions and the map."""
     both = [entry.model_dump(exclude={"groups", "terms"}) | entry.terms for entry in (shown.a, shown.b)]
 
     def draw(exact: bool) -> bytes:

@@ -79,7 +79,7 @@ def eta_slider() -> int:
         "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
     )
     return st.slider(
-        "Rare: seen at most … times",
+        headlines.ETA_LABEL,
         0,
         9,
         key="pick_eta",

@@ -101,7 +101,6 @@ def _change(source: Source, shown: CaseExplanation, presented: Presented) -> Sli
 
 
 def _show(source: Source, slide: Slide, places: tuple[int, ...]) -> None:
-    """Title, map and numbers."""
     st.title(coloured((piece.text, _COLOURS.get(piece.kind)) for piece in slide.title), anchor=False)
     picture, right = st.columns([13, 7] if len(slide.text) > _LONG_TITLE else [16, 7], gap="medium")
     image = maps.room_picture(source, slide.marks, places, state.theme_palette().theme)

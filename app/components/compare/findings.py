@@ -31,11 +31,10 @@ def show_differences(source: Source, found: Comparison) -> None:
     chosen = next((point["customdata"] for point in event["selection"]["points"] if point.get("customdata")), None)
     if chosen is not None:
         _open_cases(source, CaseSelection.of_bin(*chosen))
-    legend(":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
+    legend(*words.LEGEND)
 
 
 def _open_cases(source: Source, chosen: CaseSelection) -> None:
-    """Go to Walk with the cases of a bin."""
     cases = open_workspace(source).cases
     numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
     if len(numbers):

@@ -188,6 +188,5 @@ def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
 
 
 def _clear_selection() -> None:
-    """Take the bar or cell away."""
     st.session_state["selection"] = None
     filters_changed()

@@ -67,7 +67,6 @@ def show_predictions(
 
 
 def _choose(case: int, pois: list[int]) -> None:
-    """A row of the list was ticked."""
     rows = st.session_state["list"]["selection"]["rows"]
     if rows and int(rows[0]) < len(pois):
         state.choose_place(case, pois[int(rows[0])])
