@@ -41,7 +41,7 @@ def damaged_title(files: int) -> str:
 
 def gone_line(cases: int) -> str:
     """Of a collection whose cases were removed."""
-    return f"{cases} of its cases are no longer in the library."
+    return f"{cases} of its cases {'is' if cases == 1 else 'are'} no longer in the library."
 
 
 def order_title(collection: str) -> str:
