@@ -82,7 +82,7 @@ def rare_sentence(model: str, metric: str, rare: RareAccuracy, cohorts: pd.DataF
     """
     if not rare.n_known or not rare.n_new:
         return ""
-    said = finds_and(model, rare.known, rare.new, metric, "places the user has visited")
+    said = finds_and(model, rare.known, rare.new, metric, "places a user knows")
     new = cohorts[~cohorts[c.IN_HISTORY]].set_index(c.WITHIN_TWO_HOPS)
     if not (new["n"] > 0).all():
         return said
