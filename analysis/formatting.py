@@ -1,6 +1,7 @@
 """How numbers, times and users are written in sentences, reports and views."""
 
 import math
+from collections.abc import Iterable
 from datetime import datetime
 from typing import Final
 
@@ -32,6 +33,18 @@ def rank_number(rank: float) -> str:
     if rank != rank:  # a place beyond an imported list has none
         return "–"
     return f"{math.floor(rank):,}" if rank == int(rank) else f"{math.floor(rank):,}–{math.ceil(rank):,}"
+
+
+def rank_column(ranks: Iterable[float]) -> list[str]:
+    """Ranks as numbers that a table of text sorts by size: shorter ones begin with spaces.
+
+    >>> rank_column([12, 2.5])
+    ['12', ' 2–3']
+    """
+    texts = [rank_number(rank) for rank in ranks]
+    digits = [len(text.partition("–")[0]) for text in texts]
+    longest = max(digits, default=0)
+    return [" " * (longest - length) + text for text, length in zip(texts, digits, strict=True)]
 
 
 def rank_word(rank: float) -> str:
@@ -114,14 +127,15 @@ def percent(share: float, digits: int = 0) -> str:
 def all_or_percent(share: float, digits: int = 0) -> str:
     """A share in per cent; all and none in words.
 
-    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.001)
+    >>> all_or_percent(1.0), all_or_percent(0.995, 1), all_or_percent(0.005)
     ('all', '99.5 %', 'almost none')
     """
-    rounded = round(share, digits + 2)
-    if rounded not in (0, 1):
-        return percent(share, digits)
-    words = "all" if rounded == 1 else "none"
-    return words if share == rounded else f"almost {words}"
+    text = percent(share, digits)
+    if text == percent(0, digits):
+        return "none" if share == 0 else "almost none"
+    if text == percent(1, digits):
+        return "all" if share == 1 else "almost all"
+    return text
 
 
 def simple_fraction(share: float) -> str:

@@ -16,14 +16,18 @@ MAIN: Final = data_path("app", "main.py")
 _SCRIPT: Final = """<script>
 if (location.pathname.lastIndexOf("/") === 0) window.__streamlit = {BACKEND_BASE_URL: location.origin};
 const push = history.pushState;
+let clicked = location;
+for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => clicked = new URL(location.href), true);
 history.pushState = function (state, title, url) {
   const stays = new URL(url ?? "", location.href).pathname === location.pathname;
+  if (!stays && clicked.pathname === location.pathname) history.replaceState(history.state, "", clicked.href);
   (stays ? history.replaceState : push).call(this, state, title, url);
 };
 </script>"""
 """Without the address, a browser looks for the server below the page's own path first; its console shows two errors.
 Below a proxy's folder only that search finds it.
-A page writes what it shows into its address: the Back button leads to the page before, not through these changes."""
+A page writes what it shows into its address: the Back button leads to the page before, not through these changes.
+What the next page writes may come while the address is still this page's: Back brings the address of the click."""
 
 
 @cache

@@ -1,18 +1,19 @@
 """Files that a user opens in the app: a private copy, or a path on this computer."""
 
-import json
 import re
 import secrets
 import shutil
 import time
-from dataclasses import dataclass, field, replace
 from itertools import count
 from pathlib import Path
 from typing import IO, Any, Final
 
+from pydantic import Field
+
+from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.data.parsing.options import ReadOptions
-from recap.errors import ConfigError, DataError, RecapError
+from recap.errors import ConfigError, DataError
 from recap.storage.artifacts import DATASET_MANIFEST
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
@@ -25,32 +26,24 @@ _KEPT_SECONDS: Final = 3600
 _CHOICES: Final = "choices.json"
 
 
-@dataclass(frozen=True)
-class Upload:
-    """A file to be prepared; its folder holds the copy and the answers, so a reload loses nothing.
+class Upload(Config):
+    """A file to be prepared; its folder holds the copy and the answers, so a reload loses nothing."""
 
-    Attributes:
-        folder: the upload's own folder, below the user's.
-        path: the copy, or the file elsewhere on this computer.
-        options: answers so far.
-        least: check-ins that a place and a user need to be kept.
-    """
-
-    folder: Path
-    path: Path
-    options: ReadOptions = field(default_factory=ReadOptions)
-    least: int = 10
+    token: str = Field(pattern="^[0-9a-f]{16}$", description="The upload's name in a link, and its folder's.")
+    path: Path = Field(description="The copy, or the file elsewhere on this computer.")
+    options: ReadOptions = Field(ReadOptions(), description="Answers so far.")
+    least: int = Field(10, description="Check-ins that a place and a user need to be kept.")
 
     @property
-    def token(self) -> str:
-        """The upload's name in a link."""
-        return self.folder.name
+    def folder(self) -> Path:
+        """The upload's own folder, below the user's."""
+        return user_subfolder("uploads") / self.token
 
-    def answer(self, options: ReadOptions, least: int) -> "Upload":
-        """Keep an answer."""
-        said = {"path": str(self.path), "options": json.loads(options.model_dump_json()), "least": least}
-        replace_json(self.folder / _CHOICES, said)
-        return replace(self, options=options, least=least)
+    def answer(self, **answers: Any) -> "Upload":
+        """Keep new values of some fields."""
+        answered = self.model_copy(update=answers)
+        replace_json(self.folder / _CHOICES, answered.model_dump(mode="json"))
+        return answered
 
     def discard(self) -> None:
         """Remove the copy and the answers; a file elsewhere on this computer stays."""
@@ -64,8 +57,7 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
         name: what the user's file is called; only its letters, digits, dots, - and _ are used.
 
     Raises:
-        DataError: it is empty.
-        OSError: the disk is full; nothing is left then.
+        DataError: it is empty, or the disk is full; nothing is left then.
     """
     discard_old()
     folder = _new_folder()
@@ -75,10 +67,10 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
             shutil.copyfileobj(file, copy)
         if not path.stat().st_size:
             raise DataError("the file is empty; drop one with a row for each check-in")
-        return Upload(folder, path).answer(ReadOptions(), 10)
-    except (OSError, DataError):
+        return Upload(token=folder.name, path=path).answer()
+    except (OSError, DataError) as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise
+        raise DataError(str(error)) from error
 
 
 def open_path(text: str) -> Upload:
@@ -90,7 +82,15 @@ def open_path(text: str) -> Upload:
     path = Path(text.strip()).expanduser()
     if not path.is_absolute() or not path.exists():
         raise DataError(f"there is no file {text.strip()!r}; give its whole path, such as /home/me/visits.csv")
-    return Upload(_new_folder(), path).answer(ReadOptions(), 10)
+    return Upload(token=_new_folder().name, path=path).answer()
+
+
+def find_upload(token: str) -> Upload | None:
+    """The upload that a link names; None if it is gone."""
+    try:
+        return Upload.parse(read_json(Upload(token=token, path=Path()).folder / _CHOICES))
+    except (OSError, ValueError, ConfigError):
+        return None
 
 
 def discard_old() -> None:
@@ -98,18 +98,6 @@ def discard_old() -> None:
     for folder in user_subfolder("uploads").glob("*"):
         if time.time() - folder.stat().st_mtime > _KEPT_SECONDS:
             shutil.rmtree(folder, ignore_errors=True)
-
-
-def find_upload(token: str) -> Upload | None:
-    """The upload that a link names; None if it is gone."""
-    if re.fullmatch(r"[0-9a-f]{16}", token) is None:
-        return None
-    folder = user_subfolder("uploads") / token
-    try:
-        kept: dict[str, Any] = read_json(folder / _CHOICES)
-        return Upload(folder, Path(kept["path"]), ReadOptions.parse(kept["options"]), int(kept["least"]))
-    except (OSError, ValueError, KeyError, TypeError, ConfigError):
-        return None
 
 
 def own_datasets() -> dict[Path, str]:
@@ -121,6 +109,15 @@ def own_datasets() -> dict[Path, str]:
         except (OSError, ValueError, KeyError, TypeError):
             continue
     return found
+
+
+def save_dataset(dataset: Dataset, card: str) -> Path:
+    """Write a dataset into a free folder of the user, completely or not at all."""
+    home, base = user_subfolder("datasets", make=True), _folder_name(dataset.manifest.name)
+    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in count(1))
+    folder = next(folder for folder in numbered if not folder.exists())
+    dataset.save(folder, card=card)
+    return folder
 
 
 def delete_dataset(folder: Path) -> None:
@@ -137,40 +134,31 @@ def delete_dataset(folder: Path) -> None:
 
 
 def add_checkpoint(text: str) -> Path:
-    """Copy a checkpoint folder of this computer to the user's checkpoints, verified before and after.
+    """Copy a checkpoint folder of this computer to the user's checkpoints, whole or not at all.
 
     Raises:
-        RecapError: there is none, it is damaged, or it was trained on a dataset that is not here.
+        RecapError: there is none, it is damaged, or it is here already.
     """
     from recap.checkpoint import Checkpoint  # torch is loaded only for whoever adds a checkpoint
 
     folder = Path(text.strip()).expanduser()
     if not folder.is_absolute() or not folder.is_dir():
         raise DataError(f"there is no folder {text.strip()!r}; give the whole path of a checkpoint")
-    checkpoint = Checkpoint.load(folder)
-    home = user_subfolder("checkpoints", make=True)
-    target = home / f"{re.sub(r'[^a-z0-9]+', '-', folder.name.lower()).strip('-')[:40]}-{checkpoint.hash[:6]}"
+    name = f"{_folder_name(folder.name)}-{Checkpoint.load(folder).hash[:6]}"
+    target = user_subfolder("checkpoints", make=True) / name
     if target.exists():
         raise ConfigError(f"{folder.name} is here already")
-    half = home / f".{target.name}"
+    half = target.with_name(f".{name}")
     try:
         shutil.copytree(folder, half)
-        Checkpoint.load(half)
         half.rename(target)
-    except (OSError, RecapError):
+    finally:
         shutil.rmtree(half, ignore_errors=True)
-        raise
     return target
 
 
-def save_dataset(dataset: Dataset, card: str) -> Path:
-    """Write a dataset into a free folder of the user, completely or not at all."""
-    base = re.sub(r"[^a-z0-9]+", "-", dataset.manifest.name.lower()).strip("-")[:40] or "data"
-    home = user_subfolder("datasets", make=True)
-    numbered = (home / (base if number == 1 else f"{base}-{number}") for number in count(1))
-    folder = next(folder for folder in numbered if not folder.exists())
-    dataset.save(folder, card=card)
-    return folder
+def _folder_name(text: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:40] or "data"
 
 
 def _new_folder() -> Path:

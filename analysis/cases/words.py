@@ -5,6 +5,7 @@ from typing import Final, Literal, get_args
 
 from analysis.formatting import ordinal, times
 from analysis.records.evaluation_records import label_in_sentence
+from recap.printable import markdown_text
 
 RecipeName = Literal["wrong", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
 RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
@@ -17,7 +18,50 @@ LABELS: Final[dict[RecipeName, str]] = {
     "nothing": "No model finds",
 }
 NO_ABLATIONS: Final = "Ablations of this model were not run: `recap long-tail --full` runs them."
+SEARCH_HINT: Final = "Search a place, user or case number"
+SEARCHED: Final = (
+    "The search covers places, categories, users and case numbers, and titles, notes and tags of saved cases."
+)
+NOTHING_SAVED: Final = "Choose a card and save it, or save a case in Explain."
+OTHER_LIST: Final = "The link names no list of cases, so another one is shown."
+NO_COLLECTION: Final = "The collection of this link is not in your library."
+COLLECTION_HINT: Final = "Choose one, or type a new title"
+CASES_STAY: Final = "Its cases stay in the library"
+NOTE_HINT: Final = "Why it is worth keeping"
+EXPORT_HELP: Final = "Plain JSON with your notes; it opens where the same dataset is open."
+PRESENT_HELP: Final = "Full-width slides; arrow keys move them. For a room, start `recap app --large-text`."
 NO_SHARES: Final = "This model gives no probabilities, so it cannot be confident."
+
+
+def damaged_title(files: int) -> str:
+    """Above the files of the library that cannot be read."""
+    number = "One file" if files == 1 else f"{files} files"
+    return f"{number} in your library cannot be read; the others are here"
+
+
+def gone_line(cases: int) -> str:
+    """Of a collection whose cases were removed."""
+    return f"{cases} of its cases {'is' if cases == 1 else 'are'} no longer in the library."
+
+
+def order_title(collection: str) -> str:
+    """Title of a collection's order; Markdown."""
+    return f"Order in {markdown_text(collection)}"
+
+
+def saved_line(case: int) -> str:
+    """After saving."""
+    return f"Case {case} saved."
+
+
+def map_alt(source: str, target: str) -> str:
+    """A card's map in words."""
+    return f"Map: from {source} to {target}"
+
+
+def shared_title(title: str, shared: int, of: int) -> str:
+    """Title of a shared list, which may be its beginning."""
+    return title if shared == of else f"{title}, the first {shared} of {of:,}"
 
 
 def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, of: int) -> str:
@@ -65,7 +109,7 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
 
 def found_headline(count: int, of: int, search: str) -> str:
     """The finding of a search."""
-    return f"{count:,} of {of:,} cases match “{search}”."
+    return f"{count:,} of {of:,} cases match “{search}”." if count else f"No case matches “{search}”."
 
 
 def saved_headline(count: int, collection: str) -> str:

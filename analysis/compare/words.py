@@ -1,13 +1,32 @@
 """The sentences of Compare; every claim follows the rows' verdicts."""
 
+from typing import Final
+
 import pandas as pd
 
 from analysis.compare.comparison import Comparison
 from analysis.formatting import MINUS
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.evaluation_records import label_in_sentence
+from recap.printable import markdown_text
 
-_KINDS: dict[str, str] = {"tail": "rare", "head": "frequent"}
+A_LABEL: Final = "A, the model to compare with"
+B_LABEL: Final = "B, the model in question"
+SIDES_HELP: Final = "Checkpoints, imported predictions and counters. In figures A is grey, B is blue."
+IMPORT_HINT: Final = "Other models' predictions: `recap import-predictions FILE --data DATA`."
+LEGEND: Final = (":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
+EMPTY_BIN: Final = "There is no case in this bin."
+SEEDS_ALT: Final = "The difference of each seed, on the band within which two seeds of one model differ"
+NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases that only one finds, p and verdict"
+SEEN_HELP: Final = "How often the transition occurred in training."
+FLIPPED_ALT: Final = "Cases that exactly one side finds, the largest change of rank first; a click shows both lists"
+OTHER_CASE: Final = "The link's case is not in this dataset, so another one is shown."
+_KINDS: Final = {"tail": "rare", "head": "frequent"}
+
+
+def other_side(side: str, asked: str) -> str:
+    """A link's model that is not open here; Markdown."""
+    return f"The link's model {side.upper()} is not here, so another one is shown: {markdown_text(asked[:60])}"
 
 
 def comparison_headline(found: Comparison) -> str:
@@ -61,6 +80,36 @@ def points(difference: float) -> str:
     return ("0.0" if size == 0 else f"{value:+.{0 if size >= 10 else 1}f}").replace("-", MINUS)
 
 
+def differences_title(metric: str) -> str:
+    """Title of the lead picture."""
+    return f"Difference in {METRIC_LABELS[metric]}, points"
+
+
+def differences_alt(found: Comparison) -> str:
+    """The lead picture in words."""
+    return f"{found.b} minus {found.a} by how often the transition occurred in training, with 95 % intervals"
+
+
+def only_label(model: str, cases: int) -> str:
+    """How many cases only one side finds."""
+    return f"Only {model} {cases:,}"
+
+
+def no_flipped_case(cell: str) -> str:
+    """Instead of an empty list; Markdown."""
+    return f"{markdown_text(cell)}: no case."
+
+
+def case_line(case: int, seen: int) -> str:
+    """The chosen case."""
+    return f"Case {case:,}, seen {seen:,} × in training"
+
+
+def both_alt(a: str, b: str) -> str:
+    """The two lists in words."""
+    return f"The best places of {a} and {b}; ◎ is the true next place"
+
+
 def finds_sentence(found: Comparison) -> str:
     """How many cases each finds that the other misses, and the p-value."""
     row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
@@ -87,7 +136,13 @@ def seeds_sentence(found: Comparison) -> str:
         names = " and ".join(found.unmeasured_seeds)
         return f"Only one seed of {names} was trained, so how far seeds differ is not known."
     band = float(found.row("all")["band"])
-    return f"Grey: two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."
+    return f"Two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."
+
+
+def seeds_line(found: Comparison) -> str:
+    """The same under the picture of seeds, whose grey band shows it."""
+    said = seeds_sentence(found)
+    return said if found.seeds is None else f"The grey band: {said[0].lower()}{said[1:]}"
 
 
 def sentences(found: Comparison) -> list[str]:

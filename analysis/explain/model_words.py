@@ -285,10 +285,18 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> 
     """
     whose = "The curves with the widest range" if group is None else f"The curves of {group}"
     if "lambda_prior" in numbers:
-        learned = ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
-        return f"Learned: {learned}. Bars show how common each value is."
+        return f"Learned: {learned_numbers(numbers)}. Bars show how common each value is."
     thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
     return f"{whose}, on one scale; bars show how common each value is.{thin}"
+
+
+def learned_numbers(numbers: Mapping[str, float]) -> str:
+    """The learned numbers of the paper's prior.
+
+    >>> learned_numbers({"lambda_prior": 1.2, "tau_rec": 87.0})
+    'λ = 1.20, τ = 87.00'
+    """
+    return ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
 
 
 _SYMBOLS: Final = {

@@ -142,7 +142,8 @@ def describe_checks(checks: list[RowCheck]) -> str:
     seeds = max((len(check.seeds) for check in checks), default=0)
     if seeds < 2:
         return (
-            f"Passing the permutation test and the check of transitions: {', '.join(stable)}. Seeds are not compared."
+            f"These pass the permutation test and the check of transitions: {', '.join(stable)}. "
+            "Other seeds were not compared."
         )
     return f"Stable in {seeds} seeds: {', '.join(stable)}."
 

@@ -22,11 +22,12 @@ from analysis.explain.edits import (
 )
 from analysis.explain.paths import TransitionMakers
 from analysis.explain.types import Candidate, PastVisits, PathTerms, Without
-from analysis.formatting import day, days, number_word, ordinal, signed, signed_points, times
+from analysis.formatting import day, days, number_word, ordinal, points, signed, signed_points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.printable import markdown_text
 from recap.privacy import WEEKDAYS
 
 if TYPE_CHECKING:
@@ -36,6 +37,10 @@ if TYPE_CHECKING:
 
 PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
 _SMALL: Final = 0.005
+SCORE_TITLE: Final = "What adds up to the score"
+RUNNER_UP_HELP: Final = "One of the best places, or type the name of any other and press Enter."
+SMALLEST_EDIT: Final = "Smallest edit that reverses the two"
+NO_VISIT: Final = "The user had been to neither place."
 
 
 class Piece(Config):
@@ -216,13 +221,12 @@ def _visits(case: SentenceInput) -> Sentence:
 
 
 def _without(case: SentenceInput) -> list[Sentence]:
-    """The ablation with the largest loss, and two-hop paths."""
-    if not case.without:
-        return []
-    rank = case.target.rank
-    carrying = max(case.without, key=lambda entry: entry.rank)
-    shown = [carrying] if carrying.rank > rank else []
-    hops = next((entry for name in HOPS_ABLATIONS for entry in case.without if slug(entry.name) == name), None)
+    """The ablation with the largest loss, and two-hop paths; not a group that adds nothing to the target."""
+    rank, added = case.target.rank, case.target.groups
+    ablations = [entry for entry in case.without if points(added.get(entry.name, 1.0)) != "0.00"]
+    carrying = max(ablations, key=lambda entry: entry.rank, default=None)
+    shown = [carrying] if carrying is not None and carrying.rank > rank else []
+    hops = next((entry for name in HOPS_ABLATIONS for entry in ablations if slug(entry.name) == name), None)
     if hops is not None and hops not in shown and (case.has_paths or hops.rank != rank):
         shown.append(hops)
     pieces: list[str | Piece] = []
@@ -284,6 +288,86 @@ def part_pill(name: str) -> str:
     return short.get(name) or part_label(name)
 
 
+def other_place(which: int) -> str:
+    """A link's place that is not in the dataset: the first or the second."""
+    return f"The link's {('first', 'second')[which]} place is not in this dataset, so another one is shown."
+
+
+def no_such_place(typed: str) -> str:
+    """A typed place; Markdown."""
+    return f"No other place here is called {markdown_text(typed[:80])}."
+
+
+def no_such_case(typed: str) -> str:
+    """A typed case or user; Markdown."""
+    return f"No case or user “{markdown_text(typed[:40])}” here."
+
+
+def case_help(last: int) -> str:
+    """What the list of cases takes."""
+    return f"Cases of this user. Type a number up to {last:,}, or a user such as “user 41”, and press Enter."
+
+
+def from_line(source: str) -> str:
+    """Where the user is; Markdown."""
+    return f"From {markdown_text(source)}."
+
+
+def ranks_only_line(source: str, model: str) -> str:
+    """Where the user is, and why nothing adds up; Markdown."""
+    return f"{from_line(source)} {markdown_text(model)} gives scores without contributions."
+
+
+def rank_of(place: str) -> str:
+    """Label of a place's rank; Markdown."""
+    return f"Rank of {markdown_text(place)}"
+
+
+def lead_over(place: str) -> str:
+    """Label of a place's lead; Markdown."""
+    return f"Lead over {markdown_text(place)}"
+
+
+def tick_a_visit(num_places: int) -> str:
+    """The line below a published model's visits."""
+    return f"Tick a visit to remove it; all {num_places:,} places are re-ranked."
+
+
+def no_path(place: str) -> str:
+    """Instead of two-hop paths; Markdown."""
+    return f"No two-hop path leads to {markdown_text(place)}."
+
+
+def left_out_edits(reason: str) -> str:
+    """Edits of a link that do not fit; Markdown."""
+    return f"The link's edits were left out: {markdown_text(reason)}"
+
+
+def curves_line(marks: str) -> str:
+    """The line below the curves; Markdown.
+
+    Args:
+        marks: of the two places.
+    """
+    return f":small[:gray[The curves on which the two places differ most, on one scale.] {marks}]"
+
+
+def map_alt(shown: "CaseExplanation") -> str:
+    """The map in words."""
+    through = ", ".join(path.name for path in shown.paths) or "no place"
+    return f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}"
+
+
+def visits_alt(shown: "CaseExplanation") -> str:
+    """The chart of past visits in words."""
+    return "; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits)
+
+
+def visits_label(*, all_shown: bool) -> str:
+    """Label of the buttons that remove a visit."""
+    return "Remove a visit" if all_shown else "Remove a visit (these change the score most)"
+
+
 def describe_chart(shown: "CaseExplanation") -> str:
     """The line below the contributions."""
     said = ["Click a row to open it."]
@@ -301,10 +385,10 @@ def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) ->
     """The line below the table of paths."""
     whose = " of other users" if strongest.points is not None else ""
     counted = f"{strongest.count_in:,} of {strongest.total_in:,} transitions{whose}"
-    row = "All paths" if part == PATHS else part_label(part)
+    every = "“All paths” to cut them for every place" if part == PATHS else f"“{part_label(part)}” to leave it out"
     return (
         f"From {shown.source_name}, {counted} led to {strongest.name}. Tick a path to cut it for "
-        f"{shown.target_name}; tick “{row}” to cut all paths for every place."
+        f"{shown.target_name}; tick {every}."
     )
 
 

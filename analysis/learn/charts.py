@@ -128,12 +128,11 @@ class Dots:
 
 @dataclass(frozen=True)
 class Way:
-    """A line from a place to a place, as thick as it is often taken; dashed where nobody takes it."""
+    """A line from a place to a place, as thick as it is often taken; dotted where nobody takes it."""
 
     source: int
     target: int
     width: float
-    label: str = ""
     taken: bool = True
 
 

@@ -202,15 +202,8 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
         )
     for place, name in chart.names.items():
         x, y = float(chart.longitude[place]), float(chart.latitude[place])
-        above = {"xanchor": "center", "yshift": 16, "bgcolor": translucent(palette.page, 0.75)}
+        above = {"xanchor": "center", "yshift": 19, "bgcolor": translucent(palette.page, 0.75)}
         figure.add_annotation(note(x, y, escape_tags(name), palette.ink, 12, **above))
-    for way in chart.ways:
-        ends = [way.source, way.target]
-        if way.label:
-            # Nearer to the start: there is less to lie upon than in the middle of a town.
-            x, y = (float(at[ends] @ (0.6, 0.4)) for at in (chart.longitude, chart.latitude))
-            colour = palette.paths.text if way.taken else palette.quiet
-            figure.add_annotation(note(x, y, way.label, colour, xanchor="center", bgcolor=palette.page))
     styled(figure, palette, height=_MAP_PX)
     for update in (figure.update_xaxes, figure.update_yaxes):
         update(visible=False)

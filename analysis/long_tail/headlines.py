@@ -12,6 +12,7 @@ from analysis.records.accuracy import METRIC_LABELS, finds_and
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_in_sentence
 from recap import columns as c
+from recap.printable import markdown_text
 
 FLAT: Final = 0.1
 """An interval entirely below this counts as no difference."""
@@ -19,6 +20,17 @@ KINDS_HELP: Final = (
     "Outvoted by X: without X the case would be found. The other kinds are not causes; the first that applies counts: "
     "out of reach, near miss, same category."
 )
+ETA_LABEL: Final = "Rare: seen at most … times"
+BY_COUNT: Final = "Accuracy by how often training saw it"
+COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place was visited before and is within two hops"
+HOPS_ALT: Final = "Unseen transitions reached, places reached and signal-to-noise ratio for one to five hops"
+WITHOUT_PARTS: Final = "Ranked again without each part; lines are 95 % intervals over users."
+NO_PART_MATTERS: Final = "Without any single part, accuracy changes by no more than chance."
+RANK_HELP: Final = "Rank of the true place."
+WHY_HELP: Final = "Needs X: without X the case would be lost."
+HOUR_HELP: Final = "Local hour of the current check-in."
+UNREADABLE_FILTER: Final = "The link's filter of cases cannot be read, so all cases are listed."
+LIST_ALT: Final = "Cases with places, counts and ranks; the last column opens a case"
 PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", "graph_token": "the graph token"}
 """Ablations whose lost hits are named."""
 
@@ -70,7 +82,7 @@ def rare_sentence(model: str, metric: str, rare: RareAccuracy, cohorts: pd.DataF
     """
     if not rare.n_known or not rare.n_new:
         return ""
-    said = finds_and(model, rare.known, rare.new, metric, "places the user has visited")
+    said = finds_and(model, rare.known, rare.new, metric, "places a user knows")
     new = cohorts[~cohorts[c.IN_HISTORY]].set_index(c.WITHIN_TWO_HOPS)
     if not (new["n"] > 0).all():
         return said
@@ -95,6 +107,36 @@ def bars_caption(reference: str) -> str:
     return f"Small numbers are cases; **–** marks {reference}."
 
 
+def counts_alt(model: str, axis: str) -> str:
+    """The bars in words."""
+    return f"{model}: accuracy by {axis.lower()}"
+
+
+def no_parts(model: str) -> str:
+    """A model without ablations; Markdown."""
+    return f"{markdown_text(model)} has no parts to leave out."
+
+
+def no_kinds(model: str) -> str:
+    """A model whose misses have no kinds; Markdown."""
+    return f"{markdown_text(model)} has no contributions, so its misses have no kinds."
+
+
+def no_cell(min_users: int) -> str:
+    """Instead of the map of misses."""
+    return f"No cell of the city has test cases of {min_users} users or more."
+
+
+def map_alt(cells: int) -> str:
+    """The map of misses in words."""
+    return f"Map of {cells} cells; the table has the same numbers"
+
+
+def listed_of(listed: int, of: int) -> str:
+    """How many cases pass the filters."""
+    return f"{listed:,} of {of:,} cases"
+
+
 def list_line(model: str, reference: str, k: int) -> str:
     """The line under the list of cases."""
     return (
@@ -104,7 +146,7 @@ def list_line(model: str, reference: str, k: int) -> str:
 
 def kinds_line(missed: int, k: int) -> str:
     """The line under the kinds of misses."""
-    return f"{missed:,} test cases rank below {k}. Tick a row to list its cases."
+    return f"In {missed:,} test cases the true place ranks below {k}. Tick a row to list its cases."
 
 
 def map_line(min_users: int) -> str:
@@ -153,7 +195,11 @@ def retrained_line(table: pd.DataFrame, metric: str) -> str:
 def _changed(name: str) -> str:
     """A variant's name inside a sentence."""
     name = name.replace("w/o Shortcut", "w/o the holdout loss")  # the paper's name
-    return f"without {name.removeprefix('w/o ')}" if name.startswith("w/o ") else f"with {name.removeprefix('with ')}"
+    return (
+        f"without {name.removeprefix('w/o ').lower()}"
+        if name.startswith("w/o ")
+        else f"with {name.removeprefix('with ')}"
+    )
 
 
 def lost_hits_line(hits: LostHits) -> str:

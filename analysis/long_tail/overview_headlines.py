@@ -22,6 +22,8 @@ _ACTIONS: Final = {
     "Nearest": "Ranking by distance",
 }
 """A counter as the subject of a sentence, by its label."""
+NO_MODEL: Final = "No model is trained on this dataset yet."
+MODELS_ALT: Final = "Accuracy of every model with 95 % intervals over users"
 _PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths"}
 
 
@@ -118,10 +120,15 @@ def column_title(column: str) -> str:
     return ends.get(column.rpartition("_")[2]) or {"all": "All", **PANEL_TITLES}[column]
 
 
+def intervals_line(line: str) -> str:
+    """The line under the lead picture, with that of `curves_line`."""
+    return f"95 % intervals are in the table. {line}".strip()
+
+
 def groups_line(groups: pd.DataFrame) -> str:
     """How many cases each group has, and what the intervals are."""
     n = groups.drop_duplicates("group").set_index("group")["n"]
-    counts = ", ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
+    counts = "; ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
     return f"Cases: {counts}. From and to: 95 % interval over users."
 
 

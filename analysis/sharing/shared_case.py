@@ -121,7 +121,7 @@ class Reidentification(Config):
     def sentence(self) -> str:
         """The number that matters, in words."""
         if self.matching_users == 1:
-            return "Some shared case matches exactly one user."
+            return "At least one shared case matches exactly one user."
         unmasked = "exactly one does" if self.fitting_as_recorded == 1 else f"{self.fitting_as_recorded:,} do"
         return f"At least {self.matching_users:,} users match each shared case; unmasked, {unmasked}."
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter, hide_truth
-from analysis.cases.case_table import CAUSES, REASON
+from analysis.cases.case_table import CAUSES, REASON, REFERENCE
 from analysis.figures.palette import Theme, palette_of
-from analysis.formatting import user_name
+from analysis.formatting import rank_column, user_name
 from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
@@ -172,6 +172,8 @@ def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     readable = shown[[name for name in columns if name in shown]].copy()
     if c.USER in readable:
         readable[c.USER] = shown[c.USER].map(user_name)
+    for name in {c.RANK, REFERENCE} & set(readable):
+        readable[name] = rank_column(shown[name])
     in_words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]
     return readable.astype(dict.fromkeys(in_words, "category"))
 

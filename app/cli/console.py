@@ -1,7 +1,7 @@
 """Output of commands: tables or one JSON object on stdout, progress on stderr."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Annotated, Any
 
@@ -59,14 +59,18 @@ def print_next(commands: dict[str, str], on: Console) -> None:
         on.print(f"{purpose}:\n  {command}", markup=False, highlight=False, soft_wrap=True)
 
 
-def pairs_table(title: str, rows: dict[str, Any]) -> Table:
-    """A table of two columns for people; nothing in it is markup."""
+def pairs_table(title: str, rows: dict[str, Any], names: Mapping[str, str] | None = None) -> Table:
+    """A table of two columns for people; nothing in it is markup.
+
+    Args:
+        names: of the rows, where they are not their keys.
+    """
     table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="dim")
     table.add_column(justify="right")
     for name, value in rows.items():
         shown = f"{value:,}" if isinstance(value, int) else f"{value:.4f}" if isinstance(value, float) else str(value)
-        table.add_row(escape(name.replace("_", " ")), escape(shown))
+        table.add_row(escape((names or {}).get(name, name.replace("_", " "))), escape(shown))
     return table
 
 

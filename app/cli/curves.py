@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag = False) -> None:
     """Show the learned curves, and the accuracy lost without each part."""
+    from analysis.explain import model_words
     from analysis.explain.curves import describe_learned, learned_numbers
     from analysis.workspace import Workspace
 
@@ -29,7 +30,7 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
         return
     console.print(_curve_table(learned.curves))
     if numbers:
-        console.print(", ".join(f"{name} = {value:.3g}" for name, value in numbers.items()))
+        console.print(f"Learned: {model_words.learned_numbers(numbers)}.")
     table = _table("Lost without each part, ranked again", "among", "without", "HR@20", "95 %", "MRR", "95 %")
     for row in worth.to_dict(orient="records"):
         hr, mrr = (f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}" for name in ("hr", "mrr"))
@@ -47,6 +48,8 @@ def _worth(opened: "Workspace") -> "pd.DataFrame":
 
 
 def _curve_table(curves: "list[Curve]") -> Table:
+    from analysis.explain.model_words import curve_label
+
     table = _table("Learned curves", "group", "feature", "unit", "from", "to", "lowest", "highest")
     groups: dict[str, list[Curve]] = {}
     for curve in curves:
@@ -55,8 +58,8 @@ def _curve_table(curves: "list[Curve]") -> Table:
         for at, curve in enumerate(members):
             table.add_row(
                 "" if at else group,
-                escape(curve.name),
-                escape(curve.unit),
+                escape(curve_label(curve.name)),
+                escape("no or yes" if curve.unit == "yes" else curve.unit),
                 f"{curve.amounts[0]:,.3g}",
                 f"{curve.amounts[-1]:,.3g}",
                 signed_points(min(curve.points)),

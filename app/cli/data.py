@@ -10,6 +10,7 @@ from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, print_next, progress_console
 from app.cli.options import DatasetArgument
+from app.cli.words import HOP_COLUMNS, STATISTICS
 
 if TYPE_CHECKING:
     from recap.data.parsing.options import ReadOptions
@@ -71,7 +72,7 @@ def prepare(
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or duckdb, which sorts foursquare, csv and parquet files on disk.")
+        str, typer.Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
     ] = "auto",
     engine_memory: Annotated[
         float | None, typer.Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
@@ -233,11 +234,11 @@ def stats(
         return
     hops, sample = statistics["hops"], statistics.get("hop_sample")
     shares = {name: value for name, value in statistics.items() if name not in ("hops", "hop_sample", "fingerprint")}
-    console.print(pairs_table(f"Transitions of {data}", shares))
-    title = "Fingerprint of the split (trajectory_last cases; graph over distinct sources)"
-    console.print(pairs_table(title, {**statistics["fingerprint"]}))
-    table = Table(title="N-hop candidate sets (coverage over unique unseen test pairs)", title_justify="left")
-    for heading in ("N", "coverage", "candidates a source", "SNR × 1000", "candidates (all POIs)", "SNR × 1000 (all)"):
+    console.print(pairs_table(f"Transitions of {data}", shares, STATISTICS))
+    title = "Fingerprint of the split, from the last transition of each trajectory"
+    console.print(pairs_table(title, {**statistics["fingerprint"]}, STATISTICS))
+    table = Table(title="Places within so many hops", title_justify="left")
+    for heading in HOP_COLUMNS:
         table.add_column(heading, justify="right")
     for row in hops:
         table.add_row(

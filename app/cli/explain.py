@@ -227,6 +227,7 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
 
 def _contributions(explanation: "CaseExplanation") -> Table:
     """Groups and non-zero terms of both places, with the rank without each."""
+    from analysis.explain.model_words import curve_label
     from analysis.explain.sentences import part_label
 
     a, b = explanation.a, explanation.b
@@ -241,7 +242,7 @@ def _contributions(explanation: "CaseExplanation") -> Table:
         add(part_label(group), a.groups[group], b.groups[group], ranks.get(group, ""))
         for term in terms if terms != [group] else []:
             if a.terms[term] or b.terms[term]:
-                add(f"  {term.replace('_', ' ')}", a.terms[term], b.terms[term], style="dim")
+                add(f"  {curve_label(term)}", a.terms[term], b.terms[term], style="dim")
     table.add_row("Score", points(a.score), points(b.score), signed_points(a.score - b.score), "", style="bold")
     for name, rank in ranks.items():
         if name not in explanation.groups:

@@ -1,10 +1,13 @@
 """Data frames in the output of commands: plain rows for JSON, a table for people."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
+
+from app.cli.words import cell_words
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -19,13 +22,19 @@ def plain_rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
     ]
 
 
-def frame_table(title: str, table: "pd.DataFrame") -> Table:
-    """A table for people; the title is not markup."""
+def frame_table(title: str, table: "pd.DataFrame", headings: Mapping[str, str]) -> Table:
+    """A table for people.
+
+    Args:
+        title: not markup.
+        headings: by column, in the order they are printed; other columns are left out.
+    """
     shown = Table(title=escape(title), title_justify="left")
-    for name in table.columns:
-        shown.add_column(str(name).replace("_", " "), justify="left" if table[name].dtype == object else "right")
-    for row in table.itertuples(index=False):
-        shown.add_row(*map(_cell, row))
+    listed = [name for name in headings if name in table]
+    for name in listed:
+        shown.add_column(escape(headings[name]), justify="right" if table[name].dtype.kind in "iufb" else "left")
+    for row in table[listed].itertuples(index=False):
+        shown.add_row(*(_cell(cell_words(value)) for value in row))
     return shown
 
 

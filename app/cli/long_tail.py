@@ -9,11 +9,13 @@ from analysis.formatting import rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption
+from app.cli.words import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS
 from recap import columns as c
 from recap.errors import ConfigError
 
 if TYPE_CHECKING:
     import pandas as pd
+    from rich.table import Table
 
     from analysis.workspace import Workspace
 
@@ -39,7 +41,7 @@ def overview(
         transition_distribution,
     )
     from analysis.long_tail.notable_cases import find_notable
-    from analysis.records.accuracy import is_known
+    from analysis.records.accuracy import METRIC_LABELS, is_known
     from analysis.records.case_groups import PANELS
     from analysis.records.evaluation_records import models_shown
     from analysis.records.imported import find_predictions
@@ -75,7 +77,8 @@ def overview(
     for name in ("headline", "sentence", "curves_line"):
         if payload[name]:
             console.print(payload[name], markup=False, soft_wrap=True)
-    console.print(frame_table(f"{metric} over cases", table_of_models(groups)[["model", "all", *PANELS]]))
+    table = table_of_models(groups)[["model", "all", *PANELS]]
+    console.print(frame_table(f"{METRIC_LABELS[metric]} over cases", table, HEADINGS))
     console.print(f"{words.distribution_title(over_pairs)}.")
     for card in cards:
         first = card.counter_rank if card.rank_without is None else card.rank_without
@@ -112,6 +115,7 @@ def long_tail(
     )
     from analysis.long_tail.lift import kept_hops, kept_lift
     from analysis.long_tail.misses import count_misses, describe_misses, label_misses
+    from analysis.records.accuracy import METRIC_LABELS
     from analysis.records.causes import ablation_worth
 
     opened = open_model(data, checkpoint, baseline)
@@ -142,8 +146,22 @@ def long_tail(
     for sentence in facts.values():
         console.print(sentence, markup=False, soft_wrap=True)
     for name, table in tables.items():
-        over = "" if not name.startswith("by_") else f", {metric} of {label} over cases"
-        console.print(frame_table(name.replace("_", " ") + over, table))
+        console.print(_printed(name, table, f"{METRIC_LABELS[metric]}, {label}", other.label))
+
+
+def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "Table":
+    """A table for people.
+
+    Args:
+        value, reference: headings of the model's accuracy and of the other model's.
+    """
+    by_name = {"hops": HOP_HEADINGS, "lift": LIFT_HEADINGS, "worth": WORTH_HEADINGS, "misses": MISS_HEADINGS}
+    headings = dict(by_name.get(name, HEADINGS))
+    if name.startswith("by_"):
+        columns = ("bin", c.IN_HISTORY, c.WITHIN_TWO_HOPS, "n", "value", "lower", "upper", "reference")
+        named = headings | {"value": value, "reference": reference}
+        headings = {column: named[column] for column in columns}
+    return frame_table(TITLES[name], table, headings)
 
 
 def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Workspace":

@@ -111,7 +111,8 @@ def show(run_id: RunId, as_json: JsonFlag = False) -> None:
     facts |= {name: described[name] for name in ("pid", "host", "device", "checkpoint", "error") if described[name]}
     if best is not None:
         val = best["val"]["all"]
-        facts |= {f"best epoch {best['epoch']}, val {name}": val[name] for name in ("hr1", "hr20", "mrr")}
+        shown = {"hr1": "HR@1", "hr20": "HR@20", "mrr": "MRR"}
+        facts |= {f"best epoch {best['epoch']}, validation {label}": val[name] for name, label in shown.items()}
     if (spec := described["spec"]) is not None:
         facts |= {name: spec[name] for name in ("preset", "seed", "notes") if spec[name]}
     console.print(pairs_table(f"Run {run.id}", facts))

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from app.components import words
 from app.components.text import quiet
 from app.sources import Source
 from recap.printable import markdown_text
@@ -28,7 +29,7 @@ def _card(source: Source) -> None:
     facts = {
         "Model": markdown_text(checkpoint.label),
         "Dataset": markdown_text(manifest.dataset_name),
-        "People": "invented, no real person is in it" if manifest.synthetic else "real check-ins: sensitive",
+        "People": words.INVENTED_PEOPLE if manifest.synthetic else words.REAL_PEOPLE,
         "Preset": f"{markdown_text(train.preset)}, seed {train.seed}",
         "Kept epoch": f"{manifest.best.epoch} of {train.epochs}, validation MRR {manifest.best.val['mrr']:.4f}",
         **_parts(checkpoint),
@@ -36,10 +37,7 @@ def _card(source: Source) -> None:
         "Trained on data": f"`{manifest.dataset_hash[:12]}`",
     }
     st.table(facts, border="horizontal")
-    quiet(
-        "Predictions about single people can expose their routines: use aggregates, ask for consent, "
-        "and base no decision about a person on them."
-    )
+    quiet(words.ROUTINES)
     path = source.checkpoint_folder / CARD
     if path.is_file():
         st.download_button(
@@ -54,11 +52,12 @@ def _card(source: Source) -> None:
 
 def _parts(checkpoint: "Checkpoint") -> dict[str, str]:
     if not checkpoint.is_recap:
-        return {"Parts of a score": "none, one number for each place"}
+        return {"Parts of a score": words.NO_PARTS}
     model = checkpoint.recap_training.model
-    inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts)
+    has = {"graph_token": model.has_token, "prior": model.has_prior, "correction": model.has_correction}
+    inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts if has[part])
     return {
-        "Graph": f"token of exactly {model.num_hops} hops" if model.use_graph else "switched off",
+        "Graph": words.graph_fact(model.num_hops if model.use_graph else None),
         "Recent window": f"{model.recent_window} check-ins",
         "Inactive at this epoch": markdown_text(inactive) if inactive else "nothing",
     }

@@ -5,6 +5,7 @@ import streamlit as st
 
 from analysis.records.case_selection import CaseSelection
 from app import state
+from app.components import words
 from app.components.chart_table import chart_table
 from recap import columns as c
 from recap.errors import RecapError
@@ -21,7 +22,7 @@ def current_selection() -> CaseSelection | None:
         try:
             select(CaseSelection.parse(asked))
         except RecapError:
-            st.warning("The link's choice of cases cannot be read, so all cases are listed.")
+            st.warning(words.OTHER_CASES)
             select(None)
     kept = st.session_state.get(_KEPT)
     state.write_param(PARAM, kept)

@@ -11,6 +11,7 @@ import streamlit as st
 from analysis.cases.case_filter import CaseFilter
 from analysis.cases.case_table import FROM, HOUR
 from analysis.glossary import TERMS
+from analysis.long_tail import headlines
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.figures import OPEN, known_before, list_cases, options_of
@@ -57,14 +58,14 @@ def show_case_table(
         _controls(table, chosen, show_truth=show_truth)
         _chips(chosen)
         st.space("stretch")
-        quiet(f"{len(listed.cases):,} of {len(table):,} cases", width="content")
+        quiet(headlines.listed_of(len(listed.cases), len(table)), width="content")
     button = st.column_config.ButtonColumn("Open", width=92, type="tertiary", key=key)
     st.dataframe(
         listed.rows,
         hide_index=True,
         height=HEIGHT,
         column_config={**columns, OPEN: button},
-        alt="Cases with places, counts and ranks; the last column opens a case",
+        alt=headlines.LIST_ALT,
     )
 
 
@@ -80,7 +81,7 @@ def current_filter() -> CaseFilter:
         try:
             _keep(CaseFilter.from_text(asked))
         except RecapError:
-            st.warning("The link's filter of cases cannot be read, so all cases are listed.")
+            st.warning(headlines.UNREADABLE_FILTER)
             _keep(CaseFilter())
     chosen = CaseFilter.from_text(st.session_state.get(_KEPT, ""))
     state.write_param(_PARAM, chosen.text or None)
@@ -114,7 +115,7 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
         words: dict[str, tuple[str, Callable[[str], str]]] = {
             "categories": ("Category of the true place", visible),
             "reasons": ("Kind of miss", lambda name: TERMS[name].word),
-            "causes": ("Found with, lost without", ABLATION_LABELS.__getitem__),
+            "causes": ("Found, but lost without", ABLATION_LABELS.__getitem__),
         }
         for name, (label, words_of) in words.items():
             options = offered[name]
@@ -174,6 +175,6 @@ def _known_columns() -> dict[str, Any]:
     return {
         c.CASE: number("Case", width=64),
         c.USER: text("User", width=90),
-        HOUR: number("Hour", width=64, help="Local hour of the current check-in."),
+        HOUR: number("Hour", width=64, help=headlines.HOUR_HELP),
         FROM: text("From", width=330),
     }

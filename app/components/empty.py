@@ -5,16 +5,16 @@ import streamlit as st
 from analysis.workspace import Workspace
 from app import state
 from app.cached.workspace import open_workspace
+from app.components import words
 from app.pages import OPEN_DATA
 from app.settings import AppSettings
 from app.sources import Source
 
 
-def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, Workspace] | None:
+def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace] | None:
     """The chosen source and its dataset; None, with a message, if there is none or it has no test case.
 
     Args:
-        otherwise: what cannot be done without test cases, as "so there is nothing to compare".
         lists: see `app.state.current_source`.
     """
     source = state.current_source(lists=lists)
@@ -23,7 +23,7 @@ def source_with_cases(otherwise: str, *, lists: bool = False) -> tuple[Source, W
         return None
     opened = open_workspace(source)
     if opened.cases.empty:
-        st.info(f"This dataset has no test case, {otherwise}.")
+        st.info(words.NO_TEST_CASE)
         return None
     return source, opened
 
@@ -39,7 +39,7 @@ def open_data_button() -> None:
 def no_source() -> None:
     """The empty state without any dataset."""
     st.title("Nothing to open yet")
-    st.markdown("Open a table of check-ins, or make a dataset and a model with three commands:")
+    st.markdown(words.NO_SOURCE)
     open_data_button()
     st.code(
         "recap prepare check-ins.txt --format foursquare --out data\n"

@@ -17,7 +17,6 @@ from app.cached.workspace import Ranker, kept_causes
 from app.components.ablations import ask_for_ablations
 from app.components.chart_table import chart_table, ticked_row
 from app.components.text import quiet, section
-from recap.printable import markdown_text
 
 MAP_HEIGHT: Final = 330
 
@@ -38,7 +37,7 @@ def show_misses(ranker: Ranker, k: int, list_kind: Callable[[str | None], None])
 def _show_kinds(ranker: Ranker, k: int, list_kind: Callable[[str | None], None]) -> None:
     section("Kinds of misses", help=headlines.KINDS_HELP)
     if ranker.model is not None or not ranker.source.has_parts:
-        quiet(f"{markdown_text(ranker.label)} has no contributions, so its misses have no kinds.")
+        quiet(headlines.no_kinds(ranker.label))
         return
     if kept_causes(ranker.source) is None:
         ask_for_ablations(ranker.source)
@@ -66,13 +65,13 @@ def _show_map(ranker: Ranker, k: int) -> None:
     section("Where misses happen")
     cells = tables.cells_of_misses(ranker, k)
     if cells.empty:
-        quiet(f"No cell of the city has test cases of {MIN_USERS} users or more, so none is shown.")
+        quiet(headlines.no_cell(MIN_USERS))
         return
     st.pydeck_chart(
         maps.map_of_misses(ranker.source, cells, k, state.theme_palette().theme),
         height=MAP_HEIGHT,
         key="miss-map",
-        alt=f"Map of {len(cells)} cells; the table has the same numbers",
+        alt=headlines.map_alt(len(cells)),
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.map_line(MIN_USERS), width="content")

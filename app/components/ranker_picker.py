@@ -6,8 +6,8 @@ import streamlit as st
 
 from app import state
 from app.cached.workspace import Ranker
+from app.components import words
 from app.sources import Source
-from recap.printable import markdown_text
 
 MODEL, REFERENCE = "model", "reference"
 
@@ -28,7 +28,7 @@ def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker,
 def _current(name: str, default: str, rankers: Mapping[str, Ranker]) -> Ranker:
     asked = state.incoming(name)
     if asked is not None and asked not in rankers:
-        st.warning(f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}")
+        st.warning(words.other_model(asked))
     return rankers[state.current_choice(name, {token: token for token in rankers}, default)]
 
 

@@ -11,6 +11,7 @@ from analysis.sharing.share import share_cases
 from analysis.sharing.shared_case import Reidentification, SharedPage
 from app.cached import maps
 from app.cached.workspace import open_workspace
+from app.components import words
 from app.components.text import choose_one, quiet
 from app.components.toolbar import file_words, save_button
 from app.sources import Source
@@ -71,9 +72,9 @@ def _report(page: SharedPage, estimate: Reidentification) -> None:
     st.markdown(f"**{markdown_text(page.note)}**")
     st.table({change.what: markdown_text(change.how) for change in page.changes}, border="horizontal")
     st.markdown(f"**{markdown_text(estimate.sentence)}**")
-    lines = [f"Counted over all {estimate.users:,} users of the dataset."]
+    lines = [words.counted_over(estimate.users)]
     if page.min_users is not None and estimate.matching_users < page.min_users:
-        lines.append(f"Fewer than {page.min_users} match: *Places hidden* also blurs the user's own places.")
+        lines.append(words.too_few(page.min_users))
     quiet(" ".join(lines))
 
 

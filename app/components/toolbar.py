@@ -12,6 +12,7 @@ from analysis.records.accuracy import METRIC_LABELS
 from analysis.sharing.tables import is_personal, share_table, to_csv
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
+from app.components import words
 from app.components.text import quiet
 from app.pages import View
 from app.settings import AppSettings
@@ -45,7 +46,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         label_visibility="collapsed",
         width=width,
         on_change=state.unless_late(choose, "source", "predictions"),
-        help="The demo city, your own folder, and what the app was started with.",
+        help=words.SOURCES_HELP,
     )
 
 
@@ -97,7 +98,7 @@ def truth_toggle() -> bool:
         key="truth",
         bind="query-params",
         persist_state="session",  # whoever hides it on one page does not meet it on the next
-        help="Off hides the true next place.",
+        help=words.TRUTH_HELP,
     )
 
 
@@ -130,15 +131,11 @@ def download_buttons(
 ) -> None:
     """The content of `downloads`."""
     with st.container():
-        quiet("Tables as CSV. Each chart has a PNG in its own corner.")
+        quiet(words.CSV_TABLES)
         exact = False
         if pictures or any(map(is_personal, tables.values())):
-            exact = st.toggle("As recorded", key=f"{key}-exact", help="Real times, places and users' numbers.")
-            quiet(
-                "The files contain people's places and times: keep them to yourself."
-                if exact
-                else "Safe to share: pseudonyms, no dates, rare places blurred."
-            )
+            exact = st.toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
+            quiet(words.KEEP_FILES if exact else words.SAFE_FILES)
         for name, table in tables.items():
             write = partial(_table_file, source, table, exact)
             save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")

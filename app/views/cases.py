@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.cases import words
 from analysis.cases.library import Library, Shelf
 from app.cached import tables
 from app.components.cases.card_grid import chosen_entry, show_cards
@@ -29,7 +30,7 @@ from recap.printable import markdown_text
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is none to collect")
+    there = source_with_cases()
     if there is None:
         return
     source, opened = there
@@ -75,8 +76,7 @@ def _toolbar(source: Source, shelf: Shelf, listed: Listed) -> None:
 def _name_damaged(shelf: Shelf) -> None:
     if not shelf.damaged:
         return
-    number = "One file" if len(shelf.damaged) == 1 else f"{len(shelf.damaged)} files"
-    with st.expander(f"{number} in your library cannot be read; the others are here", icon=":material/warning:"):
+    with st.expander(words.damaged_title(len(shelf.damaged)), icon=":material/warning:"):
         for entry in shelf.damaged[:20]:
             st.markdown(f"- {markdown_text(entry.file)}: {markdown_text(entry.reason[:200])}")
 

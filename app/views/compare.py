@@ -22,23 +22,23 @@ _NAMES = ("a", "b")
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is nothing to compare")
+    there = source_with_cases()
     if there is None:
         return
     source, opened = there
     options = side_options(source)
     a, b = _current_sides(source, options)
     with st.container(horizontal=True, vertical_alignment="center"):
-        _pick("a", "A, the model to compare with", options)
+        _pick("a", words.A_LABEL, options)
         st.button(
             "", icon=":material/swap_horiz:", type="tertiary", key="exchange", on_click=_exchange, help="Exchange"
         )
-        _pick("b", "B, the model in question", options)
+        _pick("b", words.B_LABEL, options)
         metric = metric_control()
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
             source_picker(source)
-            quiet("Other models' predictions: `recap import-predictions FILE --data DATA`.")
+            quiet(words.IMPORT_HINT)
         data = st.container(horizontal=True, width="content", vertical_alignment="center")
     found = comparisons.compared(a, b, metric, found_within(metric))
     st.title(markdown_text(words.comparison_headline(found)), anchor=False)
@@ -66,9 +66,7 @@ def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, 
         if asked is not None and asked in options:
             st.session_state[f"side_{name}"] = asked
         elif asked is not None:
-            st.warning(
-                f"The link's side {name.upper()} is not here, so another one is shown: {markdown_text(asked[:60])}"
-            )
+            st.warning(words.other_side(name, asked))
             st.session_state[f"side_{name}"] = default
         if st.session_state.get(f"side_{name}") not in options:
             st.session_state[f"side_{name}"] = default
@@ -88,7 +86,7 @@ def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
         label_visibility="collapsed",
         width=205,
         on_change=state.unless_late(lambda: st.session_state.update({f"side_{name}": st.session_state[key]}), *_NAMES),
-        help="Checkpoints, imported predictions and counters. In figures A is grey, B is blue.",
+        help=words.SIDES_HELP,
     )
 
 

@@ -25,19 +25,21 @@ from app.components.explain.ranks_only import show_ranks_only
 from app.components.explain.tabs import COLOURS, show_tabs
 from app.components.explain.what_if import current_edits, show_what_if
 from app.components.share import share_button
-from app.components.text import choose_one, shown_sentence
-from app.components.toolbar import download_buttons, source_picker, truth_toggle
+from app.components.text import shown_sentence
+from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
 from app.sources import Source
 from recap import columns as c
 
 NARROW: Final = 234
 _HALVES: Final = {"prediction": "This prediction", "model": "The model"}
+# By what a link says; older ones have the label.
+_HALVES_IN_LINKS: Final = {name: name for name in _HALVES} | {label: name for name, label in _HALVES.items()}
 _FEATURE_COLOURS: Final = {"revisits": "violet", "paths": "green"}
 
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is nothing to explain", lists=True)
+    there = source_with_cases(lists=True)
     if there is None:
         return
     source, opened = there
@@ -60,7 +62,7 @@ def _explain(source: Source, case: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         case_picker(source, case)
         against_slot = st.container(width="content")
-        half = _half()
+        half = choice_control("half", _HALVES_IN_LINKS, "prediction", _HALVES)
         st.space("stretch")
         exports = st.container(horizontal=True, width="content", gap="xsmall")
         more = st.popover("", icon=":material/tune:", key="more", help="Model, truth, files")
@@ -100,11 +102,6 @@ def _explain(source: Source, case: int) -> None:
         _files(source, shown, pair)
 
 
-def _half() -> str:
-    """The open half of the page: this prediction, or the model."""
-    return choose_one("Half", list(_HALVES), key="half", named=_HALVES.__getitem__, bind="query-params")
-
-
 def _share(source: Source, shown: CaseExplanation) -> None:
     def checked() -> list[CaseExplanation]:
         return [shown.model_copy(update={"checks": explanations.check(source, shown)})]
@@ -113,7 +110,6 @@ def _share(source: Source, shown: CaseExplanation) -> None:
 
 
 def _files(source: Source, shown: CaseExplanation, pair: Pair) -> None:
-    """Files to save: the contributions and the map."""
     both = [entry.model_dump(exclude={"groups", "terms"}) | entry.terms for entry in (shown.a, shown.b)]
 
     def draw(exact: bool) -> bytes:

@@ -7,7 +7,7 @@ from analysis.learn.progress import QUESTIONS, Progress
 from app import state
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
-from app.components.learn import place
+from app.components.learn import place, words
 from app.components.learn.lesson_page import show_lesson
 from app.components.learn.teacher import show_teacher
 from app.components.text import quiet
@@ -28,7 +28,7 @@ def view() -> None:
         _show_contents(number, progress)
         answered = sum(progress.answered(at) for at in range(len(COURSE)))
         quiet(
-            f"Lessons 1 to {ROUTE}: {MINUTES} minutes. {answered} of {QUESTIONS * len(COURSE)} questions answered.",
+            words.progress_line(ROUTE, MINUTES, answered, QUESTIONS * len(COURSE)),
             width="content",
         )
         st.space("stretch")

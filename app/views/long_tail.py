@@ -38,14 +38,15 @@ from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
 
 CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
-TAB: Final = "tab"
+# By what a link says; older ones have the title.
+TABS: Final = {"cases": CASES, "worth": WORTH, "misses": MISSES} | {name: name for name in (CASES, WORTH, MISSES)}
 BY: Final = {"transition": c.TRANSITION_COUNT, "place": c.DESTINATION_COUNT}
 BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
 
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is no accuracy to show")
+    there = source_with_cases()
     if there is None:
         return
     source, _ = there
@@ -78,7 +79,7 @@ def eta_slider() -> int:
         "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
     )
     return st.slider(
-        "Rare: seen at most … times",
+        headlines.ETA_LABEL,
         0,
         9,
         key="pick_eta",
@@ -94,7 +95,7 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
         draw_cohorts(cohorts, reference.label, eta, chosen=chosen, palette=state.theme_palette()),
         "cohorts",
         height=PICTURE_PX,
-        alt="Accuracy on rare transitions by whether the place was visited before and is within two hops",
+        alt=headlines.COHORTS_ALT,
         on_pick=select_picked,
     )
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -104,7 +105,7 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
 
 def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
     """Accuracy by how often the transition, or the place, was seen."""
-    section("Accuracy by how often training saw it")
+    section(headlines.BY_COUNT)
     picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
     with below:
         by = choice_control("by", {name: name for name in BY}, "transition", BY_LABELS)
@@ -118,7 +119,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
             ),
             by,
             height=PICTURE_PX,
-            alt=f"{model.label}: accuracy by {COUNT_AXES[BY[by]].lower()}",
+            alt=headlines.counts_alt(model.label, COUNT_AXES[BY[by]]),
             on_pick=select_picked,
         )
     with below:
@@ -129,7 +130,12 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
 @st.fragment
 def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
     """Three tabs; only the open one is computed."""
-    cases, worth, misses = st.tabs([CASES, WORTH, MISSES], key=TAB, on_change="rerun", bind="query-params")
+    st.session_state["pick_tab"] = state.current_choice("tab", TABS, CASES)
+    cases, worth, misses = st.tabs(
+        [CASES, WORTH, MISSES],
+        key="pick_tab",
+        on_change=state.unless_late(lambda: state.choose("tab", st.session_state["pick_tab"]), "tab"),
+    )
     k = found_within(metric)
     if cases.open:
         with cases:
@@ -144,7 +150,7 @@ def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
 
 def _list_kind(kind: str | None) -> None:
     change_filter(reasons=() if kind is None else (kind,))
-    st.session_state[TAB] = CASES
+    state.choose("tab", CASES)
 
 
 def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
@@ -156,11 +162,9 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         c.CASE: number("Case", width=64, format="localized"),
         TRANSITION: text("Transition", width=300),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
-        c.RANK: number(
-            model.label[:18], width=96, format="localized", help="Rank of the true place; a mean over ties."
-        ),
-        REFERENCE: number(reference.label[:18], width=96, format="localized", help="Rank of the true place."),
-        WHY: text("Why", width=330, help="Needs X: without X the case would be lost."),
+        c.RANK: text(model.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
+        REFERENCE: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
+        WHY: text("Why", width=330, help=headlines.WHY_HELP),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None
@@ -188,8 +192,7 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
     with halves.cell():
         hops = tables.hops(model.source)
         section("What each hop adds")
-        alt = "Candidates, share of unseen transitions reached and signal-to-noise ratio for one to five hops"
-        show_figure(drawn(plot_hops, hops), "hops", alt)
+        show_figure(drawn(plot_hops, hops), "hops", headlines.HOPS_ALT)
         quiet(f"{headlines.hop_line(hops)} {headlines.lift_line(tables.lift(model.source))}")
         chart_table({"Hops": hops}, "hops")
 
@@ -199,7 +202,7 @@ def _show_parts(model: Ranker, metric: str, k: int) -> None:
     hits = tables.lost_hits(model.source, k) if worth is not None else None
     section(headlines.lost_hits_line(hits) if hits is not None else "What each part is worth")
     if model.model is not None or not model.source.has_parts:
-        quiet(f"{markdown_text(model.label)} has no parts to leave out.")
+        quiet(headlines.no_parts(model.label))
         return
     if worth is None:
         ask_for_ablations(model.source)
@@ -209,8 +212,8 @@ def _show_parts(model: Ranker, metric: str, k: int) -> None:
         figure = drawn(plot_ablations, shown, metric_label=headlines.worth_metric(metric))
         show_figure(figure, "worth", "Accuracy lost without each part")
     else:
-        quiet("Without any single part, accuracy changes by no more than chance.")
-    quiet("Scored again without each part; lines are 95 % intervals over users.")
+        quiet(headlines.NO_PART_MATTERS)
+    quiet(headlines.WITHOUT_PARTS)
     trained = tables.ablations(model.source, metric)
     if trained is not None:
         quiet(markdown_text(headlines.retrained_line(trained, metric)))

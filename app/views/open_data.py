@@ -1,143 +1,115 @@
 """Open your data: drop a file, check its columns, look at it, train RECAP on it."""
 
-from collections.abc import Callable
-from typing import Final
-
 import streamlit as st
 
 from analysis.formatting import duration
-from app import state
+from app import state, uploads
 from app.cached import run_store
 from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
+from app.components.own_data import words
 from app.components.own_data.check import show_check
+from app.components.runs.live import show_live
+from app.components.runs.words import run_headline
 from app.components.text import quiet, section
-from app.pages import COMPARE, LONG_TAIL, RUNS, WALK
+from app.pages import COMPARE, LONG_TAIL, WALK
 from app.settings import AppSettings
 from app.sources import Source, dataset_source
-from app.uploads import (
-    LARGEST_MB,
-    Upload,
-    add_checkpoint,
-    delete_dataset,
-    find_upload,
-    keep_copy,
-    open_path,
-    own_datasets,
-)
+from app.uploads import LARGEST_MB, Upload
 from recap.data.parsing.options import ReadOptions
 from recap.errors import RecapError
 from recap.presets import DEFAULT_PRESET
 from recap.printable import markdown_text
 from recap.runs.execution import control
 from recap.runs.store.description import describe_run
-from recap.runs.store.estimates import estimate
+from recap.runs.store.estimates import estimate, seconds_left
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.state import ACTIVE
-
-STEPS: Final = ("Drop a file", "Check the columns", "Explore", "Train RECAP")
 
 
 @error_boundary
 def view() -> None:
     settings = AppSettings.from_environment()
     if settings.read_only or not settings.takes_files:
-        st.title("You cannot open files here", anchor=False)
-        st.markdown(
-            "This app is read-only."
-            if settings.read_only
-            else "Others can reach this app; start it with `--allow-upload`."
-        )
+        st.title(words.CLOSED, anchor=False)
+        st.markdown(words.READ_ONLY if settings.read_only else words.NOT_ALLOWED)
         return
-    upload = find_upload(st.query_params.get("upload", ""))
-    source = None if upload is not None or "ready" not in st.query_params else state.current_source()
-    step = 2 if upload is not None else 1 if source is None else 4 if _run() is not None else 3
-    _show_steps(step)
-    refusal = st.session_state.pop("upload_refusal", None)
-    if refusal:
-        st.error(markdown_text(refusal))
+    upload = uploads.find_upload(st.query_params.get("upload", ""))
+    source = state.current_source() if upload is None and "ready" in st.query_params else None
+    run = _run() if source is not None else None
+    _show_steps(2 if upload is not None else 1 if source is None else 3 if run is None else 4)
     if upload is not None:
         _check(upload)
+    elif run is not None:
+        _show_training(run)
     elif source is not None:
         _show_ready(source)
     else:
         _show_drop(settings)
+    if source is not None:
+        with st.container(horizontal=True):
+            for page in (WALK, LONG_TAIL, COMPARE):
+                if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=f"to-{page.name}"):
+                    st.switch_page(page.path, query_params=state.link_to(source))
 
 
 def _show_steps(current: int) -> None:
     with st.container(horizontal=True):
-        for number, name in enumerate(STEPS, 1):
+        for number, name in enumerate(words.STEPS, 1):
             colour = "blue" if number == current else "gray"
             mark = ":material/check:" if number < current else str(number)
             st.markdown(f":{colour}-badge[{mark}] :{colour}[{name}]", width="content")
 
 
 def _show_drop(settings: AppSettings) -> None:
-    st.title("Open your data", anchor=False)
-    st.markdown("A table with one row for each visit: who, where, when. It stays on this computer.")
-    tries = st.session_state.get("upload_tries", 0)  # a refused file leaves the widget with its old key
-    file = st.file_uploader(
-        f"CSV, JSON lines, Parquet or a published dataset, up to {LARGEST_MB} MB",
-        max_upload_size=LARGEST_MB,
-        key=f"file-{tries}",
-    )
+    """Step 1: a file, a path, a checkpoint, or a dataset that is here already."""
+    st.title(words.OPEN, anchor=False)
+    st.markdown(words.WHAT_FILE)
+    file = st.file_uploader(words.FILE.format(mb=LARGEST_MB), max_upload_size=LARGEST_MB)
     if file is not None:
-        _begin(lambda: keep_copy(file.name, file))
+        _begin(uploads.keep_copy(file.name, file))
     if settings.is_local:
-        path = st.text_input(
-            "Or the path of a larger file on this computer", placeholder="/home/me/visits.csv", key=f"path-{tries}"
-        )
+        path = st.text_input(words.PATH, placeholder="/home/me/visits.csv")
         if path:
-            _begin(lambda: open_path(path))
-        with st.expander("Add a checkpoint"):
-            folder = st.text_input("Path of a folder that `recap train` made", key="checkpoint_path")
+            _begin(uploads.open_path(path))
+        with st.expander(words.CHECKPOINT):
+            folder = st.text_input(words.CHECKPOINT_PATH, key="checkpoint_path")
             if folder and st.button("Add", key="checkpoint_add"):
-                try:
-                    st.success(f"{markdown_text(add_checkpoint(folder).name)} is in the list of models now.")
-                except RecapError as error:
-                    st.error(markdown_text(str(error)))
-    _show_own()
+                st.success(words.ADDED.format(name=markdown_text(uploads.add_checkpoint(folder).name)))
+    mine = uploads.own_datasets()
+    if mine:
+        section(words.YOUR_DATASETS)
+    for dataset, name in mine.items():
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button(markdown_text(name), key=f"open-{dataset.name}", type="tertiary"):
+                _open(dataset_source(dataset))
+            with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"delete-{dataset.name}"):
+                st.markdown(words.DELETING)
+                if st.button("Delete now", key=f"delete-now-{dataset.name}"):
+                    uploads.delete_dataset(dataset)
+                    st.rerun()
 
 
-def _begin(make: Callable[[], Upload]) -> None:
-    try:
-        upload = make()
-    except (RecapError, OSError) as error:
-        st.error(markdown_text(str(error)))
-        return
+def _begin(upload: Upload) -> None:
     state.write_param("upload", upload.token)
     st.rerun()
 
 
-def _show_own() -> None:
-    """The user's datasets, each with a way to delete it."""
-    mine = own_datasets()
-    if not mine:
-        return
-    section("Your datasets")
-    for folder, name in mine.items():
-        with st.container(horizontal=True, vertical_alignment="center"):
-            if st.button(markdown_text(name), key=f"open-{folder.name}", type="tertiary"):
-                _open(dataset_source(folder))
-            with st.popover("Delete", icon=":material/delete:", type="tertiary", key=f"delete-{folder.name}"):
-                st.markdown("Its check-ins are removed from this computer. Models trained on it stay in Runs.")
-                if st.button("Delete now", key=f"delete-now-{folder.name}"):
-                    delete_dataset(folder)
-                    st.rerun()
-
-
 def _check(upload: Upload) -> None:
-    """Step 2; a file that cannot be read is removed and named on the first step."""
+    """Step 2; a file that cannot be read is removed, an answer with which it cannot be read is taken back."""
+    folder = None
     try:
         folder = show_check(upload)
     except (RecapError, OSError, UnicodeError, MemoryError) as error:
-        st.session_state["upload_refusal"] = str(error) or "The file is too large for the memory of this computer."
-        st.session_state["upload_tries"] = st.session_state.get("upload_tries", 0) + 1
-        if upload.options != ReadOptions():  # the last answer was wrong, not the file
-            upload.answer(ReadOptions(), upload.least)
-        else:
+        st.error(markdown_text(str(error) or words.TOO_LARGE))
+        if upload.options == ReadOptions():
             upload.discard()
-            state.write_param("upload", None)
+        else:
+            upload.answer(options=ReadOptions())
+            st.button(words.BACK)
+    if st.button(words.OTHER_FILE, icon=":material/close:", type="tertiary"):
+        upload.discard()
+        state.write_param("upload", None)
         st.rerun()
     if folder is not None:
         state.write_param("upload", None)
@@ -152,29 +124,19 @@ def _open(source: Source | None) -> None:
 
 
 def _show_ready(source: Source) -> None:
-    """Steps 3 and 4."""
-    store, run = run_store.open_store(), _run()
-    if run is not None:
-        _show_training(run)
-    else:
-        opened = open_workspace(source)
-        counts = (
-            f"{opened.dataset.num_users:,} users, {opened.dataset.num_pois:,} places, {len(opened.cases):,} test cases"
-        )
-        st.title(f"{markdown_text(opened.name)} is ready: {counts}", anchor=False)
-        st.markdown("Look at it with counting baselines now, or train RECAP first.")
-        with st.container(horizontal=True, vertical_alignment="center"):
-            specs = run_store.build_specs_of(source, preset=DEFAULT_PRESET)
-            if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
-                (started,) = control.submit(store, specs)
-                state.write_param("run", started.id)
-                st.rerun()
-            time = estimate(store, specs[0], "cuda" if run_store.gpus() else "cpu").seconds
-            quiet("Time estimate appears after the first epoch." if time is None else f"About {duration(time)}.")
-    with st.container(horizontal=True):
-        for page in (WALK, LONG_TAIL, COMPARE):
-            if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=f"to-{page.name}"):
-                st.switch_page(page.path, query_params=state.link_to(source))
+    """Step 3: what the dataset holds, and a training to start."""
+    opened, store = open_workspace(source), run_store.open_store()
+    counts = {"users": opened.dataset.num_users, "places": opened.dataset.num_pois, "cases": len(opened.cases)}
+    st.title(words.READY.format(name=markdown_text(opened.name), **counts), anchor=False)
+    st.markdown(words.LOOK)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        specs = run_store.build_specs_of(source, preset=DEFAULT_PRESET)
+        if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
+            (started,) = control.submit(store, specs)
+            state.write_param("run", started.id)
+            st.rerun()
+        time = estimate(store, specs[0], "cuda" if run_store.gpus() else "cpu").seconds
+        quiet(words.NO_ESTIMATE if time is None else words.TAKES.format(time=duration(time)))
 
 
 def _run() -> RunFolder | None:
@@ -185,25 +147,17 @@ def _run() -> RunFolder | None:
         return None
 
 
-@st.fragment(run_every=1.0)
 def _show_training(run: RunFolder) -> None:
-    """Progress; the finished model opens by itself."""
+    """Step 4: progress; the finished model opens by itself."""
     described = describe_run(run)
-    epoch, epochs = described["epoch"] or 0, described["epochs"] or 1
-    if described["state"] in ACTIVE:
-        st.title(f"Training RECAP: epoch {epoch} of {epochs}", anchor=False)
-        st.progress(epoch / epochs)
-        quiet("Training continues when you close this page.")
-        return
-    source = run_store.source_of(run) if described["checkpoint"] else None
-    if source is None:
-        st.title("Training ended without a model", anchor=False)
-        st.markdown(markdown_text(described["error"] or "It was stopped."))
-        if st.button(RUNS.title, key="to-runs"):
-            st.switch_page(RUNS.path, query_params={"run": run.id})
-        return
-    state.choose_source(source.token)
-    st.switch_page(WALK.path, query_params=state.link_to(source))
+    trained = run_store.source_of(run) if described["checkpoint"] and described["state"] not in ACTIVE else None
+    if trained is not None:
+        state.choose_source(trained.token)
+        st.switch_page(WALK.path, query_params=state.link_to(trained))
+    left = seconds_left(run) if described["state"] == "running" else None
+    st.title(run_headline(described, run.read_summary(), left), anchor=False)
+    quiet(words.CONTINUES)
+    show_live(run_store.open_store(), run.id)
 
 
 view()

@@ -27,7 +27,7 @@ BADGE_COLOURS = {"past_visits": "violet", "two_hop_paths": "green", "missed": "g
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is no accuracy to show")
+    there = source_with_cases()
     if there is None:
         return
     source, opened = there
@@ -60,7 +60,7 @@ def view() -> None:
         with st.container(horizontal=True, vertical_alignment="center"):
             with st.container(width="content"):
                 show_all_models(source, metric)
-            quiet(markdown_text(f"95 % intervals are in the table. {line}".strip()), width="content")
+            quiet(markdown_text(words.intervals_line(line)), width="content")
     show_cards(source)
     with data:
         downloads(
@@ -73,7 +73,7 @@ def view() -> None:
 def show_way_on() -> None:
     """What to do before a model was trained."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        quiet("No model is trained on this dataset yet.", width="content")
+        quiet(words.NO_MODEL, width="content")
         if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
             st.switch_page(RUNS.path)
 
@@ -106,7 +106,7 @@ def show_all_models(source: Source, metric: str) -> None:
                 name: number_column(words.column_title(name), format="%.3f", width=78) for name in shown.columns[1:]
             }
             | {"model": st.column_config.TextColumn("Model", width=170)},
-            alt="Accuracy of every model with 95 % intervals over users",
+            alt=words.MODELS_ALT,
         )
         quiet(words.groups_line(groups))
 

@@ -15,6 +15,7 @@ from app.cached.workspace import open_workspace
 from app.components.chart_table import show_figure
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
+from app.components.present import words
 from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
 from app.components.text import coloured
 from app.pages import CASES, PAGES
@@ -35,7 +36,7 @@ def view() -> None:
         return
     state.consume_synthetic_notice()  # the first slide says it
     if not source.has_parts:
-        _leave("Nothing to present", "Choose a RECAP checkpoint: Present shows what happens without each part.")
+        _leave(words.NO_PARTS)
         return
     opened = open_workspace(source)
     try:
@@ -47,7 +48,7 @@ def view() -> None:
         else:
             _show_slide(source, deck.cases[which], step)
     except RecapError as error:
-        _leave("Nothing to present", str(error)[:1].upper() + str(error)[1:] + ".")
+        _leave(str(error)[:1].upper() + str(error)[1:] + ".")
         return
     _controls(deck, position)
 
@@ -100,7 +101,6 @@ def _change(source: Source, shown: CaseExplanation, presented: Presented) -> Sli
 
 
 def _show(source: Source, slide: Slide, places: tuple[int, ...]) -> None:
-    """Title, map and numbers."""
     st.title(coloured((piece.text, _COLOURS.get(piece.kind)) for piece in slide.title), anchor=False)
     picture, right = st.columns([13, 7] if len(slide.text) > _LONG_TITLE else [16, 7], gap="medium")
     image = maps.room_picture(source, slide.marks, places, state.theme_palette().theme)
@@ -154,8 +154,8 @@ def _controls(deck: Deck, position: int) -> None:
         )
 
 
-def _leave(title: str, reason: str) -> None:
-    st.title(title, anchor=False)
+def _leave(reason: str) -> None:
+    st.title(words.NOTHING, anchor=False)
     st.markdown(markdown_text(reason))
     _end_button("Back")
 

@@ -24,7 +24,7 @@ from app.components.walk.walk_player import show_walk_player
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases("so there is no trajectory to show", lists=True)
+    there = source_with_cases(lists=True)
     if there is None:
         return
     source, opened = there

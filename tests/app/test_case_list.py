@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pandas as pd
+import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.cases.case_table import COLUMNS, KNOWN_BEFORE, case_table, listed_table
 from analysis.workspace import Workspace
+from app.cached.figures import list_cases
 from app.components.case_table import button_key
 from recap import columns as c
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -59,6 +61,9 @@ def test_the_list_compares_two_models(city: Workspace) -> None:
     table = listed_table(cases, pd.Series([25.0, 300.0, 40.0, 5.0]), 20)
     assert table[c.CASE].tolist() == [2, 0, 1, 3]
     assert table["why"].tolist() == ["", "needs past visits", "missed: out of reach", ""]
+    cases.loc[0, "rank"] = 2.5
+    readable = pa.table(list_cases(cases, "", ("rank",), "Explain").rows)
+    assert readable["rank"].to_pylist() == [" 2–3", "30", " 1", " 4"], "a tie as in Compare; texts sort as numbers"
     assert table["transition"].iloc[0] == f"{cases['from'].iloc[2]} → {cases['to'].iloc[2]}"
 
 

@@ -81,7 +81,7 @@ def test_search_finds_cases_nobody_saved(source: Source) -> None:
     assert " 0 of" not in app.title[0].value and any(button.key == "choose-0" for button in app.button)
     app = app.text_input(key="search_cases").set_value("nowhere at all").run()
     check_calm(app)
-    assert app.title[0].value.startswith("0 of")
+    assert app.title[0].value.startswith("No case matches")
     app = _pills(app).set_value("nothing").run()
     assert "No model" in app.title[0].value and "search" not in app.query_params
 

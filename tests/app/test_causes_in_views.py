@@ -109,8 +109,9 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
 def test_ablations_run_from_long_tail(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tab asks for them; once they were run it shows what each part is worth."""
     monkeypatch.setenv("RECAP_APP_READ_ONLY", "")
-    app = open_view("long_tail", tab="What each part is worth")
+    app = open_view("long_tail", tab="What each part is worth")  # as older links name it
     check_calm(app)
+    assert app.query_params["tab"] == "worth"
     assert "Not measured yet" in texts(app)
     app.button(key="run-ablations").click().run()
     check_calm(app)

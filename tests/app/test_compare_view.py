@@ -76,7 +76,7 @@ def test_links_reproduce_the_choice(city: Workspace, city_checkpoint: Path) -> N
     check_calm(strange)
     sides = {side: strange.query_params[side] for side in "ab"}
     assert sides == {"a": "visit_count", "b": Checkpoint.load(city_checkpoint).hash[:12]}
-    assert [warning.value[:21] for warning in strange.warning] == ["The link's side A is ", "The link's case is no"]
+    assert [warning.value[:21] for warning in strange.warning] == ["The link's model A is", "The link's case is no"]
 
 
 def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace) -> None:
@@ -187,7 +187,7 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
         explain.title[0].value.startswith("theirs ranks ")
         and ordinal(records[c.RANK].iloc[inside]) in explain.title[0].value
     )
-    assert "It has no other ranks and no contributions" in texts(explain)
+    assert "is imported: a list of 6 of 17 places. It cannot be explained or edited." in texts(explain)
     assert explain.button(key="walk").click().run().query_params["predictions"] == key
     hidden = open_view("explain", case=str(outside), predictions=key, truth="false")
     truth = city.labels[city.cases[c.TARGET].iloc[outside]]

@@ -204,8 +204,9 @@ def test_every_control_of_what_if_is_an_edit(predictor: Predictor) -> None:
     assert app.query_params["edits"] == hour
     app.slider(key="edit_time").set_value(before).run()
     assert "edits" not in app.query_params, "its own time is no edit"
-    visit = next(option for option in pills(app, "edit_visits").proto.options)
-    assert visit.content
+    assert next(option for option in pills(app, "edit_visits").proto.options).content
+    every = sum(len(place.visits) for place in usual.visits)
+    assert ("change the score most" in pills(app, "edit_visits").label) == (every > 3)
     number = max(visit.visit for place in usual.visits for visit in place.visits if visit.points is not None)
     app = open_view("explain", case="3", edits=f"{hour};remove:{number}")
     check_calm(app)
@@ -281,8 +282,9 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
     """The library's numbers in every box, the equation of the one that is open, and what parts are worth."""
     point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / name)
     flow = describe_flow(build_edited_case(Predictor.load(BUNDLE / name, BUNDLE / "dataset"), 2417))
-    app = open_view("explain", case="2417", half="The model")
+    app = open_view("explain", case="2417", half="model" if name == "paper" else "The model")  # the second is older
     check_calm(app)
+    assert app.query_params["half"] == "model"
     assert app.title[0].value.startswith("Habit decides between places a user knows; ")
     shown = chart_texts(app)
     assert {f"<b>Score {points(flow.places[0].score)}</b>", f"<b>{ordinal(flow.places[0].rank)}</b>"} <= set(shown)
@@ -302,7 +304,7 @@ def test_kinds_of_misses_in_long_tail(predictor: Predictor, city_folder: Path, c
     """Long tail's counts sum to the misses; and there is their map."""
     Workspace.open(city_folder, city_checkpoint).ablations()  # kept, so that the page only reads them
     described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
-    app = open_view("long_tail", tab="Where it misses")
+    app = open_view("long_tail", tab="misses")
     check_calm(app)
     table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
     assert "Where misses happen" in [header.value for header in app.header]

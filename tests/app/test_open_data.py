@@ -59,6 +59,7 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     chosen = {box.label: box.value for box in app.selectbox}
     assert chosen["kunde"] == "user" and chosen["filiale"] == "poi" and chosen["breite"] == "lat"
     assert chosen["Time zone"] == "Europe/London"
+    assert app.code[0].value.startswith("recap prepare visits.csv --format csv --set min_poi_checkins=10")
     (token,) = left_on_disk(home)
     again = open_view("open_data", upload=token)
     assert again.title[0].value == app.title[0].value, "a reload loses nothing"
@@ -82,6 +83,17 @@ def test_another_column_is_read_again() -> None:
     (box,) = (box for box in app.selectbox if box.label == "filiale")
     box.select("poi").run()
     assert "504 check-ins" in app.title[0].value
+
+
+def test_a_wrong_answer_is_taken_back(home: Path) -> None:
+    """Notes are no time zones: the page says so, the file stays, and the columns come back."""
+    app = drop(visits().replace(b"\n", b";none\n").replace(b"ge;none", b"ge;notiz") + b";none")
+    (box,) = (box for box in app.selectbox if box.label == "notiz")
+    box.select("tz").run()
+    assert app.error and len(left_on_disk(home)) == 1
+    (back,) = (button for button in app.button if button.label == "Back to the columns")
+    back.click().run()
+    assert not app.error and "504 check-ins" in app.title[0].value
 
 
 HOSTILE = {

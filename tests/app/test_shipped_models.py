@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 
 from analysis.records.imported import find_predictions
+from app.components.card import _parts
+from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 
@@ -26,4 +28,9 @@ def test_published_models_of_the_demo_city(monkeypatch: pytest.MonkeyPatch, tmp_
     assert long_tail.selectbox(key="pick_reference").value == key and name in texts(long_tail)
     walk = open_view("walk", case="3", predictions=key)
     check_calm(walk)
-    assert "LoTNext, as published: a published model trained on this city" in texts(walk)
+    assert "LoTNext, as published: trained on this city" in texts(walk)
+
+
+def test_the_card_names_no_inactive_part_that_the_model_lacks() -> None:
+    """The default has no correction, so it cannot be inactive."""
+    assert _parts(Checkpoint.load(BUNDLE / "checkpoint"))["Inactive at this epoch"] == "nothing"

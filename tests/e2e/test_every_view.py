@@ -71,6 +71,21 @@ def test_back_leads_to_the_page_before(open_page: Open) -> None:
         expect(page.locator("h1").first).not_to_have_text("")
 
 
+def test_back_brings_the_address_of_the_click(open_page: Open) -> None:
+    """What the next page writes while the address is still this page's is gone when one comes back."""
+    page = open_page("/long_tail?metric=MRR")
+    page.locator("h1").first.dispatch_event("pointerdown")
+    page.evaluate("""() => {
+        const before = location.search;
+        history.pushState({}, "", before + "&a=visit_count");
+        history.pushState({}, "", "/compare" + before + "&a=visit_count");
+    }""")
+    page.go_back()
+    page.wait_for_url("**/long_tail?**")
+    assert "metric=MRR" in page.url and "&a=" not in page.url
+    wait_until_idle(page)
+
+
 def test_hostile_names_stay_text(open_page: Open, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """No link, picture, formula or icon comes from the data; `open_page` fails where anything outside is asked for."""
     monkeypatch.setenv("RECAP_HOME", str(app.home))

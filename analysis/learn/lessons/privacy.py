@@ -43,7 +43,7 @@ def build(world: Workspace) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=(
-            f"All lessons use traces of users in {markdown_text(world.name)}. {whose}. A trace has no name on it, but "
+            f"The lessons use traces of users in {markdown_text(world.name)}. {whose}. A trace has no name on it, but "
             f"a few of its points may reveal whose it is. The picture shows {user_name(user)}."
         ),
         guess=share_question(
@@ -61,7 +61,7 @@ def build(world: Workspace) -> Lesson:
         scene=lambda at: _scene(world, user, at[0] + 1, KS[at[1]]),
         idea=(
             "Names do not identify a person here; points do. Hiding each place alone is not enough: all of them "
-            "together must match k users. RECAP widens the cells of a shared case until they do."
+            "together must match k users. *Places hidden* widens the cells of a shared case until they do."
         ),
         check=share_question(
             f"Now places of fewer than {KS[START_K]} users become map cells, and times become weekday and part of the "

@@ -57,7 +57,7 @@ def build(world: Workspace) -> Lesson:
     chance = town.graph.two_step_probability(np.full_like(every, source), every)
     rank = int((chance > chance[target]).sum()) + 1
     house, square = place_name(HOUSE), place_name(square_of(HOUSE))
-    fact = f"{percent(float(chance[target]))} of all two-hop paths from {house} end at {square}, so it ranks "
+    fact = f"{percent(float(chance[target]))} of the two-hop paths from {house} end at {square}, so it ranks "
     fact += f"{ordinal(rank)}."
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
@@ -100,7 +100,6 @@ def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
     labels = town.labels
     ends = (np.array([source, middle]), np.array([middle, target]))
     first, second = town.graph.probability(*ends).tolist()
-    counts = town.graph.count(*ends).tolist()
     if first > 0 and second > 0:
         finding = f"{percent(first)} go to {labels[middle]}, {percent(second)} go on: {percent(first * second)} in all."
     elif first > 0:
@@ -108,11 +107,13 @@ def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
     else:
         finding = f"No path: nobody went from {labels[source]} to {labels[middle]}."
     ways = tuple(
-        Way(start, end, 2 + 6 * share, f"{count:,} times" if count else "never", bool(count))
-        for start, end, share, count in zip(*(ends[0].tolist(), ends[1].tolist()), (first, second), counts, strict=True)
+        Way(start, end, 2 + 6 * share, taken=share > 0)
+        for start, end, share in zip(ends[0].tolist(), ends[1].tolist(), (first, second), strict=True)
     )
     picture = town_map(town, _TOWN[2], f"Map of the toy town. {finding}", ways, source, target, middle)
-    return Scene(finding, (picture,), "Percentages of all training transitions that leave a place.")
+    return Scene(
+        finding, (picture,), "Percentages of all training transitions from a place. Dotted: nobody went there."
+    )
 
 
 def _check(world: Workspace, unseen: int, linked: int) -> Question:

@@ -105,7 +105,7 @@ def build(world: Workspace) -> Lesson:
         ),
         scene=scene,
         idea=(
-            "Three numbers predict many returns. The trained weights work together with the rest of the "
+            "Three numbers alone predict part of the returns. The trained weights work together with the rest of the "
             "model, so they may lose here."
         ),
         check=_check(habits, trained),

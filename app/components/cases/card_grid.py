@@ -6,6 +6,7 @@ from typing import Final
 
 import streamlit as st
 
+from analysis.cases import words
 from analysis.cases.cards import describe_card
 from analysis.cases.library import Stored
 from analysis.cases.picture import blank_thumbnail
@@ -102,7 +103,7 @@ def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_c
 
     def draw() -> None:
         picture = maps.thumbnail(source, entry.case, palette.theme, paths=paths)
-        slot.image(picture, width="stretch", alt=f"Map: from {card.source} to {card.target}")
+        slot.image(picture, width="stretch", alt=words.map_alt(card.source, card.target))
 
     return draw
 

@@ -6,6 +6,7 @@ from typing import Final
 
 import streamlit as st
 
+from analysis.cases import words
 from analysis.cases.library import Shelf, Stored
 from analysis.cases.recipes import FoundCases
 from analysis.cases.saved_case import Collection, SavedCase
@@ -51,7 +52,7 @@ def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
     if asked in _LISTS:
         st.session_state["case_list"] = asked
     elif asked is not None:
-        st.warning("The link names no list of cases, so another one is shown.")
+        st.warning(words.OTHER_LIST)
     searched = state.incoming("search")
     if searched is not None:
         st.session_state["case_search"] = searched[:100]
@@ -72,7 +73,7 @@ def current_collection(shelf: Shelf) -> Stored[Collection] | None:
     if asked is not None:
         st.session_state["collection"], st.session_state["case_list"] = asked, SAVED
         if asked not in shelf.collections:
-            st.warning("The collection of this link is not in your library.")
+            st.warning(words.NO_COLLECTION)
     stored = shelf.collections.get(str(st.session_state.get("collection")))
     state.write_param("collection", stored.name if stored else None)
     return stored
@@ -88,7 +89,7 @@ def search_box() -> None:
     st.text_input(
         "Search",
         key="search_cases",
-        placeholder="Search a place, user or case number",
+        placeholder=words.SEARCH_HINT,
         label_visibility="collapsed",
         width=290,
         max_chars=100,
@@ -171,7 +172,7 @@ def _searched(source: Source, mine: list[Stored[SavedCase]], search: str) -> Lis
     there = {stored.value.link.case for stored in held}
     others = [int(case) for case in search_cases(table, search) if int(case) not in there]
     entries = [*(Entry(stored.value.link.case, stored) for stored in held), *(Entry(case) for case in others)]
-    note = "Places, categories, users, case numbers; titles, notes and tags of saved cases."
+    note = words.SEARCHED
     return Listed(found_headline(len(entries), len(table[c.CASE]), search[:40]), note, "Search", entries)
 
 
@@ -179,7 +180,7 @@ def _saved(shelf: Shelf, mine: list[Stored[SavedCase]]) -> Listed:
     collection, here = current_collection(shelf), {stored.name for stored in mine}
     kept = [stored for stored in shelf.in_order(collection.value) if stored.name in here] if collection else mine
     title = collection.value.title if collection else ""
-    note = "" if kept else "Choose a card and save it, or save a case in Explain."
+    note = "" if kept else words.NOTHING_SAVED
     deck = {"collection": collection.name} if collection else {"all": "1"}
     entries = [Entry(stored.value.link.case, stored) for stored in kept]
     return Listed(saved_headline(len(kept), title), note, title or "Saved cases", entries, deck, collection)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
+from analysis.cases import words
 from analysis.cases.library import Shelf, Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Collection, SavedCase, parse_tags
 from analysis.explain.links import CaseLink
@@ -14,6 +15,7 @@ from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
 from app.components.cases.exchange import open_library
 from app.components.text import quiet, section
+from app.components.words import READ_ONLY
 from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
 from app.sources import Source
@@ -45,7 +47,7 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
                 )
     read_only = AppSettings.from_environment().read_only
     if read_only:
-        quiet("This app is read-only: nothing can be saved here.")
+        quiet(READ_ONLY)
     saved = entry.saved or _saved_view(source, shelf, entry.case)
     _notes(source, entry, saved, read_only=read_only)
     if saved is not None and not read_only:
@@ -151,7 +153,7 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
         others,
         index=None,
         key=field,
-        placeholder="Choose one, or type a new title",
+        placeholder=words.COLLECTION_HINT,
         accept_new_options=True,
         on_change=add,
     )
@@ -159,7 +161,7 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
 
 def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> None:
     """The collection's cases in their order, with buttons that move or take away."""
-    section(f"Order in {markdown_text(collection.value.title)}")
+    section(words.order_title(collection.value.title))
     there = shelf.in_order(collection.value)
     gone = len(collection.value.cases) - len(there)
 
@@ -197,13 +199,13 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
                     args=(lambda value, name=name: value.without_case(name),),
                 )
     if gone:
-        quiet(f"{gone} of its cases are no longer in the library.")
+        quiet(words.gone_line(gone))
     if not read_only:
         st.button(
             "Remove this collection",
             key="remove_collection",
             type="tertiary",
-            help="Its cases stay in the library",
+            help=words.CASES_STAY,
             on_click=lambda: _do(lambda: open_library().remove(collection)),
         )
 
@@ -216,4 +218,4 @@ def _do(action: Callable[[], object]) -> None:
         st.session_state[_SAID] = str(error)
     else:
         if isinstance(done, Stored) and isinstance(done.value, SavedCase):
-            st.toast(f"Case {done.value.link.case} saved.")
+            st.toast(words.saved_line(done.value.link.case))

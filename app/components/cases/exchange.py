@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from analysis.cases import words
 from analysis.cases.exchange import export_text, import_text
 from analysis.cases.library import Library, Shelf, Stored
 from analysis.cases.saved_case import Collection
@@ -30,7 +31,7 @@ def exchange_control(shelf: Shelf, names: list[str], collection: Stored[Collecti
         disabled=not names,
         width="stretch",
         key="export_cases",
-        help="Plain JSON with your notes; opens where the dataset is.",
+        help=words.EXPORT_HELP,
     )
     said = st.session_state.pop("cases_imported", None)
     if said:

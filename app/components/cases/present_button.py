@@ -5,9 +5,8 @@ from typing import Literal
 
 import streamlit as st
 
+from analysis.cases import words
 from app.pages import PRESENT
-
-_HELP = "Full-width slides, moved by arrow keys. For a room, start `recap app --large-text`."
 
 
 def present_button(
@@ -18,5 +17,7 @@ def present_button(
     Args:
         cases: how the link names them, see `app.components.present.deck`.
     """
-    if st.button("Present", icon=":material/slideshow:", type=type, key="present", disabled=disabled, help=_HELP):
+    if st.button(
+        "Present", icon=":material/slideshow:", type=type, key="present", disabled=disabled, help=words.PRESENT_HELP
+    ):
         st.switch_page(PRESENT.path, query_params=dict(cases))

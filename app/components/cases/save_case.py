@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import streamlit as st
 
+from analysis.cases import words
 from analysis.cases.library import Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import CaseExplanation
@@ -11,6 +12,7 @@ from analysis.explain.links import CaseLink
 from app.cached.explanations import open_predictor
 from app.components.cases.exchange import open_library
 from app.components.text import quiet
+from app.components.words import READ_ONLY
 from app.pages import CASES
 from app.settings import AppSettings
 from app.sources import Source
@@ -25,7 +27,7 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
     cases = open_library().read().of(source.dataset_hash, source.checkpoint_hash)
     with st.popover("Saved" if read_only else "Save", icon=":material/bookmark:", key="save-case"):
         if read_only:
-            quiet("This app is read-only: nothing can be saved here.")
+            quiet(READ_ONLY)
         else:
             _note(source, shown, about, against, cases)
         refused = st.session_state.pop("save_refused", None)
@@ -53,7 +55,7 @@ def _note(
         there.value.note if there else "",
         key=f"case_note-{view.name}-{there.version[:8] if there else ''}",
         max_chars=MAX_NOTE,
-        placeholder="Why it is worth keeping",
+        placeholder=words.NOTE_HINT,
     )
     st.button(
         "Save note" if there else "Save",
@@ -75,4 +77,4 @@ def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:
     except RecapError as error:
         st.session_state["save_refused"] = str(error)
         return
-    st.toast(f"Case {view.link.case} saved.")
+    st.toast(words.saved_line(view.link.case))

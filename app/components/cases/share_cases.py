@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Final
 
+from analysis.cases.words import shared_title
 from app.cached import explanations
 from app.components.cases.card_grid import Entry
 from app.components.share import share_button
@@ -27,9 +28,10 @@ def share_shown(source: Source, entries: list[Entry], title: str) -> None:
     def explained() -> "list[CaseExplanation]":
         return [_explain(source, entry) for entry in first]
 
-    left_out = "" if len(entries) <= MOST else f", the first {MOST} of {len(entries):,}"
     notes = [entry.saved.value.note if entry.saved else "" for entry in first]
-    share_button(source, explained, key="cases", name=title, title=f"{title}{left_out}", notes=notes)
+    share_button(
+        source, explained, key="cases", name=title, title=shared_title(title, len(first), len(entries)), notes=notes
+    )
 
 
 def _explain(source: Source, entry: Entry) -> "CaseExplanation":

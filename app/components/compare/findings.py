@@ -24,32 +24,30 @@ from recap.printable import markdown_text
 
 def show_differences(source: Source, found: Comparison) -> None:
     """B minus A in each bin of the transition count."""
-    section(f"Difference in {METRIC_LABELS[found.metric]}, points")
+    section(words.differences_title(found.metric))
     figure = drawn(plot_differences, found.bins, a=found.a, b=found.b, metric=found.metric)
-    alt = f"{found.b} minus {found.a} by how often the transition occurred in training, with 95 % intervals"
+    alt = words.differences_alt(found)
     event = show_figure(figure, "differences", alt, on_select="rerun", selection_mode="points")
     chosen = next((point["customdata"] for point in event["selection"]["points"] if point.get("customdata")), None)
     if chosen is not None:
         _open_cases(source, CaseSelection.of_bin(*chosen))
-    legend(":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
+    legend(*words.LEGEND)
 
 
 def _open_cases(source: Source, chosen: CaseSelection) -> None:
-    """Go to Walk with the cases of a bin."""
     cases = open_workspace(source).cases
     numbers = cases[c.CASE].to_numpy()[chosen.mask(cases)]
     if len(numbers):
         st.switch_page(WALK.path, query_params=state.link_to(source, cases=chosen.text, case=str(numbers[0])))
-    st.toast("There is no case in this bin.")
+    st.toast(words.EMPTY_BIN)
 
 
 def show_seeds(found: Comparison) -> None:
     """The difference against that of two seeds of one model."""
     section("Difference of each seed, points")
     if found.seeds is not None:
-        alt = "The difference of each seed, on the band within which two seeds of one model differ"
-        show_figure(drawn(plot_seeds, found.seeds, found.rows), "seeds", alt)
-    quiet(markdown_text(words.seeds_sentence(found)))
+        show_figure(drawn(plot_seeds, found.seeds, found.rows), "seeds", words.SEEDS_ALT)
+    quiet(markdown_text(words.seeds_line(found)))
 
 
 def show_numbers(found: Comparison) -> None:
@@ -64,7 +62,7 @@ def show_numbers(found: Comparison) -> None:
         key="compare-numbers",
         height="content",
         column_config={"Transitions": st.column_config.TextColumn(width=210), "Better": better, **right},
-        alt="Differences by group with 95 % intervals over users, cases that only one finds, p and verdict",
+        alt=words.NUMBERS_ALT,
     )
     quiet(markdown_text(words.cases_sentence(found)))
 

@@ -5,6 +5,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
+from analysis.compare import words
 from analysis.compare.cells import HitSelection, both_in_sentence, cell_label
 from analysis.compare.comparison import Comparison
 from analysis.formatting import ordinal, rank_number, rank_word
@@ -47,7 +48,7 @@ def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, 
             st.space("stretch")
             _open_all(source, a, b, found, cell, listed)
         if listed.empty:
-            quiet(f"{markdown_text(cell_label(cell, found.a, found.b))}: no case.")
+            quiet(words.no_flipped_case(cell_label(cell, found.a, found.b)))
         else:
             _show_list(source, listed, f"flipped-{a.token[:12]}-{b.token[:12]}-{found.k}-{cell}")
     case = _current_open(num_cases)
@@ -70,7 +71,7 @@ def _cell_control(found: Comparison, cell: str) -> None:
         _CELLS,
         required=True,
         key="cell_control",
-        format_func=lambda name: f"Only {names[name]} {int(row[name]):,}",
+        format_func=lambda name: words.only_label(names[name], int(row[name])),
         label_visibility="collapsed",
         on_change=state.unless_late(choose, *_FIELDS),
     )
@@ -107,10 +108,10 @@ def _show_list(source: Source, listed: pd.DataFrame, key: str) -> None:
         on_select="rerun",
         selection_mode="single-cell",
         column_config={
-            "Seen": st.column_config.NumberColumn(width=60, help="How often the transition occurred in training."),
+            "Seen": st.column_config.NumberColumn(width=60, help=words.SEEN_HELP),
             "Rank, A → B": st.column_config.TextColumn(width=120, help="Of the true place."),
         },
-        alt="Cases that exactly one side finds, the largest change of rank first; a click shows what both predict",
+        alt=words.FLIPPED_ALT,
     )
     cells = event["selection"]["cells"]
     clicked = int(cells[0][0]) if cells else None
@@ -126,7 +127,7 @@ def _current_open(num_cases: int) -> int | None:
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_cases:
         st.session_state["open"] = int(asked)
     elif asked is not None:
-        st.warning("The link's case is not in this dataset, so another one is shown.")
+        st.warning(words.OTHER_CASE)
         st.session_state["open"] = None
     case = st.session_state.get("open")
     case = case if case is not None and case < num_cases else None
@@ -141,7 +142,7 @@ def _show_case(source: Source, a: Ranker, b: Ranker, case: int) -> None:
     places = [markdown_text(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET)]
     section(f"{places[0]} → :orange[{places[1]}]")
     with st.container(horizontal=True, vertical_alignment="center"):
-        quiet(f"Case {case:,}, seen {int(row[c.TRANSITION_COUNT]):,} × in training", width="content")
+        quiet(words.case_line(case, int(row[c.TRANSITION_COUNT])), width="content")
         st.space("stretch")
         shown = b.shown or a.shown or source
         for page in (WALK, EXPLAIN):
@@ -154,7 +155,7 @@ def _show_case(source: Source, a: Ranker, b: Ranker, case: int) -> None:
         key="flipped-both",
         height="content",
         column_config={"Rank": st.column_config.TextColumn(width=90)},
-        alt=f"The best places of {a.label} and {b.label}; ◎ is the true next place",
+        alt=words.both_alt(a.label, b.label),
     )
 
 

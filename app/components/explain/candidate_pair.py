@@ -5,6 +5,7 @@ from typing import Final
 
 import streamlit as st
 
+from analysis.explain import sentences
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import ordinal
@@ -36,7 +37,7 @@ def current_pair(case: int, usual: int, num_places: int) -> Pair:
             chosen[at] = int(asked)
         else:
             chosen[at] = None
-            st.warning(f"The link's {('first', 'second')[at]} place is not in this dataset, so another one is shown.")
+            st.warning(sentences.other_place(at))
     if chosen[1] is not None and chosen[1] == (usual if chosen[0] is None else chosen[0]):
         chosen[1] = None
     about, against = (None if chosen[0] == usual else chosen[0]), chosen[1]
@@ -59,11 +60,11 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
         label_visibility="collapsed",
         width=255,
         on_change=state.unless_late(partial(_picked, source, shown, pair), "case", *_FIELDS),
-        help="One of the best places, or type the name of any other and press Enter.",
+        help=sentences.RUNNER_UP_HELP,
     )
     missing = st.session_state.pop("place_missing", None)
     if missing:
-        st.toast(f"No other place here is called {markdown_text(missing[:80])}.")
+        st.toast(sentences.no_such_place(missing))
 
 
 def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from analysis.explain import sentences
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case
 from app import state
 from app.cached.workspace import open_workspace
 from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
-from recap.printable import markdown_text
 
 _LISTED = 60
 
@@ -46,7 +46,7 @@ def case_picker(source: Source, case: int) -> None:
         label_visibility="collapsed",
         width=300,
         on_change=state.unless_late(lambda: _picked(source), "case"),
-        help=f"Cases of this user. Type a number up to {last:,}, or a user such as “user 41”, and press Enter.",
+        help=sentences.case_help(last),
     )
     st.button(
         ":material/chevron_right:",
@@ -59,7 +59,7 @@ def case_picker(source: Source, case: int) -> None:
     )
     missing = st.session_state.pop("case_unknown", None)
     if missing:
-        st.toast(f"No case or user “{markdown_text(missing[:40])}” here.")
+        st.toast(sentences.no_such_case(missing))
 
 
 def _picked(source: Source) -> None:

@@ -5,7 +5,7 @@ import streamlit as st
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
-from analysis.explain.sentences import describe_chart, part_label
+from analysis.explain.sentences import SCORE_TITLE, describe_chart, part_label
 from analysis.figures.contributions import contributions_height, describe_contributions, draw_contributions
 from analysis.formatting import signed_points
 from app import state
@@ -20,7 +20,7 @@ _CHART, _OPENED = "contributions", "opened_group"
 @st.fragment
 def show_contributions(shown: CaseExplanation) -> None:
     """The chart; a click on a row opens or closes it."""
-    section("What adds up to the score")
+    section(SCORE_TITLE)
     opened = st.session_state.setdefault(_OPENED, set())
     show_picture(
         draw_contributions(shown, state.theme_palette(), opened=opened),

@@ -4,7 +4,7 @@ import math
 
 import streamlit as st
 
-from analysis.explain.sentences import describe_listed
+from analysis.explain.sentences import describe_listed, from_line
 from app.cached.explanations import predict
 from app.cached.workspace import model_label, open_workspace
 from app.components.explain.case_picker import case_bar
@@ -14,7 +14,6 @@ from app.components.toolbar import open_case_button
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
-from recap.printable import markdown_text
 
 
 def show_listed_ranks(source: Source, case: int) -> None:
@@ -29,6 +28,6 @@ def show_listed_ranks(source: Source, case: int) -> None:
     rank = prediction.target_rank
     said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
     st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
-    st.markdown(f"From {markdown_text(opened.labels[int(prediction.case[c.SOURCE])])}.")
+    st.markdown(from_line(opened.labels[int(prediction.case[c.SOURCE])]))
     quiet(imported_sentence(source, case))
     open_case_button(WALK, source, case, key="walk")

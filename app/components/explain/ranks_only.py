@@ -5,6 +5,7 @@ from datetime import datetime
 import pandas as pd
 import streamlit as st
 
+from analysis.explain import sentences
 from analysis.explain.edits import RemoveVisit, write_edits
 from analysis.explain.ranks_only import RanksOnly
 from analysis.explain.sentences import describe_ranks
@@ -22,7 +23,6 @@ from app.components.explain.what_if import (
 )
 from app.components.text import section, shown_sentence
 from app.sources import Source
-from recap.printable import markdown_text
 
 _SIDE, _TABLE, _HEIGHT = 330, "ranks-left-out", 360
 
@@ -38,8 +38,7 @@ def show_ranks_only(source: Source, case: int) -> None:
         )
     with st.container():
         st.title(shown_sentence(describe_ranks(shown), {"target": "orange", "runner_up": "blue"}), anchor=False)
-        model = markdown_text(shown.model)
-        st.markdown(f"From {markdown_text(shown.source)}. {model} gives scores without contributions.")
+        st.markdown(sentences.ranks_only_line(shown.source, shown.model))
     halves = st.grid(2, min_column_width=_SIDE)
     with halves.cell():
         section("Best places")
@@ -64,7 +63,7 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, edits:
     section("What if")
     rank = ordinal(shown.about.rank)
     was = f"{ordinal(before.about.rank)} → " if edits else ""
-    st.metric(f"Rank of {markdown_text(shown.about.name)}", was + rank)
+    st.metric(sentences.rank_of(shown.about.name), was + rank)
     clock(source, case, before.local_time, shown.local_time)
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     numbers = [entry.visit for entry in before.removed]
@@ -84,5 +83,5 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, edits:
         st.dataframe(
             pd.DataFrame(rows), hide_index=True, key=_TABLE, height=200, on_select=remove, selection_mode="multi-row"
         )
-    undo(source, case, edits, f"Tick a visit to remove it; all {shown.num_places:,} places are re-ranked.")
+    undo(source, case, edits, sentences.tick_a_visit(shown.num_places))
     show_refused()

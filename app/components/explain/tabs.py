@@ -8,6 +8,7 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
+from analysis.explain import sentences
 from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
@@ -69,7 +70,7 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
     paths = sorted([*shown.paths, *cut], key=lambda path: -path.product)
     part = next((entry.name for name in HOPS_ABLATIONS for entry in before.without if slug(entry.name) == name), None)
     if not paths or part is None:
-        quiet(f"No two-hop path leads to {markdown_text(shown.target_name)}.")
+        quiet(sentences.no_path(shown.target_name))
         return
 
     def choose(middles: set[int], *, off: bool) -> None:
@@ -142,7 +143,7 @@ def _cut_ticked(choose: Choose, middles: list[int]) -> None:
 
 def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
     if not any(place.visits for place in before.visits):
-        quiet("The user had been to neither place.")
+        quiet(sentences.NO_VISIT)
         return
     halves = st.grid(5, min_column_width=_NARROWEST)
     with halves.cell(column_span=2):
@@ -150,7 +151,7 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
             draw_visits(shown, state.theme_palette()),
             "visits",
             height=VISITS_PX,
-            alt="; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits),
+            alt=sentences.visits_alt(shown),
         )
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     now = {visit.visit: visit for place in shown.visits for visit in place.visits}
@@ -207,16 +208,15 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
         f":{COLOURS[role]}[{'◯' if role == 'truth' else '●'} {markdown_text(entry.name)}]"
         for entry, role in zip((shown.a, shown.b), shown.roles, strict=True)
     ]
-    st.markdown(f":small[:gray[The curves on which the two places differ most, on one scale.] {'  '.join(marks)}]")
+    st.markdown(sentences.curves_line("  ".join(marks)))
 
 
 def _map(source: Source, shown: CaseExplanation) -> None:
-    through = ", ".join(path.name for path in shown.paths) or "no place"
     st.pydeck_chart(
         maps.explain_map(source, shown, state.theme_palette().theme),
         height=_MAP_HEIGHT,
         key="explain-map",
-        alt=f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}",
+        alt=sentences.map_alt(shown),
     )
 
 

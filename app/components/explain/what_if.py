@@ -6,6 +6,7 @@ from typing import Final
 
 import streamlit as st
 
+from analysis.explain import sentences
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import (
     CutPath,
@@ -56,7 +57,7 @@ def current_edits(source: Source, case: int) -> Edits:
             st.session_state[_KEY] = (owner, edits)
         except RecapError as error:
             st.session_state[_KEY] = (owner, ())
-            st.warning("The link's edits were left out: " + markdown_text(str(error)))
+            st.warning(sentences.left_out_edits(str(error)))
     kept, edits = st.session_state.get(_KEY, (owner, ()))
     if kept != owner:
         edits = ()
@@ -126,7 +127,7 @@ def _result(before: CaseExplanation, shown: CaseExplanation) -> None:
         lead = f"{signed_points(was)} → {lead}"
     with st.container(horizontal=True, gap="medium"):
         st.metric("Rank", rank, width="content")
-        st.metric(f"Lead over {markdown_text(shortened(shown.b.name, _LONGEST_NAME))}", lead, width="content")
+        st.metric(sentences.lead_over(shortened(shown.b.name, _LONGEST_NAME)), lead, width="content")
 
 
 def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None:
@@ -174,7 +175,7 @@ def clock(source: Source, case: int, before: str, shown: str) -> None:
 
 
 def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
-    """The most important visits; a click removes one, the last pill opens the full list."""
+    """The visits that change the score most; a click removes one, the last pill opens the full list."""
     every = [(place.name, visit) for place in before.visits for visit in place.visits]
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     telling = sorted(every, key=lambda pair: (pair[1].visit not in removed, -abs(pair[1].points or 0.0)))
@@ -194,7 +195,7 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
         remove_visits(source, before.case, set(labels), chosen)
 
     st.pills(
-        "Remove a visit",
+        sentences.visits_label(all_shown=len(every) == len(first)),
         list(labels),
         selection_mode="multi",
         key="edit_visits",
@@ -234,7 +235,7 @@ def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
     """The smallest single edit that reverses the two places; searched when asked."""
     key = (source.token, shown.case, shown.target, shown.runner_up, shown.edits)
     if st.session_state.get("searched") != key:
-        if st.button("Smallest edit that reverses the two", icon=":material/search:", key="search", type="tertiary"):
+        if st.button(sentences.SMALLEST_EDIT, icon=":material/search:", key="search", type="tertiary"):
             st.session_state["searched"] = key
             st.rerun()
         return

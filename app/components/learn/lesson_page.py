@@ -15,7 +15,7 @@ from app import (
     threads,  # noqa: F401 # one thread
 )
 from app.cached import learn as cached
-from app.components.learn import place
+from app.components.learn import place, words
 from app.components.learn.scenes import move_handles, one_handle, show_chart, show_scene
 from app.components.text import quiet, section
 from app.pages import PAGES
@@ -63,7 +63,7 @@ def _reply(lesson: Lesson, guess: int) -> None:
     """The answer to the guess, and the idea behind it."""
     choice = lesson.guess.choices[guess]
     icon = ":material/check_circle:" if guess == lesson.guess.right else ":material/lightbulb:"
-    st.markdown(f"**{lesson.guess.prompt}** Your guess: {choice.label}.")
+    st.markdown(words.your_guess(lesson.guess.prompt, choice.label))
     st.info(choice.reply, icon=icon)
     st.markdown(lesson.idea)
 
@@ -143,7 +143,7 @@ def _show_training(lesson: Lesson, training: Training) -> None:
         if tuple(at) in made:
             show_scene(made[tuple(at)], f"{key}_result")
         elif made:
-            quiet("Train again to see what your change does.")
+            quiet(words.TRAIN_AGAIN)
 
 
 def _go_on(number: int) -> None:

@@ -11,6 +11,7 @@ from analysis.learn.lesson import Lesson, LessonUnavailableError
 from app import state
 from app.cached import learn as cached
 from app.cached.workspace import open_workspace
+from app.components.learn import words
 from app.components.text import quiet, section
 from app.components.toolbar import save_button
 from app.sources import Source
@@ -27,12 +28,10 @@ def show_teacher(source: Source) -> None:
             "handout.html",
             key="learn_handout",
             icon=":material/print:",
-            help="One page that prints: all questions, then the answers.",
+            help=words.HANDOUT_HELP,
         )
-    st.title(f"{ROUTE} lessons, {MINUTES} minutes", anchor=False)
-    st.markdown(
-        "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal."
-    )
+    st.title(words.plan_title(ROUTE, MINUTES), anchor=False)
+    st.markdown(words.FOR_TEACHERS)
     section("Plan")
     st.table(_plan(), border="horizontal")  # not a grid: its lines wrap on a narrow screen, and it prints
     section("Questions to talk about")
@@ -40,7 +39,7 @@ def show_teacher(source: Source) -> None:
         with st.expander(f"{number + 1}. {entry.outline.title}"):
             st.markdown(entry.outline.idea)
             st.markdown("\n".join(f"- {question}" for question in entry.outline.questions))
-    quiet("Answers stay in the address of each learner's page. Nothing is sent anywhere.")
+    quiet(words.NOTHING_SENT)
 
 
 def _plan() -> pd.DataFrame:

@@ -11,7 +11,8 @@ import streamlit as st
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.points_image import draw_points
 from app import state
-from app.components.text import quiet, section
+from app.components.own_data import words
+from app.components.text import choose_one, quiet, section
 from app.uploads import Upload, save_dataset
 from recap import columns as c
 from recap.data.card import dataset_card
@@ -21,82 +22,54 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins, understand
-from recap.data.understanding import Understanding
-from recap.data.understanding.proposal import ColumnProposal, Question, option_text
+from recap.data.understanding import Understanding, option_text
+from recap.data.understanding.proposal import ColumnProposal
 from recap.printable import markdown_text
 
-LEAST: Final = (3, 5, 10)
-MOST_POINTS: Final = 1_000
-SHOWN_COLUMNS: Final = 12
-NOT_USED: Final = "not used"
-FIELD_NAMES: Final = {
-    "user": "User",
-    "poi": "Place",
-    "time": "Time",
-    "date": "Day",
-    "lat": "Latitude",
-    "lon": "Longitude",
-    "category": "Category",
-    "category_id": "Category id",
-    "name": "Place name",
-    "tz": "Time zone",
-    "split": "Split",
-    "trajectory": "Trajectory",
-}
+_LEAST: Final = (3, 5, 10)
+_MOST_POINTS: Final = 1_000
+_SHOWN_COLUMNS: Final = 12
 
 
 def show_check(upload: Upload) -> Path | None:
     """Ask whether the file was understood; the folder of the dataset once it was prepared."""
-    with st.spinner("Reading the file"):
-        found = _understand(upload, _version(upload.path))
-    question = found.question
-    if question is not None and question.about != "timezone":
-        st.title("One thing is unclear", anchor=False)
-        _ask(upload, question)
+    version = upload.path.stat()
+    with st.spinner(words.PREPARING[0]):
+        found, read = _read(str(upload.path), (version.st_mtime_ns, version.st_size), upload.options)
+    if read is None:
+        _ask(upload, found)
         _show_columns(upload, found)
-        _show_way_out(upload)
         return None
-    options = found.options if question is None else question.choices[0].options
-    with st.spinner("Reading every row"):
-        read = _read(found, _version(upload.path))
-    config = DataConfig().override([f"min_poi_checkins={upload.least}", f"min_user_checkins={upload.least}"])
+    fields = [f"min_poi_checkins={upload.least}", f"min_user_checkins={upload.least}"]
+    config = DataConfig().override(fields)
     inspection = describe_read(read, config)
-    facts = inspection.facts
-    st.title(
-        f"{facts['check-ins']:,} check-ins of {facts['users']:,} users at {facts['places']:,} places. Is this right?",
-        anchor=False,
-    )
-    dropped = sum(item.rows for item in read.account.reported.values())
-    rows = f"{dropped:,} rows cannot be used." if dropped else "Every row was read."
-    st.markdown(f"{rows} Please confirm the time zone: the file does not name one." if question else rows)
+    checkins, users, places = (inspection.facts[name] for name in ("check-ins", "users", "places"))
+    unused = sum(item.rows for item in read.account.reported.values())
+    st.title(words.IS_THIS_RIGHT.format(checkins=checkins, users=users, places=places), anchor=False)
+    rows = words.UNUSED_ROWS.format(rows=unused) if unused else words.EVERY_ROW
+    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if found.question else rows)
     _show_columns(upload, found)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         _show_map(read)
     with halves.cell():
-        if question is not None:
-            options = _choose_zone(found, options)
+        options = _choose_zone(found)
         _show_kept(upload, inspection, config)
-        prepared = _prepare(upload, found, options, config, inspection)
+        folder = _prepare(upload, found.model_copy(update={"options": options}), fields, inspection)
         _show_problems(inspection)
-    _show_way_out(upload)
-    return prepared
+    return folder
 
 
-def _version(path: Path) -> tuple[int, int]:
-    """A value that changes when the file does."""
-    status = path.stat()
-    return status.st_mtime_ns, status.st_size
+@st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
+def _read(path: str, version: tuple[int, int], options: ReadOptions) -> tuple[Understanding, RawRead | None]:
+    """What the file is, and its rows unless more than the zone is unsure.
 
-
-@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs={Upload: lambda one: (one.path, one.options)})
-def _understand(upload: Upload, version: tuple[int, int]) -> Understanding:
-    return understand(upload.path, "auto", upload.options)
-
-
-@st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={Understanding: lambda found: found.model_dump_json()})
-def _read(found: Understanding, version: tuple[int, int]) -> RawRead:
-    return read_for_inspection(found)
+    Args:
+        version: a value that changes when the file does.
+    """
+    found = understand(Path(path), "auto", options)
+    is_open = found.question is not None and found.question.about != "timezone"
+    return found, None if is_open else read_for_inspection(found)
 
 
 @st.cache_data(max_entries=4, show_spinner=False)
@@ -104,137 +77,115 @@ def _picture(latitude: np.ndarray, longitude: np.ndarray, theme: Theme) -> tuple
     return draw_points(latitude, longitude, palette_of(theme))
 
 
-def _ask(upload: Upload, question: Question) -> None:
-    """One question with its answers."""
-    st.markdown(markdown_text(question.text[:1].upper() + question.text[1:]))
-    for number, choice in enumerate(question.choices):
+def _ask(upload: Upload, found: Understanding) -> None:
+    """The first question with its answers."""
+    assert found.question is not None
+    st.title(words.UNCLEAR, anchor=False)
+    st.markdown(markdown_text(found.question.text[:1].upper() + found.question.text[1:]))
+    for number, choice in enumerate(found.question.choices):
         if st.button(markdown_text(choice.label), key=f"answer-{number}"):
-            upload.answer(choice.options, upload.least)
+            upload.answer(options=choice.options)
             st.rerun()
 
 
 def _show_columns(upload: Upload, found: Understanding) -> None:
     """Each column with its likely content and why; a published format has none to choose."""
-    shown = sorted(found.columns, key=lambda column: column.field is None)[:SHOWN_COLUMNS]
-    if not shown:
-        quiet(f"Read as {found.source_format}, because {markdown_text(found.why)}.")
+    if not found.columns:
+        quiet(words.READ_AS.format(format=found.source_format, why=markdown_text(found.why)))
         return
-    in_order = [column for column in found.columns if column in shown]
-    grid = st.grid(min(len(in_order), 6), min_column_width=150)
-    for column in in_order:
+    used_first = sorted(found.columns, key=lambda column: column.field is None)
+    shown = [column for column in found.columns if column in used_first[:_SHOWN_COLUMNS]]
+    grid = st.grid(min(len(shown), 6), min_column_width=150)
+    for column in shown:
         with grid.cell():
             _show_column(upload, found, column)
     if len(found.columns) > len(shown):
-        quiet(f"{len(found.columns) - len(shown)} more columns are not used.")
-    if len(found.layouts) > 1:
-        labels = {layout.time_format: layout.label for layout in found.layouts}
-        first, *_ = labels
-        chosen = st.segmented_control(
-            "Times are written", list(labels), default=first, format_func=lambda key: labels[key], width="content"
-        )
-        if chosen is not None and chosen != first:
-            upload.answer(upload.options.model_copy(update={"time_format": chosen}), upload.least)
-            st.rerun()
+        quiet(words.MORE_COLUMNS.format(count=len(found.columns) - len(shown)))
 
 
 def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -> None:
     st.markdown(f"**{markdown_text(column.name)}**")
-    names = [*FIELD_NAMES] if column.field else [NOT_USED, *FIELD_NAMES]
+    fields = [field for field in words.FIELDS if field or not column.field]
     picked = st.selectbox(
         markdown_text(column.name),
-        names,
-        index=names.index(column.field or NOT_USED),
-        format_func=lambda name: FIELD_NAMES.get(name, "Not used"),
+        fields,
+        index=fields.index(column.field),
+        format_func=words.FIELDS.__getitem__,
         key=f"column-{upload.token}-{column.name}-{column.field}",
         label_visibility="collapsed",
     )
     quiet(markdown_text(column.reason) or "&nbsp;")
     values = [markdown_text(value[:24]) or "&nbsp;" for value in column.first[:3]]
     st.markdown("  \n".join(f":small[{value}]" for value in values))
-    if picked != (column.field or NOT_USED):
+    if picked is not None and picked != column.field:
         others = {item.field: item.name for item in found.columns if item.field and item.name != column.name}
-        mapping = {**others, picked: column.name}
-        given = upload.options.model_copy(update={"columns": mapping, "is_settled": False})
-        upload.answer(given, upload.least)
+        columns = {**others, picked: column.name}
+        upload.answer(options=upload.options.model_copy(update={"columns": columns, "is_settled": False}))
         st.rerun()
 
 
-def _choose_zone(found: Understanding, options: ReadOptions) -> ReadOptions:
-    """The time zone that the coordinates propose, or another."""
-    section("Time zone")
-    assert found.zone is not None
-    zones = sorted({*available_timezones(), found.zone.timezone})
+def _choose_zone(found: Understanding) -> ReadOptions:
+    """All options; a time zone that the coordinates propose, or another, among them."""
+    if found.zone is None or found.question is None:
+        return found.options
+    options, label = found.question.choices[0].options, words.FIELDS["tz"]
+    section(label)
     with st.container(horizontal=True, vertical_alignment="center"):
-        zone = st.selectbox(
-            "Time zone", zones, index=zones.index(found.zone.timezone), label_visibility="collapsed", width=240
-        )
-        is_local = st.segmented_control(
-            "Times are",
-            [True, False],
-            default=options.local_times,
-            required=True,
-            format_func=lambda local: "local times" if local else "UTC",
-            label_visibility="collapsed",
-        )
+        zones = sorted({*available_timezones(), found.zone.timezone})
+        proposed = zones.index(found.zone.timezone)
+        zone = st.selectbox(label, zones, index=proposed, label_visibility="collapsed", width=240)
+        likely_first = [options.local_times, not options.local_times]
+        is_local = choose_one("Times are", likely_first, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
     quiet(markdown_text(found.zone.reason))
-    return options.model_copy(update={"timezone": zone, "local_times": bool(is_local)})
+    return options.model_copy(update={"timezone": zone, "local_times": is_local})
 
 
 def _show_map(read: RawRead) -> None:
-    section("Where they are")
-    every = max(1, len(read.table) // MOST_POINTS)
+    section(words.WHERE)
+    every = max(1, len(read.table) // _MOST_POINTS)
     points = read.table[[c.LATITUDE, c.LONGITUDE]].iloc[::every].to_numpy(np.float64)
     picture, is_on_land = _picture(points[:, 0], points[:, 1], state.theme_palette().theme)
-    st.image(picture, width="stretch", alt="A sample of the check-ins on a map")
-    shown = f"{len(points):,} of {len(read.table):,} check-ins."
-    quiet(shown if is_on_land else f"{shown} They are not on land: are latitude and longitude swapped?")
+    st.image(picture, width="stretch", alt=words.ON_A_MAP)
+    shown = words.POINTS.format(shown=len(points), all=len(read.table))
+    quiet(shown if is_on_land else f"{shown} {words.AT_SEA}")
 
 
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
-    section("What will be kept")
-    rows = {"Check-ins kept": inspection.preview.checkins}
-    for name, count in preview_rows(inspection, config).items():
-        said = name.replace("dropped: ", "left out: ")
-        rows[said[:1].upper() + said[1:]] = count
-    table = {"What": list(rows), "Rows": [f"{count:,}" for count in rows.values()]}
-    st.dataframe(
-        table,
-        hide_index=True,
-        column_config={"Rows": st.column_config.TextColumn(width=80, alignment="right")},
-        height="content",
-    )
-    least = st.segmented_control(
-        "Keep places and users with at least … check-ins", LEAST, default=upload.least, required=True, key="least"
-    )
+    section(words.KEPT)
+    dropped = {name.replace("dropped: ", "left out: "): rows for name, rows in preview_rows(inspection, config).items()}
+    kept = {words.CHECKINS_KEPT: inspection.preview.checkins, **dropped}
+    st.table({name[:1].upper() + name[1:]: f"{rows:,}" for name, rows in kept.items()}, border="horizontal")
+    least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
     if least is not None and least != upload.least:
-        upload.answer(upload.options, least)
+        upload.answer(least=least)
         st.rerun()
 
 
-def _prepare(
-    upload: Upload, found: Understanding, options: ReadOptions, config: DataConfig, inspection: Inspection
-) -> Path | None:
-    stem = Path(found.path).stem.removeprefix("table-")
-    name = st.text_input("Name", value=stem[:40], max_chars=40, key=f"name-{upload.token}")
-    words = ["recap", "prepare", found.path, "--format", found.source_format]
-    fields = [f"min_poi_checkins={upload.least}", f"min_user_checkins={upload.least}"]
-    sizes = [word for field in fields for word in ("--set", field)] if upload.least != LEAST[-1] else []
+def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection: Inspection) -> Path | None:
+    """The name, the button and the same as a command; the folder of the dataset once it was prepared."""
+    path, source_format, options = Path(found.path), found.source_format, found.options
+    theirs = Path(path.name.removeprefix("table-")) if path.parent == upload.folder else path
+    name = st.text_input("Name", value=theirs.stem[:40], max_chars=40, key=f"name-{upload.token}")
+    sizes = [word for field in fields for word in ("--set", field)]
+    line = shlex.join(["recap", "prepare", str(theirs), "--format", source_format, *sizes, "--out", "data/mine"])
     with st.container(horizontal=True, vertical_alignment="center"):
         go = st.button("Prepare", icon=":material/check:", disabled=not inspection.preview.checkins, key="prepare")
         with st.popover("Copy as command", type="tertiary"):
-            st.code(f"{shlex.join([*words, *sizes])} --out data/mine {option_text(options)}", language=None)
+            st.code(f"{line} {option_text(options)}", language=None)
     if inspection.preview.refusal:
         st.warning(markdown_text(inspection.preview.refusal))
     if not go:
         return None
+    reading, cleaning, writing = words.PREPARING
     with st.status("Preparing", expanded=True) as status:
-        status.write("Reading every row")
-        read = read_checkins(Path(found.path), found.source_format, options.model_copy(update={"skip_bad_rows": True}))
-        status.write(f"Cleaning and splitting {len(read.table):,} check-ins")
+        status.write(reading)
+        read = read_checkins(path, source_format, options.model_copy(update={"skip_bad_rows": True}))
+        status.write(cleaning.format(checkins=len(read.table)))
+        config = DataConfig().override(fields)
         dataset = prepare_dataset(
-            read.table, config, name=name or stem, source_format=found.source_format, reading=read.account
+            read.table, config, name=name or "data", source_format=source_format, reading=read.account
         )
-        status.write("Writing the dataset")
+        status.write(writing)
         folder = save_dataset(dataset, dataset_card(dataset))
     upload.discard()
     return folder
@@ -244,13 +195,6 @@ def _show_problems(inspection: Inspection) -> None:
     """The largest problems first; a line each."""
     problems = sorted(inspection.problems, key=lambda problem: -problem.count)
     if problems:
-        with st.expander(f"{len(problems)} things to know"):
+        with st.expander(words.PROBLEMS.format(count=len(problems))):
             for problem in problems:
                 quiet(f"{problem.count:,} {markdown_text(problem.title)}. {markdown_text(problem.advice)}")
-
-
-def _show_way_out(upload: Upload) -> None:
-    if st.button("Open another file", icon=":material/close:", type="tertiary"):
-        upload.discard()
-        state.write_param("upload", None)
-        st.rerun()

@@ -12,6 +12,7 @@ from analysis.cases.slides import STEPS, Step
 from analysis.cases.words import RECIPES
 from app import state
 from app.cached import tables
+from app.components.present import words
 from app.sources import Source
 from recap.errors import CaseError
 
@@ -48,7 +49,7 @@ def current_deck(source: Source, num_cases: int) -> Deck:
     which = {name: value for name in _WHICH if (value := st.query_params.get(name))}
     cases = [entry for entry in _cases(source, which) if 0 <= entry.case < num_cases]
     if not cases:
-        raise CaseError("there is nothing to present here: choose a case or a collection in Cases")
+        raise CaseError(words.NO_CASE)
     return Deck(tuple(cases))
 
 
@@ -75,15 +76,15 @@ def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
         if "collection" in which:
             stored = shelf.collections.get(which["collection"])
             if stored is None:
-                raise CaseError("the collection of this link is not in your library")
+                raise CaseError(words.NO_COLLECTION)
             names = [name for name in stored.value.cases if name in mine]
             if not names:
-                raise CaseError("no case of this collection belongs to the dataset and model that are open")
+                raise CaseError(words.OTHER_DATA)
             return [_of_saved(mine[name]) for name in names]
         return [_of_saved(stored) for stored in mine.values()]
     if "recipe" in which:
         if which["recipe"] not in RECIPES:
-            raise CaseError("the link names no list of cases")
+            raise CaseError(words.NO_LIST)
         found = tables.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
         return [Presented(int(case)) for case in found.cases[:_RECIPE_CASES]]
     case = which.get("case", "")

@@ -40,7 +40,7 @@ def show_gpus(store: RunStore, rows: list[RunRow]) -> None:
 
 def _draw_gpus(store: RunStore, active: list[str]) -> None:
     gpus = run_store.gpus()
-    section(f"{len(gpus)} GPU{'s' if len(gpus) > 1 else ''}")
+    section(words.gpus_title(len(gpus)))
     st.dataframe(
         gpu_table(gpus, run_store.leases(store, active)),
         hide_index=True,
@@ -126,6 +126,5 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
         curve = choose_one("Curve", drawn, key="run_curve", named=CURVES.__getitem__)
     levels = counter_levels(described["reference"], curve)
     figure = plot_training(tables[curve], stage_spans(config), config.epochs, state.theme_palette(), levels=levels)
-    counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())
-    alt = f"{CURVES[curve]} up to epoch {described['epoch']} of {config.epochs}, by stage{counters}"
+    alt = words.chart_alt(CURVES[curve], described["epoch"], config.epochs, levels)
     show_figure(figure, "run_chart", alt)

@@ -1,7 +1,9 @@
 """The sentences of Runs; data in them are escaped for Markdown."""
 
+from collections.abc import Mapping
 from typing import Final
 
+from analysis.formatting import share
 from recap.presets import preset_title
 from recap.printable import markdown_text
 from recap.runs.store.types import RunDescription, RunSummary
@@ -78,6 +80,21 @@ def estimate(time: str, spread: str, memory: str, basis: str) -> str:
     if not time:
         return BEFORE_FIRST_EPOCH
     return f"About {time} (± {spread})" + (f" and {memory} of memory. " if memory else ". ") + basis
+
+
+def chart_alt(curve: str, epoch: int, epochs: int, levels: Mapping[str, float]) -> str:
+    """The live chart in words.
+
+    Args:
+        levels: what each counter reaches.
+    """
+    counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())
+    return f"{curve} up to epoch {epoch} of {epochs}, by stage{counters}"
+
+
+def gpus_title(number: int) -> str:
+    """Title of the table of GPUs."""
+    return f"{number} GPU{'s' if number > 1 else ''}"
 
 
 def spoken(seconds: float) -> str:

@@ -75,7 +75,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
             max_chars=80,
         )
         st.selectbox(
-            "Missed and found: rank up to",
+            words.RANK_LIMIT,
             (1, 5, 10, 20),
             index=3,
             key="k",
@@ -188,6 +188,5 @@ def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
 
 
 def _clear_selection() -> None:
-    """Take the bar or cell away."""
     st.session_state["selection"] = None
     filters_changed()

@@ -56,7 +56,7 @@ def show_predictions(
         on_select=state.unless_late(partial(_choose, case, pois), "case"),  # before the map is drawn, which marks it
         key="list",
         height="content",
-        alt="The best predictions with rank, probability and distance",
+        alt=words.LIST_ALT,
     )
     buttons = st.container(horizontal=True, vertical_alignment="center")
     st.markdown(" ".join(badges))
@@ -67,7 +67,6 @@ def show_predictions(
 
 
 def _choose(case: int, pois: list[int]) -> None:
-    """A row of the list was ticked."""
     rows = st.session_state["list"]["selection"]["rows"]
     if rows and int(rows[0]) < len(pois):
         state.choose_place(case, pois[int(rows[0])])

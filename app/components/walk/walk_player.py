@@ -91,13 +91,12 @@ def _map(
 ) -> None:
     """The map; a click on a disc chooses its place, as a row of the list does, and a ring marks it."""
     deck = maps.walk_map(source, trajectory, prediction, state.theme_palette().theme, chosen=picked, **shown)
-    names = ", ".join(prediction.candidates["name"].head(3))
     st.pydeck_chart(
         deck,
         height=MAP_HEIGHT_PX,
         key="map",
         on_select=partial(_choose_on_map, int(prediction.case[c.CASE])),
-        alt=f"Map of the trajectory so far. Best predictions: {names}. The table next to it lists the same places.",
+        alt=words.map_alt(prediction.candidates["name"].head(3).tolist()),
     )
 
 
@@ -200,6 +199,6 @@ def _stops_table(trajectory: Trajectory) -> None:
                 "stop": st.column_config.NumberColumn("#", width=45),
                 "local_time": st.column_config.DatetimeColumn("Time", format="ddd D MMM, HH:mm", width=140),
                 "name": st.column_config.TextColumn("Place", width=220),
-                "case": st.column_config.TextColumn("Case", width=70, help="The test case that starts here, if any."),
+                "case": st.column_config.TextColumn("Case", width=70, help=words.CASE_HELP),
             },
         )

@@ -1,7 +1,7 @@
 """The sentences of Walk; names are escaped for Markdown."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -12,6 +12,9 @@ from recap.printable import markdown_text
 
 NO_CASE: Final = "No case passes these filters."
 UNREADABLE_SELECTION: Final = "The link's choice of cases cannot be read, so all cases are shown."
+RANK_LIMIT: Final = "Missed and found: rank up to"
+LIST_ALT: Final = "The best predictions with rank, probability and distance"
+CASE_HELP: Final = "The test case that starts here, if any."
 HIDDEN: Final = "?"
 NOT_LISTED: Final = "not listed"
 MOST_BADGES: Final = 3
@@ -32,6 +35,15 @@ def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> s
     """
     now, then = (f" in {markdown_text(place)}" if place else "" for place in (here, there))
     return f"{day(when)}, {when:%H:%M}{now}. Stop {stop} of {stops}. The true next place{then}:"
+
+
+def map_alt(names: Sequence[str]) -> str:
+    """The map in words.
+
+    Args:
+        names: of the best predictions.
+    """
+    return f"Map of the trajectory so far. Best predictions: {', '.join(names)}. The table next to it lists them."
 
 
 def not_among(case: int) -> str:

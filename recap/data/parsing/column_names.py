@@ -43,14 +43,14 @@ def field_of(column: str) -> tuple[str, float]:
     (('user', 2.0), ('lat', 2.5), ('', -1.0), ('', -1.0))
     """
     words = words_of(column)
-    found = {field: points for field in (*_FIELDS, "noise") if (points := _points(words, _KNOWN[field]))}
-    noise = found.pop("noise", 0)
+    found = {field: points for field in _FIELDS if (points := _points(words, _KNOWN[field]))}
+    noise = _points(words_of(column.rstrip(".").rpartition(".")[2]), _KNOWN["noise"])
     field = max(found, key=lambda field: found[field], default="")
     if noise and "tz" not in found and found.get(field, 0) < EXACT:
         return "", -1.0
     if field == "name" and "user" in found:  # tells who it is, if worse than a number
         return "user", 1.5
-    if field == "time" and says(column, "id"):
+    if field == "time" and _points(words, _KNOWN["id"]):
         field = "user" if "user" in found else "poi" if "poi" in found else ""
         return field, found.get(field, -1.0)
     return field + "_id" * (field == "category" and says(column, "id")), found.get(field, 0.0)

@@ -4,7 +4,9 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,14 +18,7 @@ import pyarrow.parquet as pq
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, decoded, text_rows
-from recap.data.parsing.text_table import (
-    TextTable,
-    first_cells,
-    open_bytes,
-    require_distinct,
-    require_file,
-    scan_text,
-)
+from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
@@ -38,29 +33,21 @@ _POINT: Final = (
 )
 
 
-def open_table(path: Path, source_format: str, options: ReadOptions) -> "TableSource":
-    """Open a table as csv, json or parquet.
-
-    Raises:
-        DataError: it is no such file.
-    """
-    require_file(path)
-    return {"csv": _Text, "json": _Json, "parquet": _Parquet}[source_format](path, options)
-
-
+@dataclass
 class TableSource:
     """Columns and rows of a table.
 
     Attributes:
+        name: of the file.
         names: the columns; those of records within records are called ``outer.inner``.
-        rows_in: how many rows there are, once they were read.
+        rows_in: how many rows there are; of text, once they were read.
+        read: reads the rows of some columns.
     """
 
+    name: str
     names: list[str]
     rows_in: int
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.name = path, path.name
+    read: Callable[[list[str], RowReport], Generator[RowBlock]]
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
         """The rows of some columns; ``point.1`` and ``point.2`` are the two numbers of a column ``point``.
@@ -69,13 +56,20 @@ class TableSource:
             DataError: the file cannot be read to its end.
         """
         stored = list(dict.fromkeys(name if name in self.names else name[:-2] for name in wanted))
-        for rows in self._read(stored, row_report):
+        for rows in self.read(stored, row_report):
             for name in set(wanted) - set(stored):
                 rows.columns[name] = split_point(rows.columns[name[:-2]])[int(name[-1]) - 1]
             yield rows
 
-    def _read(self, stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        raise NotImplementedError
+
+def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSource:
+    """Open a table as csv, json or parquet.
+
+    Raises:
+        DataError: it is no such file.
+    """
+    require_file(path)
+    return {"csv": _open_text, "json": _open_json, "parquet": _open_parquet}[source_format](path, options)
 
 
 def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -84,69 +78,70 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     return pc.struct_field(parts, "a"), pc.struct_field(parts, "b")
 
 
-class _Text(TableSource):
+def _open_text(path: Path, options: ReadOptions) -> TableSource:
     """Text with a separator; columns are called column1, column2, … where the first line holds values."""
+    delimiter, first = first_cells(path, options.delimiter, options.encoding)
+    mapped = set(options.columns.values())
+    is_numbered = bool(mapped) and all(map(_NUMBERED.fullmatch, mapped)) and not mapped <= set(first)
+    is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
+    has_names = is_counted or not (is_numbered or any(map(_VALUE.fullmatch, first)))
+    names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
+    require_distinct(names, f"{path.name} line 1")
+    table = TextTable(
+        path,
+        delimiter=delimiter,
+        names=names,
+        header=int(has_names),
+        quoted=True,
+        multiline=options.multiline,
+        encoding=options.encoding,
+    )
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
-        super().__init__(path)
-        delimiter, first = first_cells(path, options.delimiter, options.encoding)
-        mapped = set(options.columns.values())
-        is_numbered = bool(mapped) and all(map(_NUMBERED.fullmatch, mapped)) and not mapped <= set(first)
-        is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
-        has_names = is_counted or not (is_numbered or any(map(_VALUE.fullmatch, first)))
-        self.names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
-        require_distinct(self.names, f"{self.name} line 1")
-        self._table = TextTable(
-            path,
-            delimiter=delimiter,
-            names=self.names,
-            header=int(has_names),
-            quoted=True,
-            multiline=options.multiline,
-            encoding=options.encoding,
-        )
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        yield from text_rows(table, stored, row_report)
+        source.rows_in = table.rows_in
 
-    def _read(self, stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        yield from text_rows(self._table, stored, row_report)
-        self.rows_in = self._table.rows_in
+    source = TableSource(path.name, names, table.rows_in, read)
+    return source
 
 
-class _Parquet(TableSource):
-    """Parquet; fields of structures are columns, lists are text."""
+def _open_parquet(path: Path, options: ReadOptions) -> TableSource:
+    """Parquet; fields of structures are columns, lists of a few items are text."""
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
-        super().__init__(path)
-        try:
-            self.names = _flattened(pq.read_schema(path).empty_table()).column_names
-            self.rows_in = pq.read_metadata(path).num_rows
-        except (pa.ArrowException, OSError) as error:
-            raise self._refusal(error) from error
-        require_distinct(self.names, path.name)
-
-    def _read(self, stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
         start = 1
-        try:
-            # Without a buffer of all bytes read so far.
-            with pq.ParquetFile(self.path, pre_buffer=False) as file:
-                for batch in file.iter_batches(_BATCH_ROWS, columns=stored, use_threads=False):
-                    table = _flattened(pa.Table.from_batches([batch]))
-                    lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
-                    start += batch.num_rows
-                    columns = {name: table[name].combine_chunks() for name in stored}
-                    for name, values in columns.items():
-                        values.validate(full=True)  # text that is no UTF-8 and dates that are none
-                        if pa.types.is_nested(values.type):  # of a few items, such as a point; others are none
-                            short = (
-                                pa.types.is_list(values.type)
-                                and (pc.max(pc.list_value_length(values)).as_py() or 0) < 4
-                            )
-                            columns[name] = pa.array(map(str, values.to_pylist()) if short else [""] * len(values))
-                    yield RowBlock(self.name, columns, lines, noun="row")
-        except (pa.ArrowException, OSError) as error:
-            raise self._refusal(error) from error
+        # Without a buffer of all bytes read so far.
+        with _readable(path), pq.ParquetFile(path, pre_buffer=False) as file:
+            for batch in file.iter_batches(_BATCH_ROWS, columns=stored, use_threads=False):
+                table = _flattened(pa.Table.from_batches([batch]))
+                columns = {name: _plain(table[name].combine_chunks()) for name in stored}
+                lines = np.arange(start, start + batch.num_rows, dtype=np.int64)
+                start += batch.num_rows
+                yield RowBlock(path.name, columns, lines, noun="row")
 
-    def _refusal(self, error: Exception) -> DataError:
-        return DataError(f"{self.name} cannot be read as Parquet: {(str(error).splitlines() or [''])[0]}")
+    with _readable(path):
+        names = _flattened(pq.read_schema(path).empty_table()).column_names
+        source = TableSource(path.name, names, pq.read_metadata(path).num_rows, read)
+    require_distinct(names, path.name)
+    return source
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        reason = (str(error).splitlines() or [""])[0]
+        raise DataError(f"{path.name} cannot be read as Parquet: {reason}") from error
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    """A column without text that is no UTF-8 or dates that are none; short lists are text, long ones nothing."""
+    values.validate(full=True)
+    if not pa.types.is_nested(values.type):
+        return values
+    is_short = pa.types.is_list(values.type) and (pc.max(pc.list_value_length(values)).as_py() or 0) < 4
+    return pa.array(map(str, values.to_pylist()) if is_short else [""] * len(values))
 
 
 def _flattened(table: pa.Table) -> pa.Table:
@@ -155,44 +150,41 @@ def _flattened(table: pa.Table) -> pa.Table:
     return table
 
 
-class _Json(TableSource):
-    """JSON records, one per line or in one list, which may be inside a record; of inner lists the first two items
-    count.
-    """
+def _open_json(path: Path, options: ReadOptions) -> TableSource:
+    """JSON records, one per line or in one list, which may be inside a record."""
+    try:
+        with open_bytes(path) as file:
+            data = file.read(_LARGEST_JSON + 1)
+        encoding = scan_text(path, options.encoding)[1]
+        text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
+        raise DataError(f"{path.name} cannot be read as JSON: {error}") from error
+    if len(data) > _LARGEST_JSON:
+        raise DataError(f"{path.name} is larger than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
+    records = [_flat(record) if isinstance(record, dict) else None for record in _parsed_records(text)]
+    names = list({name: None for record in records for name in record or {}})
+    if not names:
+        raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")
 
-    def __init__(self, path: Path, options: ReadOptions) -> None:
-        super().__init__(path)
-        self._records = [_flat(record) if isinstance(record, dict) else None for record in self._parse(options)]
-        self.names = list({name: None for record in self._records for name in record or {}})
-        self.rows_in = len(self._records)
-        if not self.names:
-            raise DataError(f"{self.name} has no JSON records; expected one per line, or a list of them")
-
-    def _parse(self, options: ReadOptions) -> list[Any]:
-        encoding = scan_text(self.path, options.encoding)[1]
-        try:
-            with open_bytes(self.path) as file:
-                data = file.read(_LARGEST_JSON + 1)
-            text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
-        except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
-            raise DataError(f"{self.name} cannot be read as JSON: {error}") from error
-        if len(data) > _LARGEST_JSON:
-            raise DataError(f"{self.name} is larger than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
-        whole = _parsed(text)
-        if isinstance(whole, dict):
-            lists = [item for item in whole.values() if isinstance(item, list) and isinstance([*item, 0][0], dict)]
-            whole = lists[0] if len(lists) == 1 else [whole]
-        if isinstance(whole, list):
-            return whole
-        lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
-        return [_parsed(line) if line.strip() else {} for line in lines]
-
-    def _read(self, stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        columns = {name: _text_array([(record or {}).get(name, "") for record in self._records]) for name in stored}
-        rows = RowBlock(self.name, columns, np.arange(1, self.rows_in + 1))
-        rows.flag("blank_line", np.array([record == {} for record in self._records]), lambda _: "blank line")
-        rows.flag("not_a_checkin", np.array([record is None for record in self._records]), lambda _: "no JSON record")
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        columns = {name: pa.array([(record or {}).get(name, "") for record in records]) for name in stored}
+        rows = RowBlock(path.name, columns, np.arange(1, len(records) + 1))
+        rows.flag("blank_line", np.array([record == {} for record in records]), lambda _: "blank line")
+        rows.flag("not_a_checkin", np.array([record is None for record in records]), lambda _: "no JSON record")
         yield rows
+
+    return TableSource(path.name, names, len(records), read)
+
+
+def _parsed_records(text: str) -> list[Any]:
+    whole = _parsed(text)
+    if isinstance(whole, dict):
+        lists = [item for item in whole.values() if isinstance(item, list) and isinstance([*item, 0][0], dict)]
+        return lists[0] if len(lists) == 1 else [whole]
+    if isinstance(whole, list):
+        return whole
+    lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
+    return [_parsed(line) if line.strip() else {} for line in lines]
 
 
 def _parsed(text: str) -> Any:
@@ -203,18 +195,13 @@ def _parsed(text: str) -> Any:
 
 
 def _flat(record: dict[str, Any], prefix: str = "", depth: int = 0) -> dict[str, str]:
+    """Values as text by their path; of a list the first two items."""
     found: dict[str, str] = {}
     for key, value in record.items():
         inner = dict(zip("12", value, strict=False)) if isinstance(value, list) else value
-        if not isinstance(inner, dict):
-            found[prefix + key] = "" if inner is None else inner if isinstance(inner, str) else json.dumps(inner)
-        elif depth < _DEEPEST:
-            found |= _flat(inner, f"{prefix}{key}.", depth + 1)
+        if isinstance(inner, dict):
+            found |= _flat(inner, f"{prefix}{key}.", depth + 1) if depth < _DEEPEST else {}
+        else:
+            text = "" if inner is None else inner if isinstance(inner, str) else json.dumps(inner)
+            found[prefix + key] = text.encode("utf-8", "replace").decode()  # JSON can name halves of letters
     return found
-
-
-def _text_array(values: list[str]) -> pa.Array:
-    try:
-        return pa.array(values, pa.string())
-    except UnicodeEncodeError:  # halves of letters that JSON can name
-        return pa.array([value.encode("utf-8", "replace").decode() for value in values], pa.string())

@@ -1,23 +1,24 @@
 """Formats of times that people write, as strptime formats."""
 
 import re
-from collections.abc import Iterable
-from itertools import islice
+from collections.abc import Sequence
 from typing import Final
 
 import pyarrow as pa
 
 from recap.data.parsing.times import MONTHS, count_plausible, in_english, strptime_layout
 
-_SAMPLE: Final = 300
+SAMPLE: Final = 300
 _FORMS: Final = 8
 """Values whose forms are compared; some have an hour or a weekday more."""
 _CLOCK: Final = re.compile(
-    r"(?<!\d)\d{1,2}(?:(?P<a> ?[:h时時] ?|(?<= \d\d)\.(?=[\d.]+$))\d\d"
-    r"(?:(?P<b>[:m分.] ?)\d\d(?P<f>[.,]\d+)?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"
-    r"(?P<gap> ?)(?P<half>[AP]M\b)?(?P<zone> ?(?:[+-]\d\d:?\d\d|Z|UTC|GMT)\b)?",
+    r"(?<!\d)(?P<hour>[01]?\d|2[0-4])"
+    r"(?:(?P<a> ?[:h時时] ?|(?<= \d\d)\.(?=[\d.]+$))(?P<minute>[0-5]\d)"
+    r"(?:(?P<b>[:m分.] ?)(?P<second>[0-6]\d)(?:(?P<c>[.,])(?P<fraction>\d+))?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"
+    r"(?P<gap> ?)(?P<half>[AP]M\b)?(?P<space> ?)(?:(?P<offset>[+-]\d\d(?::?\d\d)?\b|Z\b)|(?P<zone>(?:UTC|GMT)\b))?",
     re.IGNORECASE,
 )
+_LETTERS: Final = {"minute": "%M", "second": "%S", "fraction": "%f", "half": "%p", "offset": "%z", "zone": "%Z"}
 _TOGETHER: Final = {14: ["%Y%m%d%H%M%S"], 12: ["%Y%m%d%H%M"], 8: ["%Y%m%d", "%d%m%Y", "%m%d%Y"]}
 _WEEK: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _LITERAL: Final = " T at on um Uhr den le à a las del de 年 月 日 "
@@ -29,13 +30,17 @@ def is_clock(text: str) -> bool:
     return _CLOCK.fullmatch(text.strip()) is not None
 
 
-def written_layouts(values: Iterable[str]) -> dict[str, int]:
-    """strptime layouts that read most values as times from 1990 to 2099, with how many of the first 300 they do not."""
-    sample = in_english(pa.array(islice(filter(None, map(str.strip, values)), _SAMPLE), pa.string())).to_pylist()
-    forms = dict.fromkeys(form for text in list(dict.fromkeys(sample))[:_FORMS] for form in _layouts(text))
-    text = pa.array(sample, pa.string())
-    unread = {form: len(sample) - count_plausible(strptime_layout(form).parse(text)) for form in forms}
-    return {form: count for form, count in sorted(unread.items(), key=lambda item: item[1]) if 2 * count < len(sample)}
+def written_layouts(values: Sequence[str], least: float) -> list[str]:
+    """strptime layouts that read most of the first values as times from 1990 to 2099, the best one first.
+
+    Args:
+        least: share that the best must read.
+    """
+    text = in_english(pa.array([value.strip() for value in values[:SAMPLE]], pa.string()))
+    forms = dict.fromkeys(form for value in text.to_pylist()[:_FORMS] for form in _layouts(value))
+    read = {form: count_plausible(strptime_layout(form).parse(text)) / len(text) for form in forms}
+    is_read = max(read.values(), default=0) >= least
+    return sorted((form for form in read if is_read and read[form] > 0.5), key=lambda form: -read[form])
 
 
 def _layouts(text: str) -> list[str]:
@@ -43,33 +48,26 @@ def _layouts(text: str) -> list[str]:
     clock = _CLOCK.search(text)
     if clock is None:
         return _days(text)
-    days = _days(f"{text[: clock.start()]}\0{text[clock.end() :]}")
-    return [day.replace("\0", _clock(clock)) for day in days]
-
-
-def _clock(found: re.Match[str]) -> str:
-    a, b, fraction, end, gap, half, zone = (found[name] or "" for name in ("a", "b", "f", "end", "gap", "half", "zone"))
-    form = ("%I" if half else "%H") + (f"{a}%M" if a else "") + (f"{b}%S" if b else "")
-    form += (f"{fraction[0]}%f" if fraction else "") + end + gap + ("%p" if half else "")
-    return form + zone[: len(zone) - len(zone.strip())] + ("%Z" if zone.strip().isalpha() else "%z") * bool(zone)
+    letters = _LETTERS | {"hour": "%I" if clock["half"] else "%H"}
+    form = "".join(letters.get(name, part) for name, part in clock.groupdict().items() if part)
+    return [day.replace("\0", form) for day in _days(f"{text[: clock.start()]}\0{text[clock.end() :]}")]
 
 
 def _days(text: str) -> list[str]:
     """Layouts of the days in a text: weekdays and months by name, years by their four digits, numbers in each order."""
     pieces = re.split(r"(\d+|[^\W\d_]+)", text)
     numbers = [place for place, piece in enumerate(pieces) if piece.isdigit()]
-    by_name = False
+    if len(numbers) == 1:
+        return [text.replace(pieces[numbers[0]], form) for form in _TOGETHER.get(len(pieces[numbers[0]]), [])]
+    orders = ["dmy", "mdy", "ymd"]
     for place, piece in enumerate(pieces):
-        if piece in MONTHS and not by_name:
-            pieces[place], by_name = "%b", True
+        if piece in MONTHS and len(orders) == 3:
+            pieces[place], orders = "%b", ["dy", "yd"]
         elif piece[:3].title() in _WEEK:
             pieces[place] = "%a" if len(piece) == 3 else "%A"
         elif piece.isalpha() and f" {piece} " not in _LITERAL:
             return []
     years = [number for number, place in enumerate(numbers) if len(pieces[place]) == 4]
-    orders = ["dy", "yd"] if by_name else ["dmy", "mdy", "ymd"]
-    if len(numbers) == 1 and not by_name:
-        return [text.replace(pieces[numbers[0]], form) for form in _TOGETHER.get(len(pieces[numbers[0]]), [])]
     found = []
     for order in orders:
         if len(numbers) == len(order) and (not years or order.index("y") == years[0]):

@@ -6,7 +6,8 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
 from recap.data.parsing.table_source import open_table
-from recap.data.understanding import settle
+from recap.data.understanding import understand_table
+from recap.errors import DataError
 
 
 def read_own_table(
@@ -21,7 +22,12 @@ def read_own_table(
     Raises:
         DataError: not such a file, a column or layout that is unsure, no known time zone, or a bad row.
     """
-    options = settle(path, source_format, options or ReadOptions())
+    options = options or ReadOptions()
+    if not options.is_settled:
+        found = understand_table(path, source_format, options)
+        if not found.options.is_settled:
+            raise DataError(found.refusal())
+        options = found.options
     source = open_table(path, source_format, options)
     row_report = RowReport(options.skip_bad_rows)
     assembly = CheckinTableBuilder(path.name, options, row_report, sink=sink)

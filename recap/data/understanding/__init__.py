@@ -4,12 +4,11 @@ from pathlib import Path
 
 from recap.data.parsing.options import ReadOptions
 from recap.data.understanding.draft import Draft
-from recap.data.understanding.fields import choose_coordinates, choose_described, choose_place, choose_user
+from recap.data.understanding.fields import choose_coordinates, choose_needed, choose_optional
 from recap.data.understanding.proposal import Understanding, option_text
-from recap.data.understanding.times import choose_layout, choose_time, propose
-from recap.errors import DataError
+from recap.data.understanding.times import choose_layout, choose_time, choose_zone
 
-__all__ = ["Understanding", "option_text", "settle", "understand_table"]
+__all__ = ["Understanding", "option_text", "understand_table"]
 
 
 def understand_table(path: Path, source_format: str, options: ReadOptions, why: str = "") -> Understanding:
@@ -20,17 +19,19 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
             it does not have.
     """
     draft = Draft(path, source_format, options)
-    choose_coordinates(draft)
+    if not {"lat", "lon"} <= draft.taken.keys():
+        choose_coordinates(draft)
     draft.place_rows()
-    choose_place(draft)
+    choose_needed(draft, "poi")
     draft.place_rows()
-    choose_user(draft)
+    choose_needed(draft, "user")
     times = choose_time(draft)
-    choose_described(draft)
+    for field in ("tz", "split", "trajectory", "category", "category_id", "name"):
+        choose_optional(draft, field)
     layouts = choose_layout(draft, times) if times is not None else []
     is_settled = not draft.questions()
     draft.options = draft.with_answer({"is_settled": is_settled})
-    zone = propose(draft, times) if is_settled and times is not None else None
+    zone = choose_zone(draft, times) if is_settled and times is not None else None
     return Understanding(
         path=str(path),
         source_format=source_format,
@@ -41,17 +42,3 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
         questions=draft.questions(),
         options=draft.options,
     )
-
-
-def settle(path: Path, source_format: str, options: ReadOptions) -> ReadOptions:
-    """The options with all columns and the layout of the times, for a reader.
-
-    Raises:
-        DataError: see `understand_table`; or something is unsure, other than the zone.
-    """
-    if options.is_settled:
-        return options
-    found = understand_table(path, source_format, options)
-    if not found.options.is_settled:
-        raise DataError(found.refusal())
-    return found.options

@@ -1,6 +1,6 @@
-"""Properties of a column's values in a sample: how ids repeat, the range of coordinates."""
+"""The first rows of a table, and what the values of each column look like."""
 
-from dataclasses import dataclass
+from contextlib import closing
 from functools import cached_property
 from typing import Final
 
@@ -9,103 +9,85 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.column_names import field_of
-from recap.data.parsing.row_block import to_numbers
-from recap.data.parsing.table_source import split_point
-from recap.data.parsing.times import count_plausible, detect_layout, strptime_layout
-from recap.data.parsing.written_times import is_clock, written_layouts
+from recap.data.parsing.column_names import field_of, says
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RowReport
+from recap.data.parsing.row_block import decoded, to_numbers
+from recap.data.parsing.table_source import TableSource, split_point
+from recap.data.parsing.time_column import spell_clocks
+from recap.data.parsing.times import detect_layout, strptime_layout
+from recap.data.parsing.written_times import SAMPLE, is_clock, written_layouts
 from recap.geodesy import distance_km
 
+MOST_COLUMNS: Final = 300
+_SAMPLE_ROWS: Final = 50_000
+_SAMPLE_CELLS: Final = 4_000_000
 _MOST: Final = 0.95
 """Share of the values that must fit."""
 _SPOT_KM: Final = 0.2
+_TIMES: Final = np.array(["1990", "2100"], dtype="datetime64[s]")
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
 """Numbers outside this range are more likely ids than times."""
 
 
-@dataclass(frozen=True, eq=False)
 class Column:
     """A column of the sample.
 
-    Attributes:
+    Args:
         name: as in the file, or ``point.1`` and ``point.2`` of a point.
         values: as stored.
         time_format: the layout of the file's times, where it is named.
+
+    Attributes:
+        text: values as trimmed text, empty where there are none.
+        distinct: the distinct texts, without the empty one, in order of appearance.
+        codes: a number for each distinct text.
+        numbers: values as float64, NaN where they are none; `is_number` where most are some.
+        is_angle: most rows are numbers within ±180.
+        is_degrees: nearly all are, and have three decimals or more.
+        meaning: the field that the name means, with points; an angle only where the values are some.
+        is_x_first: half of a point in a form that has longitude first, such as WKT.
+        is_clock: times of day without a day; numbers such as 930 where the name says so.
+        layouts: strptime layouts that read the column as times; None for ISO, epochs and what else needs no layout;
+            empty where the column holds no times.
     """
 
-    name: str
-    values: pa.Array
-    time_format: str | None = None
+    is_x_first = False
 
-    @cached_property
-    def text(self) -> pa.Array:
-        """Values as trimmed text, empty where there are none."""
-        values = self.values
-        if pa.types.is_timestamp(values.type):  # its zone may be none that exists
-            values = values.view(pa.timestamp(values.type.unit))
-        try:
-            return pc.utf8_trim_whitespace(pc.fill_null(pc.cast(values, pa.string()), ""))
-        except pa.ArrowException:  # bytes, times that no calendar holds
-            return pa.array([""] * len(values))
+    def __init__(self, name: str, values: pa.Array, time_format: str | None = None) -> None:
+        self.name, self.values, self.time_format = name, values, time_format
+        self.text = _as_text(values)
+        texts = pc.dictionary_encode(self.text)
+        self.codes, self.distinct = np.asarray(texts.indices), [text for text in texts.dictionary.to_pylist() if text]
+        self.numbers = np.asarray(to_numbers(values).to_numpy(zero_copy_only=False))
+        self.is_number = bool(np.isfinite(self.numbers).mean() > 0.5)
+        angles = self.numbers[np.abs(self.numbers) <= 180]
+        self.is_angle = bool(self.distinct) and 2 * len(angles) >= len(values)
+        is_fine = np.abs(angles - np.round(angles, 2)) > 1e-8
+        filled = len(values) - pc.sum(pc.equal(self.text, "")).as_py()
+        self.is_degrees = self.is_angle and len(angles) >= _MOST * filled and bool(is_fine.mean() >= 0.5)
+        field, points = field_of(name)
+        self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
+        is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
+        clocks = spell_clocks(pa.array(self.distinct, pa.string())).to_pylist() if is_named else self.distinct
+        are_clocks = bool(clocks) and all(map(is_clock, clocks[:SAMPLE]))
+        self.is_clock = pa.types.is_time(values.type) or are_clocks
+        self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
 
-    @cached_property
-    def codes(self) -> np.ndarray:
-        """A number for each distinct value."""
-        return np.asarray(pc.dictionary_encode(self.text).indices)
-
-    @cached_property
-    def distinct(self) -> list[str]:
-        """The distinct values, without the empty one, in order of appearance."""
-        return [text for text in pc.unique(self.text).to_pylist() if text]
-
-    @cached_property
-    def numbers(self) -> np.ndarray:
-        """Values as float64, NaN where they are none."""
-        return np.asarray(to_numbers(self.values).to_numpy(zero_copy_only=False))
-
-    @cached_property
-    def is_angle(self) -> bool:
-        """Numbers within ±180 on most rows."""
-        return bool(self.distinct) and bool((np.abs(self.numbers) <= 180).mean() >= 0.5)
-
-    @cached_property
-    def is_degrees(self) -> bool:
-        """Angles of three decimals or more, on nearly all rows."""
-        numbers = self.numbers[np.asarray(pc.not_equal(self.text, ""))] if self.is_angle else np.zeros(1)
-        is_small = np.abs(numbers) <= 180
-        hundredths = 100 * np.where(is_small, numbers, 0)
-        fine = np.abs(hundredths - np.round(hundredths)) > 1e-6
-        return bool(is_small.mean() >= _MOST and fine.mean() >= 0.5)
-
-    @cached_property
-    def point(self) -> tuple[pa.Array, pa.Array] | None:
-        """The two numbers of a column of points."""
-        found = split_point(self.values) if pa.types.is_string(self.values.type) else None
-        return found if found and len(found[0]) - found[0].null_count >= _MOST * len(self.values) else None
-
-    @cached_property
-    def layouts(self) -> dict[str | None, int]:
-        """strptime layouts that read the column as times, with how many of its first values they do not read.
-
-        None stands for ISO, epochs and what else is read without a layout; empty where the column holds no times.
-        """
-        kind, least = self.values.type, 0.5 if field_of(self.name)[0] == "time" else _MOST
+    def _layouts(self) -> list[str | None]:
+        kind = self.values.type
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            return {None: 0}
+            return [None]
         digits = max((sum(map(str.isdigit, text)) for text in self.distinct[:20]), default=0)
-        is_number = np.isfinite(self.numbers).mean() > 0.5
-        if digits < (8 if is_number else 4) or pa.types.is_boolean(kind) or pa.types.is_time(kind):
-            return {}
-        sample = pa.array(self.distinct[:1000], pa.string())
-        times = detect_layout(sample, self.time_format).parse(sample).to_numpy(zero_copy_only=False)
-        if count_plausible(pa.array(times)) >= least * len(sample):
-            is_likely = (
-                self.time_format or not is_number or ((times >= _EPOCHS[0]) & (times < _EPOCHS[1])).mean() >= least
-            )
-            return {self.time_format: 0} if is_likely else {}
-        found = {} if self.time_format else written_layouts(self.distinct)
-        is_read = min(found.values(), default=300) <= (1 - least) * min(len(sample), 300)
-        return dict(found.items()) if is_read else {}
+        if digits < (8 if self.is_number else 4) or self.is_clock:
+            return []
+        sample, least = self.distinct[:1000], 0.5 if self.meaning[0] == "time" else _MOST
+        text = pa.array(sample, pa.string())
+        times = detect_layout(text, self.time_format).parse(text).to_numpy(zero_copy_only=False)
+        low, high = _EPOCHS if self.is_number and not self.time_format else _TIMES
+        if ((times >= low) & (times < high)).mean() >= least:
+            return [self.time_format]
+        return [*([] if self.time_format else written_layouts(sample, least))]
 
     @cached_property
     def seconds(self) -> np.ndarray:
@@ -114,10 +96,45 @@ class Column:
         found = detect_layout(self.values) if layout is None else strptime_layout(layout)
         return np.asarray(found.parse(self.values).to_numpy(zero_copy_only=False)).astype("datetime64[s]")
 
-    @cached_property
-    def is_clock(self) -> bool:
-        """Times of day without a day."""
-        return pa.types.is_time(self.values.type) or bool(self.distinct and all(map(is_clock, self.distinct[:300])))
+
+def _as_text(values: pa.Array) -> pa.Array:
+    if pa.types.is_timestamp(values.type):  # its zone may be none that exists
+        values = values.view(pa.timestamp(values.type.unit))
+    try:
+        return pc.utf8_trim_whitespace(pc.fill_null(pc.cast(values, pa.string()), ""))
+    except pa.ArrowException:  # bytes, times that no calendar holds
+        return pa.array([""] * len(values))
+
+
+def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
+    """Up to 50,000 rows of the first 300 columns; the two numbers of a column of points are columns in its place.
+
+    Raises:
+        DataError: there is no row.
+    """
+    given = options.columns.values()
+    names = [name for place, name in enumerate(source.names) if place < MOST_COLUMNS or name in given]
+    most = min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1))
+    blocks: list[dict[str, pa.Array]] = []
+    report, found = RowReport(skip_bad_rows=True), 0
+    with closing(source.rows(names, report)) as all_rows:
+        while found < most and (rows := next(all_rows, None)) is not None:
+            blocks.append({name: values.filter(pa.array(~rows.bad)) for name, values in rows.columns.items()})
+            found += int((~rows.bad).sum())
+    if not found:
+        report.account("", [source.name], sum(report.counts.values()), 0)
+    sample = {}
+    for name in names:
+        values = pa.concat_arrays([decoded(block[name]) for block in blocks]).slice(0, most)
+        halves = split_point(values if pa.types.is_string(values.type) else pa.array([""]))
+        is_point = halves[0].null_count <= (1 - _MOST) * len(halves[0])
+        if not is_point or name in given:
+            sample[name] = Column(name, values, options.time_format)
+        for half, part in enumerate(halves if is_point else [], 1):
+            column = sample[f"{name}.{half}"] = Column(f"{name}.{half}", part)
+            is_wkt = pc.any(pc.match_substring_regex(values, r"^\s*[A-Z]")).as_py()
+            column.is_x_first = is_wkt or name.endswith("coordinates")
+    return sample
 
 
 def _count(*codes: np.ndarray) -> int:

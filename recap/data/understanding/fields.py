@@ -1,123 +1,126 @@
-"""Roles of columns: coordinates by range and spread, ids by how they repeat, the rest by its name."""
+"""What each column contains: coordinates by range and spread, ids by how they repeat, the rest by its name."""
 
-from collections.abc import Callable
+from itertools import combinations, product
 from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from recap.data.coordinates import look_swapped
-from recap.data.parsing.column_names import field_of, says, words_of
+from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zones import find_zone
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
-from recap.data.understanding.draft import Draft
+from recap.data.understanding.draft import Candidate, Draft
 
+_Scored = tuple[float, str]
+"""Points for the values of a column, and why."""
+_ENOUGH: Final = 2.0
+"""Points that a column needs for a field."""
 _FITS: Final = 3.0
 """Points for values that fit a field; a name brings 2 to 3."""
-_CONTRADICTS: Final = 1.5
+_CONTRADICTS: Final = -1.5
+_IMPOSSIBLE: Final = -9.0
 _IS_ID: Final = 0.3
+_ON_LAND, _X_FIRST = 1.1, 0.55
+"""Points of one order of coordinates: the other is not on land; the form has longitude first."""
 
 
 def choose_coordinates(draft: Draft) -> None:
     """Latitude and longitude: by name, else a point's numbers, or two columns of fine numbers that fix each other."""
-    if {"lat", "lon"} <= draft.taken.keys():
-        return
     angles = [column for column in draft.sample.values() if column.is_angle]
-    named = {
-        field: [column for column in angles if draft.taken.get(field, column.name) == column.name]
-        if field in draft.taken
-        else [column for column in angles if field_of(column.name)[0] == field]
-        for field in ("lat", "lon")
-    }
-    pairs = sorted(((a, b) for a in named["lat"] for b in named["lon"]), key=lambda pair: _unlike(*pair))[:1]
-    by_name = bool(pairs)
-    pairs = pairs or _pairs_by_content(angles)
-    if len(pairs) != 1:
-        answers = {f"{a.name} and {b.name}": {"lat": a.name, "lon": b.name} for a, b in pairs[:4]}
-        return draft.ask_which("lat", "latitude and longitude in degrees", answers)
-    first, second = pairs[0]
-    straight = {"lat": first.name, "lon": second.name}
-    turned = {"lat": second.name, "lon": first.name}
-    is_turned = look_swapped(first.numbers, second.numbers)
-    if by_name and is_turned:
-        draft.ask("lat", f"{first.name} and {second.name} look swapped", {"swapped": turned, "as named": straight})
-    elif not by_name and not is_turned and not look_swapped(second.numbers, first.numbers):
-        is_turned = first.name.removesuffix(".1").endswith("coordinates") or _is_wkt(draft, first)
-        if not is_turned:
-            draft.ask("lat", "which column is the latitude?", {first.name: straight, second.name: turned})
-    for field, column in zip(("lon", "lat") if is_turned else ("lat", "lon"), (first, second), strict=True):
-        low, high = np.nanmin(column.numbers), np.nanmax(column.numbers)
-        draft.take(field, column, f"{low:.1f} to {high:.1f}".replace("-", "−"))
+    means = {column.name: column.meaning[0] for column in angles if column.meaning[0] not in draft.taken}
+    means |= {name: field for field, name in draft.taken.items()}
+    halves = ([column for column in angles if means.get(column.name) == field] for field in ("lat", "lon"))
+    best = min(product(*halves), key=_unlike, default=None)
+    candidates = []
+    for a, b in [best] if best else _pairs_by_content(angles):
+        straight = _ON_LAND * look_swapped(b.numbers, a.numbers) + bool(best)
+        turned = _ON_LAND * look_swapped(a.numbers, b.numbers) + _X_FIRST * a.is_x_first
+        candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
+    swapped = f"{best[0].name} and {best[1].name} look swapped; which are latitude and longitude?" if best else ""
+    draft.decide("lat", candidates, text=swapped)
+    for field in {"lat", "lon"} & draft.taken.keys():
+        numbers = draft.sample[draft.taken[field]].numbers
+        low, high = (f"{degrees:.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
+        draft.add_reason(draft.taken[field], f"{low} to {high}")
 
 
-def _is_wkt(draft: Draft, first: Column) -> bool:
-    base = draft.sample.get(first.name.removesuffix(".1"), first)
-    return base.distinct[0][:1].isalpha()
-
-
-def _unlike(latitude: Column, longitude: Column) -> tuple[int, bool, int]:
-    """How badly two columns fit together: different words, a user's home, many different values."""
-    a, b = set(words_of(latitude.name)), set(words_of(longitude.name))
-    return len(a ^ b), bool(a & {"user", "home", "customer"}), len(latitude.distinct) + len(longitude.distinct)
+def _unlike(pair: tuple[Column, ...]) -> tuple[int, bool, int]:
+    """How badly two columns fit together: different words, not of the place, many different values."""
+    a, b = (set(words_of(column.name)) for column in pair)
+    is_other = bool(a & {"user", "home", "customer"}) or says(pair[0].name, "end")
+    return len(a ^ b), is_other, sum(len(column.distinct) for column in pair)
 
 
 def _pairs_by_content(angles: list[Column]) -> list[tuple[Column, Column]]:
-    degrees = [column for column in angles if column.is_degrees and field_of(column.name)[1] >= 0]
-    pairs = [(a, b) for place, a in enumerate(degrees) for b in degrees[place + 1 :]]
+    degrees = [column for column in angles if column.is_degrees and column.meaning[1] >= 0]
+    pairs = list(combinations(degrees, 2))
     points = [(a, b) for a, b in pairs if a.name.endswith(".1") and b.name == f"{a.name[:-2]}.2"]
     return points or [
         (a, b) for a, b in pairs if not min(determines(a.codes, b.codes), determines(b.codes, a.codes)) < 0.9
     ]
 
 
-def choose_place(draft: Draft) -> None:
-    """The id whose coordinates do not change; of several the finest."""
-    scored = []
-    for column, points in _possible(draft, "poi", ("", "name", "user")):
-        reason = ""
-        if draft.can_tell and len(column.distinct) > 1:
-            keeps = keeps_spot(column.codes, draft.latitude, draft.longitude)
-            points += _FITS * (keeps >= 0.9) - _CONTRADICTS * (keeps < 0.5)
-            reason = "keeps its spot" if keeps >= 0.9 else f"keeps its spot on {keeps:.0%} of rows" * (keeps < 0.5)
-        scored.append((points, column, reason))
-    draft.choose("poi", scored)
+def choose_needed(draft: Draft, field: str) -> None:
+    """The place's or the user's id; if several are about equally good and differ, ask."""
+    if field not in draft.taken:
+        draft.decide(field, _candidates(draft, field), lambda first, other: _fixes(first, other, field))
 
 
-def choose_user(draft: Draft) -> None:
-    """The id that repeats, moves and returns to places, over more than a day."""
-    scored = []
-    for column, points in _possible(draft, "user", ("",)):
-        reason = ""
-        if draft.can_tell and len(column.distinct) > 1:
-            repeats = len(column.distinct) < 0.8 * draft.rows
-            moves = not determines(draft.spots, column.codes) >= 0.95
-            fits = repeats and moves and comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column)
-            points += _FITS * fits - _CONTRADICTS * (not (repeats and moves))
-            reason = "repeats, moves" if fits else "hardly repeats" if not repeats else "" if moves else "does not move"
-        scored.append((points, column, reason))
-    draft.choose("user", scored)
+def choose_optional(draft: Draft, field: str) -> None:
+    """A description, by its name where its values fit, or where nothing else could be."""
+    found = [] if field in draft.taken else _candidates(draft, field)
+    named = [item for item in found if item.columns[field].meaning[0] == field]
+    if named or len(found) == 1:
+        best = max(named or found, key=lambda item: item.points)
+        draft.take(best.columns, best.reason)
 
 
-def _possible(draft: Draft, field: str, others: tuple[str, ...]) -> list[tuple[Column, float]]:
-    """Columns that may be an id, with points for their names."""
-    named = [(column, *_meaning(column)) for column in draft.free() if not column.is_degrees]
-    return [
-        (column, points * (found == field) + _IS_ID * says(column.name, "id"))
-        for column, found, points in named
-        if points >= 0 and (found == field or found in others)
-    ]
+def _fixes(first: Candidate, other: Candidate, field: str) -> str | None:
+    """Of columns that fix each other either will do: a place's number is taken rather than its name."""
+    return None if determines(first.columns[field].codes, other.columns[field].codes) < 0.99 else ""
 
 
-def _meaning(column: Column) -> tuple[str, float]:
-    """Field and points of a name; none where it names an angle and the values are none."""
-    field, points = field_of(column.name)
-    return (field, points) if field not in ("lat", "lon") or column.is_angle else ("", 0.0)
+def _candidates(draft: Draft, field: str) -> list[Candidate]:
+    """Columns with enough points for a field, from their names and their values."""
+    score, may_mean = _SCORES[field]
+    found = []
+    for column in draft.sample.values():
+        meaning, points = column.meaning
+        is_free = not (column.name in draft.taken.values() or column.layouts or column.is_clock)
+        if is_free and (meaning == field or (meaning in may_mean and points >= 0)):
+            by_name = points * (meaning == field) + _IS_ID * says(column.name, "id")
+            by_values, reason = score(draft, column)
+            found.append(Candidate(by_name + by_values, {field: column}, reason))
+    return [item for item in found if item.points >= _ENOUGH]
+
+
+def _as_place(draft: Draft, column: Column) -> _Scored:
+    """A place keeps its coordinates."""
+    if not draft.can_tell or len(column.distinct) < 2:
+        return 0, ""
+    keeps = keeps_spot(column.codes, draft.latitude, draft.longitude)
+    if keeps >= 0.9:
+        return _FITS, "keeps its spot"
+    return (_CONTRADICTS, f"keeps its spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
+
+
+def _as_user(draft: Draft, column: Column) -> _Scored:
+    """A user repeats, moves and returns to places, over more than a day."""
+    if not draft.can_tell or len(column.distinct) < 2:
+        return 0, ""
+    if len(column.distinct) >= 0.8 * draft.rows:
+        return _CONTRADICTS, "hardly repeats"
+    if determines(draft.spots, column.codes) >= 0.95:
+        return _CONTRADICTS, "does not move"
+    fits = comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column)
+    return (_FITS, "repeats, moves") if fits else (0, "")
 
 
 def _is_short(draft: Draft, column: Column) -> bool:
-    """whether most values are outings: their rows are within one day, out of several."""
-    for time in draft.times[:1]:
+    """Whether most values are outings: their rows are within one day, out of several."""
+    for time in (column for column in draft.sample.values() if column.layouts):
         seconds, day = pd.Series(time.seconds), pd.Timedelta(days=1)
         groups = seconds.groupby(column.codes)
         is_long = seconds.max() - seconds.min() > 2 * day
@@ -125,46 +128,48 @@ def _is_short(draft: Draft, column: Column) -> bool:
     return False
 
 
-def choose_described(draft: Draft) -> None:
-    """Offsets, a split, categories and names: by their names where the values fit, or where nothing else could be."""
-    tests: dict[str, Callable[[Column], bool]] = {
-        "tz": _are_offsets,
-        "split": lambda column: any(text.lower() in SPLIT_WORDS for text in column.distinct),
-        "trajectory": lambda column: "split" in draft.taken,
-        **dict.fromkeys(("category", "category_id", "name"), lambda column: _is_of_place(draft, column)),
-    }
-    for field, fits in tests.items():
-        fitting = [column for column in draft.free() if field not in draft.taken and fits(column)]
-        named = [column for column in fitting if field_of(column.name)[0] == field]
-        unnamed = [
-            column
-            for column in fitting
-            if (field == "tz" and all("/" in text for text in column.distinct))
-            or (field == "category" and draft.can_tell and _is_kind(draft, column))
-        ]
-        if named or len(unnamed) == 1:
-            column = max(named or unnamed, key=lambda column: field_of(column.name)[1])
-            draft.take(field, column, f"{len(column.distinct):,} names" if field == "category" else "")
+def _as_property(draft: Draft, column: Column) -> _Scored:
+    """A place has one."""
+    is_known = draft.can_tell and "poi" in draft.taken
+    fits = not is_known or (len(column.distinct) > 1 and not determines(draft.spots, column.codes) < 0.9)
+    return 0 if fits else _IMPOSSIBLE, ""
 
 
-def _are_offsets(column: Column) -> bool:
+def _as_category(draft: Draft, column: Column) -> _Scored:
+    """A place has one; under a name that says nothing, few words that are spread over the map."""
+    points, _ = _as_property(draft, column)
+    is_few = 3 <= len(column.distinct) <= draft.rows / 20 and not column.is_number
+    if column.meaning == ("", 0) and draft.can_tell and is_few:
+        where = pd.DataFrame({"lat": draft.latitude, "lon": draft.longitude})
+        middle = where.groupby(column.codes).transform("mean") - where.mean()
+        points += _ENOUGH * (middle.pow(2).sum().sum() / (where - where.mean()).pow(2).sum().sum() < 0.3)
+    return points, f"{len(column.distinct):,} names"
+
+
+def _as_offset(draft: Draft, column: Column) -> _Scored:
     """Names of zones, or hours or minutes of which most are such offsets."""
-    if any(find_zone(text) for text in column.distinct[:100] if not text.strip("+-").isdigit()):
-        return True
+    are_names = not column.is_number and any(map(find_zone, column.distinct[:100]))
     numbers = np.abs(np.unique(column.numbers[np.isfinite(column.numbers)]))
-    return len(numbers) > 0 and bool(((numbers <= 14) | ((numbers <= 900) & (numbers % 15 == 0))).mean() >= 0.5)
+    is_usual = (numbers <= 14) | ((numbers <= 900) & (numbers % 15 == 0))
+    if not are_names and not (len(numbers) and is_usual.mean() >= 0.5):
+        return _IMPOSSIBLE, ""
+    return _ENOUGH * all("/" in text for text in column.distinct), ""
 
 
-def _is_of_place(draft: Draft, column: Column) -> bool:
-    if not draft.can_tell or "poi" not in draft.taken:
-        return True
-    return len(column.distinct) > 1 and not determines(draft.spots, column.codes) < 0.9
+def _as_split(draft: Draft, column: Column) -> _Scored:
+    """Words such as train; only with such a column the file's trajectories are kept."""
+    fits = "split" in draft.taken or any(text.lower() in SPLIT_WORDS for text in column.distinct)
+    return 0 if fits else _IMPOSSIBLE, ""
 
 
-def _is_kind(draft: Draft, column: Column) -> bool:
-    is_number = np.isfinite(column.numbers).mean() > 0.5
-    if is_number or field_of(column.name)[1] or not 3 <= len(column.distinct) <= draft.rows / 20:
-        return False
-    points = pd.DataFrame({"lat": draft.latitude, "lon": draft.longitude})
-    middle = points.groupby(column.codes).transform("mean") - points.mean()
-    return float(middle.pow(2).sum().sum() / (points - points.mean()).pow(2).sum().sum()) < 0.3
+_SCORES: Final = {
+    "poi": (_as_place, ("", "name", "user")),
+    "user": (_as_user, ("",)),
+    "tz": (_as_offset, ("",)),
+    "split": (_as_split, ()),
+    "trajectory": (_as_split, ()),
+    "category": (_as_category, ("",)),
+    "category_id": (_as_property, ()),
+    "name": (_as_property, ()),
+}
+"""field -> points for the values of a column, and what else its name may mean."""

@@ -81,17 +81,15 @@ class Understanding(Config):
 
 def option_text(options: ReadOptions) -> str:
     """The command-line options that give these values, to copy."""
-    words: list[str] = []
-    if options.columns:
-        words += ["--map", ",".join(f"{field}={column}" for field, column in options.columns.items())]
-    for name, value in (("--time-format", options.time_format), ("--timezone", options.timezone)):
-        words += [name, value] if value else []
-    words += ["--local-times"] if options.local_times else []
-    for name in ("encoding", "delimiter"):
-        value = getattr(options, name)
-        words += ["--text", f"{name}={'tab' if value == chr(9) else value}"] if value else []
-    words += ["--text", "multiline=true"] if options.multiline else []
-    if options.bbox:
-        box = options.bbox
-        words += ["--bbox", "california" if box.timezone else f"{box.west:g},{box.south:g},{box.east:g},{box.north:g}"]
-    return shlex.join(words)
+    box = options.bbox
+    corners = f"{box.west:g},{box.south:g},{box.east:g},{box.north:g}" if box else ""
+    text = {"encoding": options.encoding, "delimiter": options.delimiter, "multiline": "true" * options.multiline}
+    given = [
+        ("--map", ",".join(f"{field}={column}" for field, column in options.columns.items())),
+        ("--time-format", options.time_format),
+        ("--timezone", options.timezone),
+        *(("--text", value and f"{name}={'tab' if value == chr(9) else value}") for name, value in text.items()),
+        ("--bbox", "california" if box and box.timezone else corners),
+    ]
+    words = [word for name, value in given if value for word in (name, value)]
+    return shlex.join(words + ["--local-times"] * options.local_times)

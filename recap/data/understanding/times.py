@@ -1,4 +1,4 @@
-"""The column of times, its format as all rows decide it, and the time zone."""
+"""The column of times, its layout as all rows decide it, and the time zone."""
 
 from contextlib import closing
 from typing import Any, Final
@@ -9,21 +9,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
-from recap.data.parsing.column_names import field_of, says
-from recap.data.parsing.options import FIELDS
+from recap.data.parsing.column_names import says
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.time_column import join_clock
 from recap.data.parsing.times import EARLIEST, LATEST, detect_layout, iso_offsets, strptime_layout
 from recap.data.understanding.columns import Column, determines
-from recap.data.understanding.draft import Draft
+from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.proposal import TimeLayout, ZoneProposal
 
-_Candidate = tuple[float, dict[str, str], Column]
-_CLOSE: Final = 0.5
 _LONGEST_STAY: Final = 2 * 86_400
-_NIGHT: Final = (2, 3, 4, 5)
-"""Local hours with the fewest check-ins."""
 _QUIETER: Final = 0.6
 _ENOUGH_TIMES: Final = 200
 
@@ -32,53 +27,39 @@ def choose_time(draft: Draft) -> Column | None:
     """The column of times, or of days and clocks; of the two ends of a stay the first.
 
     Returns:
-        its values in the sample, days and clocks joined.
+        its values in the sample, days and clocks joined; None if it is unsure.
     """
-    if "time" in draft.taken:
-        return _joined(draft, draft.taken["time"], draft.taken.get("date"))
-    found = _candidates(draft)
-    reasons = [_compared(found[0], item) for item in found[1:]]
-    if not found or None in reasons:
-        which = {" and ".join(mapping.values()): mapping for _, mapping, _ in found[:4]}
-        draft.ask_which("time", FIELDS["time"], which)
-        return None
-    _, mapping, column = found[0]
-    for field, name in mapping.items():
-        draft.take(field, draft.sample[name], next(filter(None, reasons), ""))
-    return column
+    if "time" not in draft.taken:
+        draft.decide("time", _candidates(draft), _replaces)
+    return _joined(draft, draft.taken["time"], draft.taken.get("date")) if "time" in draft.taken else None
 
 
-def _candidates(draft: Draft) -> list[_Candidate]:
-    """Columns of times, or pairs of days and clocks, the most likely first."""
-    clocks = [name for name, column in draft.sample.items() if column.is_clock and field_of(name)[1] >= 0]
+def _candidates(draft: Draft) -> list[Candidate]:
+    """Columns of times, or pairs of days and clocks, the earlier times first."""
+    clocks = [column for column in draft.sample.values() if column.is_clock and column.meaning[1] >= 0]
     owners = [draft.spots, *(draft.sample[name].codes for field, name in draft.taken.items() if field == "user")]
-    found: list[_Candidate] = []
-    for column in draft.times:
+    found = []
+    for column in draft.sample.values():
         belongs = draft.can_tell and any(determines(owner, column.codes) >= 0.95 for owner in owners)
-        if column.name in draft.taken.values() or field_of(column.name)[1] < 0 or belongs:
+        if not column.layouts or column.name in draft.taken.values() or column.meaning[1] < 0 or belongs:
             continue  # a birthday, the day a shop opened
-        seconds = column.seconds
-        has_clock = bool((seconds.astype("datetime64[D]") != seconds)[~np.isnat(seconds)].any())
-        pairs = [{"date": column.name, "time": clock} for clock in clocks if not has_clock]
-        for mapping in pairs or [{"time": column.name}]:
-            names, both = list(mapping.values()), _joined(draft, mapping["time"], mapping.get("date"))
-            points = max(field_of(name)[1] for name in names) - 2 * (not has_clock and not pairs)
+        days = column.seconds.astype("datetime64[D]")
+        has_clock = bool((days != column.seconds)[~np.isnat(days)].any())
+        pairs = [{"date": column, "time": _joined(draft, one.name, column.name)} for one in clocks if not has_clock]
+        for columns in pairs or [{"time": column}]:
+            points = max(part.meaning[1] for part in columns.values()) - 2 * (not has_clock and not pairs)
             points += 0.6 * (says(column.name, "utc") - says(column.name, "local"))
-            found.append((points - 3 * any(says(name, "end") for name in names), mapping, both))
-    return sorted(found, key=lambda item: (-item[0], np.nanmedian(item[2].seconds.astype(np.float64))))
+            points -= 3 * any(says(part.name, "end") for part in columns.values())
+            found.append(Candidate(points, columns))
+    return sorted(found, key=lambda item: np.nanmedian(item.columns["time"].seconds.astype(np.float64)))
 
 
-def _compared(first: _Candidate, other: _Candidate) -> str | None:
+def _replaces(first: Candidate, other: Candidate) -> str | None:
     """Why the first of two columns is the time; None if either may be."""
-    later = (other[2].seconds - first[2].seconds).astype("timedelta64[s]")
+    later = other.columns["time"].seconds - first.columns["time"].seconds
     later = later[~np.isnat(later)].astype(np.int64)
-    steps = np.unique(later)
-    if len(steps) > 8 and (later >= 0).mean() > 0.98 and 0 < np.median(later) < _LONGEST_STAY:
-        return f"before {other[1]['time']}"
-    is_same = len(steps) <= 4 and bool((steps % 900 == 0).all())
-    if is_same and ((steps == 0).all() or first[0] >= other[0] + _CLOSE):
-        return ""
-    return "" if first[0] > other[0] + _CLOSE else None
+    is_stay = len(np.unique(later)) > 8 and (later >= 0).mean() > 0.98 and 0 < np.median(later) < _LONGEST_STAY
+    return f"before {other.columns['time'].name}" if is_stay else None if later.any() else ""
 
 
 def _joined(draft: Draft, time: str, date: str | None) -> Column:
@@ -94,39 +75,34 @@ def choose_layout(draft: Draft, column: Column) -> list[TimeLayout]:
     Returns:
         strptime layouts, the one taken first; none where ISO times, epochs and the like need none.
     """
-    if draft.options.time_format is not None or None in column.layouts or not column.layouts:
+    if draft.options.time_format is not None or not any(column.layouts):
         return []
-    read = {layout: strptime_layout(layout).parse(column.text) for layout in column.layouts if layout}
-    layouts = [one for place, one in enumerate(read) if not any(read[one].equals(read[a]) for a in list(read)[:place])]
-    layouts = [layout for layout in layouts if not _has_more_years(read[layout])] or layouts
-    unread = _count_unread(draft, layouts)
-    times = np.array([read[layout].to_numpy(zero_copy_only=False) for layout in layouts]).astype("datetime64[s]")
-    known = ~np.isnat(times).any(axis=0)
-    row = int(np.argmax(known + 2 * (known & (times != times[0]).any(axis=0))))
+    times = {layout: strptime_layout(layout).parse(column.text) for layout in column.layouts if layout}
+    times = {layout: read for layout, read in times.items() if not _has_more_years(read)} or times
+    seconds = np.array([read.to_numpy(zero_copy_only=False) for read in times.values()])
+    kept = np.sort(np.unique(seconds.view(np.int64), axis=0, return_index=True)[1])
+    layouts, seconds = [[*times][place] for place in kept], seconds[kept]
+    known = ~np.isnat(seconds).any(axis=0)
+    row = int(np.argmax(known + 2 * (known & (seconds != seconds[0]).any(axis=0))))
     shown = [
         TimeLayout(
             time_format=layout,
-            label={"d": "day first", "y": "year first", "Y": "year first"}.get(_first_letter(layout), "month first"),
-            unread=unread[layout],
-            first=f"{column.text[row]} is {pd.Timestamp(times[place, row]):%d %b %Y %H:%M}" if known[row] else "",
+            label=_order(layout),
+            unread=unread,
+            first=f"{column.text[row]} is {pd.Timestamp(seconds[place, row]):%d %b %Y %H:%M}" if known[row] else "",
         )
-        for place, layout in sorted(enumerate(layouts), key=lambda item: unread[item[1]])
+        for place, (layout, unread) in enumerate(zip(layouts, _count_unread(draft, layouts), strict=True))
     ]
-    first, *others = shown
-    close = [item for item in shown if item.unread <= 10 * first.unread]
+    shown.sort(key=lambda item: item.unread)
+    close = [item for item in shown if item.unread <= 10 * shown[0].unread]
     if len(close) > 1:
         answers = {f"{item.label}, {item.first}": {"time_format": item.time_format} for item in close}
-        draft.ask("time_format", f"{column.name} can be read in {len(close)} ways", answers)
+        draft.ask("time_format", f"the times in {column.name} can be read in {len(close)} ways", answers)
     else:
-        draft.options = draft.options.model_copy(update={"time_format": first.time_format})
-        days = draft.taken.get("date", column.name)
-        fails = [f"{item.label} fails on {item.unread:,} rows" for item in others]
-        draft.reasons[days] = "; ".join(filter(None, [draft.reasons.get(days), first.label, *fails]))
+        draft.options = draft.options.model_copy(update={"time_format": shown[0].time_format})
+        fails = [f"{item.label} fails on {item.unread:,} rows" for item in shown[1:]]
+        draft.add_reason(draft.taken.get("date", column.name), "; ".join([shown[0].label, *fails]))
     return shown
-
-
-def _first_letter(layout: str) -> str:
-    return min("dmbByY", key=lambda letter: layout.find(f"%{letter}") % 1000)
 
 
 def _has_more_years(times: pa.Array) -> bool:
@@ -134,22 +110,26 @@ def _has_more_years(times: pa.Array) -> bool:
     return bool(pc.count_distinct(pc.year(times)).as_py() > pc.count_distinct(pc.day(times)).as_py())
 
 
-def _count_unread(draft: Draft, layouts: list[str]) -> dict[str, int]:
+def _order(layout: str) -> str:
+    first = min("dmbyY", key=lambda letter: layout.find(f"%{letter}") % 1000)
+    return {"d": "day first", "m": "month first", "b": "month first"}.get(first, "year first")
+
+
+def _count_unread(draft: Draft, layouts: list[str]) -> np.ndarray:
     """For each layout the rows of the file that it does not read and another does."""
     time, date = draft.taken["time"], draft.taken.get("date")
-    unread = dict.fromkeys(layouts, 0)
+    unread = np.zeros(len(layouts), np.int64)
     if len(layouts) > 1:
-        with closing(draft.source.rows([time, date] if date else [time], RowReport(skip_bad_rows=True))) as source:
-            for rows in source:
+        with closing(draft.source.rows([time, date] if date else [time], RowReport(skip_bad_rows=True))) as blocks:
+            for rows in blocks:
                 counts = pc.value_counts(join_clock(rows, time, date) if date else rows.text(time))
                 texts, times = counts.field("values"), counts.field("counts").to_numpy()
                 read = np.array([np.asarray(strptime_layout(layout).parse(texts).is_valid()) for layout in layouts])
-                for layout, misses in zip(layouts, read.any(axis=0) & ~read, strict=True):
-                    unread[layout] += int(times[misses].sum())
+                unread += (read.any(axis=0) & ~read) @ times
     return unread
 
 
-def propose(draft: Draft, column: Column) -> ZoneProposal | None:
+def choose_zone(draft: Draft, column: Column) -> ZoneProposal | None:
     """Ask for the zone, and whether times are local, if neither the file nor an option says so.
 
     Where only the second is open, it is taken from the hours, and the column's reason says so.
@@ -159,37 +139,39 @@ def propose(draft: Draft, column: Column) -> ZoneProposal | None:
     carries = layout.is_utc and form is None and pa.types.is_string(values.type) and iso_offsets(values) is not None
     if layout.zone is not None or carries:
         return None
+    is_known = draft.options.zone is not None or "tz" in draft.taken
     zone = draft.options.zone or propose_zone(draft.latitude, draft.longitude)
     reason = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins are in several zones"
     is_local: bool | None = not layout.is_utc and not says(column.name, "utc")
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     if is_local and not draft.options.local_times and not says(column.name, "local"):
-        seconds = layout.parse(values).to_numpy(zero_copy_only=False).astype("datetime64[s]")
-        seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
-        as_local, as_utc = _night(seconds), _night(_local(seconds, zone, draft.longitude))
-        nights = f"{as_local:.0%} at night if local, {as_utc:.0%} if UTC"
-        is_clear = len(seconds) >= _ENOUGH_TIMES and min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc)
-        is_local = as_local < as_utc if is_clear else None
-        if is_local and "tz" in draft.taken:
-            draft.options = draft.options.model_copy(update={"local_times": True})
-        if "tz" in draft.taken or (is_local and draft.options.zone):
-            draft.reasons[column.name] += f"; {nights}"
+        is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.longitude)
+        nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
+        if is_known:
+            draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
+            draft.add_reason(column.name, nights)
         reason += f"; {nights}"
         answers = {"times are local": {**answers[zone], "local_times": True}, "times are UTC": answers[zone]}
         answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
-    if draft.options.zone is not None or "tz" in draft.taken:
+    if is_known:
         return None
     draft.ask("timezone", f"it names no time zone; {zone} is likely ({reason})", answers)
     return ZoneProposal(timezone=zone, is_local=is_local, reason=reason)
 
 
-def _local(seconds: np.ndarray, zone: str, longitude: np.ndarray) -> np.ndarray:
-    """UTC times by local clocks."""
+def _look_local(times: pa.Array, zone: str, longitude: np.ndarray) -> tuple[bool | None, float, float]:
+    """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell.
+
+    Returns:
+        also the share of times in those hours if they are local, and if they are UTC.
+    """
+    seconds = times.to_numpy(zero_copy_only=False).astype("datetime64[s]")
+    seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
+    wall = pd.Series(seconds)
     if zone == LONGITUDE_ZONE:
-        return seconds + np.round(np.nan_to_num(longitude) / 15).astype("timedelta64[h]")
-    return pd.Series(seconds).dt.tz_localize("UTC").dt.tz_convert(zone).dt.tz_localize(None).to_numpy("datetime64[s]")
-
-
-def _night(seconds: np.ndarray) -> float:
-    """Share of times from 2 to 6 o'clock."""
-    return float(pd.Series(seconds).dropna().dt.hour.isin(_NIGHT).mean())
+        moved = wall + pd.to_timedelta(np.round(np.nan_to_num(longitude) / 15), unit="h")
+    else:
+        moved = wall.dt.tz_localize("UTC").dt.tz_convert(zone)
+    as_local, as_utc = (float(clock.dropna().dt.hour.between(2, 5).mean()) for clock in (wall, moved))
+    is_clear = len(wall) >= _ENOUGH_TIMES and min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc)
+    return (as_local < as_utc if is_clear else None), as_local, as_utc

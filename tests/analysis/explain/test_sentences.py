@@ -119,6 +119,13 @@ def test_other_cases(changes: dict[str, Any], sentence: str) -> None:
     assert any(text.startswith(sentence) for text in said(replace(CASE, **changes)))
 
 
+def test_a_group_that_adds_nothing_is_not_said_to_matter() -> None:
+    """Paths add 0.00 to the target: it would rank 2nd without them only because other places lose points."""
+    target = place("Denholme Arms", 3, 2.41, 0.86, 0.3, 0.004)
+    for rank in (2, 5):
+        assert "ithout" not in " ".join(said(replace(CASE, target=target, without=ranks(two_hop_paths=rank))))
+
+
 def test_headlines_after_edits_without_a_truth_and_of_lists() -> None:
     """The rank before; nothing of the truth where it is hidden; a list that does not hold it."""
     edited = replace(CASE, edits=2, rank_before=3.0)

@@ -1,5 +1,8 @@
 """What lessons show: a picture before each guess, and a text for every figure."""
 
+import math
+from itertools import combinations
+
 import pytest
 
 from analysis.figures.palette import DARK
@@ -26,3 +29,15 @@ def test_every_figure_can_be_drawn_and_read_out(entry: Entry) -> None:
     for chart in pictures:
         assert chart.says.endswith(".") and len(chart.table()) > 0
         assert len(draw(chart, DARK).data) > 0
+
+
+def test_no_two_texts_overlap_on_the_map_of_the_toy_town() -> None:
+    """A town some 350 pixels high: a letter takes at most 6 by 14."""
+    lesson = demo_lesson(next(entry for entry in COURSE if entry.outline.key == "two_hops"))
+    for middle in range(len(lesson.handles[0].positions)):
+        (chart,) = lesson.scene((middle,)).charts
+        texts = draw(chart, DARK).layout.annotations
+        scale = 350 / (max(text.y for text in texts) - min(text.y for text in texts))
+        for one, other in combinations(texts, 2):
+            across = abs(one.x - other.x) * scale * math.cos(math.radians(one.y))
+            assert abs(one.y - other.y) * scale >= 14 or across >= 3 * (len(one.text) + len(other.text))

@@ -108,7 +108,7 @@ def test_the_numbers_behind_the_headline() -> None:
     flags = {c.IN_HISTORY: [True, False, True, False], c.WITHIN_TWO_HOPS: [True, True, False, False]}
     cohorts = pd.DataFrame(flags | {"n": [9, 9, 9, 9], "value": [0.9, 0.052, 0.9, 0.011]})
     found = rare(0.943, 0.031, UP, UP)
-    first = "RECAP finds 94 of 100 rare transitions to places the user has visited, but only 3 of 100 to new places."
+    first = "RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 of 100 to new places."
     said = rare_sentence("RECAP", "hr20", found, cohorts)
     assert said == f"{first} New places within two hops: 5 of 100; beyond: 1 of 100."
     assert rare_sentence("RECAP", "hr20", found, cohorts.assign(n=[9, 9, 9, 0])) == first

@@ -1,5 +1,6 @@
 """`recap explain` as a shell sees it."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -54,7 +55,9 @@ def test_curves_and_what_parts_are_worth(city_checkpoint: Path, city_folder: Pat
     paper = recap_json_here("curves", city_checkpoint, "--data", city_folder)
     assert [curve["name"] for curve in paper["curves"]] == ["count", "recency", "window"]
     assert paper["numbers"]["tau_rec"] > 0 and sum(paper["gates"]) > 0
-    assert "Learned curves" in recap_here("curves", city_checkpoint, "--data", city_folder).stdout
+    shown = recap_here("curves", city_checkpoint, "--data", city_folder).stdout
+    assert {"Learned curves", "In the recent window", "no or yes"} <= set(re.split(r"\n|  +", shown))
+    assert "λ = " in shown and "_" not in shown
 
 
 def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`recap overview`: what a model adds is held against the best of all counters, the nearest place among them."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,21 @@ def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.
     assert recap_json_here("cases", "find", *words, "--show", "missed")["of"] > 0
     made = [path.name for path in tmp_path.rglob("*.parquet")]
     assert not [name for name in made if Checkpoint.load(BUNDLE / "checkpoint").hash[:24] in name], made
+
+
+@pytest.mark.parametrize("command", ["overview", "long-tail", "stats"])
+def test_tables_for_people_have_words(
+    command: str, city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No name of the code, no True or False; a yes is a yes. JSON keeps the names."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+    words = (command, city_folder) if command == "stats" else (command, city_checkpoint, "--data", city_folder)
+    words = (*words, "--full") if command == "long-tail" else words
+    shown = recap_here(*words).stdout
+    assert not re.search("_|True|False|hr20", shown.replace(str(city_folder), ""))
+    assert ("yes" in shown) == (command == "long-tail")
+    names = {"overview": "groups", "long-tail": "by_cohort", "stats": "case_tail_share"}
+    assert names[command] in recap_json_here(*words)
 
 
 def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

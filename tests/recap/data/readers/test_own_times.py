@@ -89,6 +89,21 @@ def test_a_clock_and_its_day_in_two_columns(tmp_path: Path) -> None:
         assert read.table[c.TIME].dt.tz_localize(None).tolist() == list(MOMENTS)
 
 
+@pytest.mark.parametrize(
+    ("clocks", "read_as"),
+    [
+        (["0", "9", "23"], ["00:00:00", "09:00:00", "23:00:00"]),
+        (["5", "930", "2359"], ["00:05:00", "09:30:00", "23:59:00"]),
+        (["5", "93005", "235959"], ["00:00:05", "09:30:05", "23:59:59"]),
+    ],
+)
+def test_a_clock_in_one_number(clocks: list[str], read_as: list[str], tmp_path: Path) -> None:
+    """Hours, hours and minutes, or seconds too: the longest number says which."""
+    path = own(tmp_path / "own.csv", day=["2024-03-04"] * 3, hour=clocks)
+    read = read_checkins(path, "csv", ReadOptions(timezone="UTC"))
+    assert read.table[c.TIME].dt.strftime("%H:%M:%S").tolist() == read_as
+
+
 def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
     """Not the first one, where that one could be."""
     path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])

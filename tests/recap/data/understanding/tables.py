@@ -371,4 +371,76 @@ EXAMPLES: Final = [
         ).to_csv(path, index=False, encoding="utf-16"),
         unit="min",
     ),
+    Example(
+        "timeline.jsonl",
+        "user=account,poi=visit.location.placeId,time=visit.duration.startTimestamp,"
+        "lat=visit.location.latitude,lon=visit.location.longitude",
+        records(
+            lambda r: {
+                "account": r.u,
+                "visit": {
+                    "location": {"placeId": r.p, "latitude": r.lat, "longitude": r.lon, "confidence": r.Index % 97},
+                    "duration": {
+                        "startTimestamp": f"{r.utc:%Y-%m-%dT%H:%M:%S}Z",
+                        "endTimestamp": f"{r.utc + pd.Timedelta(minutes=5 + r.Index % 90):%Y-%m-%dT%H:%M:%S}Z",
+                    },
+                },
+            }
+        ),
+        is_local=False,
+    ),
+    Example(
+        "animals.csv",
+        "user=individual-local-identifier,poi=roost-site,time=timestamp,lat=location-lat,lon=location-long",
+        lambda path: pd.DataFrame(
+            {
+                "event-id": range(ROWS),
+                "timestamp": checkins()["local"].dt.strftime("%Y-%m-%d %H:%M:%S.000"),
+                "location-long": checkins()["lon"],
+                "location-lat": checkins()["lat"],
+                "roost-site": checkins()["p"],
+                "tag-local-identifier": checkins()["un"] + 400,
+                "individual-local-identifier": checkins()["u"],
+            }
+        ).to_csv(path, index=False),
+    ),
+    Example(
+        "geodatabase.csv",
+        "user=CUST_ID,poi=SITE_ID,time=DATETIME,lat=Y,lon=X",
+        text()(
+            X=LON, Y=LAT, OBJECTID=lambda f: f.index, CUST_ID=U, SITE_ID=P, DATETIME=like("%Y/%m/%d %H:%M:%S+00", "utc")
+        ),
+        is_local=False,
+    ),
+    Example(
+        "hours.csv",
+        "user=bezoekersnummer,poi=vestiging,time=uur,date=datum,lat=breedtegraad,lon=lengtegraad",
+        text(";", decimal=",")(
+            bezoekersnummer=just("un"),
+            vestiging=P,
+            datum=like("%d-%m-%Y"),
+            uur=lambda f: f["local"].dt.hour,
+            breedtegraad=LAT,
+            lengtegraad=LON,
+        ),
+        unit="h",
+    ),
+    Example(
+        "calls.csv",
+        "user=caller,poi=cell_id,time=call_time,date=call_date,lat=lat,lon=lon",
+        text()(
+            caller=just("un"),
+            cell_id=just("pn"),
+            call_date=like("%Y%m%d"),
+            call_time=lambda f: f["local"].dt.strftime("%H%M%S").astype(int),
+            lat=LAT,
+            lon=LON,
+            seconds=lambda f: noise(10, 1, 900),
+        ),
+    ),
+    Example(
+        "short_years.csv",
+        "user=uid,poi=pid,time=when,lat=lat,lon=lon",
+        text()(uid=U, pid=P, when=like("%y/%m/%d %H:%M:%S"), lat=LAT, lon=LON),
+    ),
 ]

@@ -1,0 +1,25 @@
+"""The sentences around the lessons; each lesson's own are in `analysis/learn/lessons`."""
+
+from typing import Final
+
+TRAIN_AGAIN: Final = "Train again to see what your change does."
+FOR_TEACHERS: Final = (
+    "Each lesson asks for a guess before the answer. Let the class guess alone, talk in pairs, then reveal."
+)
+NOTHING_SENT: Final = "Answers stay in the address of each learner's page. Nothing is sent anywhere."
+HANDOUT_HELP: Final = "One page that prints: all questions, then the answers."
+
+
+def progress_line(lessons: int, minutes: int, answered: int, questions: int) -> str:
+    """The route, and how much of all lessons is answered."""
+    return f"Lessons 1 to {lessons}: {minutes} minutes. {answered} of {questions} questions answered."
+
+
+def plan_title(lessons: int, minutes: int) -> str:
+    """Title of the page for teachers."""
+    return f"{lessons} lessons, {minutes} minutes"
+
+
+def your_guess(question: str, answer: str) -> str:
+    """The guess that was locked in; Markdown."""
+    return f"**{question}** Your guess: {answer}."

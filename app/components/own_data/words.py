@@ -1,0 +1,60 @@
+"""The sentences of Open your data. What fills a gap must be escaped for Markdown (`recap.printable.markdown_text`)."""
+
+from typing import Final
+
+STEPS: Final = ("Drop a file", "Check the columns", "Explore", "Train RECAP")
+CLOSED: Final = "You cannot open files here"
+READ_ONLY: Final = "This app is read-only."
+NOT_ALLOWED: Final = "Others can reach this app; start it with `--allow-upload`."
+
+OPEN: Final = "Open your data"
+WHAT_FILE: Final = "A table with one row for each visit: who, where, when. It stays on this computer."
+FILE: Final = "CSV, JSON lines, Parquet or a published dataset, up to {mb} MB"
+PATH: Final = "Or the path of a larger file on this computer"
+CHECKPOINT: Final = "Add a checkpoint"
+CHECKPOINT_PATH: Final = "Path of a folder that `recap train` made"
+ADDED: Final = "{name} is in the list of models now."
+YOUR_DATASETS: Final = "Your datasets"
+DELETING: Final = "Its check-ins are removed from this computer. Models trained on it stay in Runs."
+
+UNCLEAR: Final = "One thing is unclear"
+IS_THIS_RIGHT: Final = "{checkins:,} check-ins of {users:,} users at {places:,} places. Is this right?"
+EVERY_ROW: Final = "Every row was read."
+UNUSED_ROWS: Final = "{rows:,} rows cannot be used."
+CONFIRM_ZONE: Final = "Please confirm the time zone: the file does not name one."
+READ_AS: Final = "Read as {format}, because {why}."
+MORE_COLUMNS: Final = "{count} more columns are not used."
+FIELDS: Final = {
+    None: "Not used",
+    "user": "User",
+    "poi": "Place",
+    "time": "Time",
+    "date": "Day",
+    "lat": "Latitude",
+    "lon": "Longitude",
+    "category": "Category",
+    "category_id": "Category id",
+    "name": "Place name",
+    "tz": "Time zone",
+    "split": "Split",
+    "trajectory": "Trajectory",
+}
+TIMES_ARE: Final = {True: "local times", False: "UTC"}
+WHERE: Final = "Where they are"
+ON_A_MAP: Final = "A sample of the check-ins on a map"
+POINTS: Final = "{shown:,} of {all:,} check-ins."
+AT_SEA: Final = "They are not on land: are latitude and longitude swapped?"
+KEPT: Final = "What will be kept"
+CHECKINS_KEPT: Final = "Check-ins kept"
+LEAST: Final = "Keep places and users with at least … check-ins"
+PROBLEMS: Final = "{count} things to know"
+OTHER_FILE: Final = "Open another file"
+BACK: Final = "Back to the columns"
+TOO_LARGE: Final = "The file is too large for the memory of this computer."
+
+PREPARING: Final = ("Reading every row", "Cleaning and splitting {checkins:,} check-ins", "Writing the dataset")
+READY: Final = "{name} is ready: {users:,} users, {places:,} places, {cases:,} test cases"
+LOOK: Final = "Look at it with counting baselines now, or train RECAP first."
+TAKES: Final = "About {time}."
+NO_ESTIMATE: Final = "Time estimate appears after the first epoch."
+CONTINUES: Final = "Training continues when you close this page."

@@ -1,0 +1,64 @@
+"""The sentences of components that several views use; Markdown, so names in them are escaped."""
+
+from typing import Final
+
+from recap.printable import markdown_text
+
+NO_TEST_CASE: Final = "This dataset has no test case, so this page has nothing to show."
+NO_SOURCE: Final = "Open a table of check-ins, or make a dataset and a model with three commands:"
+NOT_MEASURED: Final = "Not measured yet: run `recap long-tail --full`."
+CAN_MEASURE: Final = "Not measured yet: each case must be ranked again without each part."
+OTHER_CASES: Final = "The link's choice of cases cannot be read, so all cases are listed."
+SOURCES_HELP: Final = "The demo city, your own data and models, and what the app was started with."
+TRUTH_HELP: Final = "Off hides the true next place."
+CSV_TABLES: Final = "Tables as CSV. Each chart has a PNG in its own corner."
+AS_RECORDED_HELP: Final = "Real times, places and users' numbers."
+KEEP_FILES: Final = "The files contain people's places and times: keep them to yourself."
+SAFE_FILES: Final = "Safe to share: pseudonyms, no dates, rare places blurred."
+READ_ONLY: Final = "This app is read-only: nothing can be saved here."
+INVENTED_PEOPLE: Final = "invented, no real person is in it"
+REAL_PEOPLE: Final = "real check-ins: sensitive"
+ROUTINES: Final = (
+    "Predictions about one person can expose a routine. Use averages, ask for consent, and base no decision about a "
+    "person on them."
+)
+NO_PARTS: Final = "none, one number for each place"
+
+
+def graph_fact(hops: int | None) -> str:
+    """The graph's row of the model card; None without a graph."""
+    return "none" if hops is None else f"a token of the places exactly {hops} hops away"
+
+
+def other_model(asked: str) -> str:
+    """A link's model that is not open here."""
+    return f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}"
+
+
+def counted_over(users: int) -> str:
+    """Whom the shared case was compared with."""
+    return f"Counted over all {users:,} users of the dataset."
+
+
+def too_few(min_users: int) -> str:
+    """What to do where fewer users match a shared case than should."""
+    return f"Fewer than {min_users} match: *Places hidden* also blurs the user's own places."
+
+
+def published(described: str) -> str:
+    """A published model that came with the city."""
+    return f"{markdown_text(described)}: trained on this city. Only its ranks are here, so it cannot be explained."
+
+
+def imported(label: str, listed: int, shortest: int | None, num_places: int) -> str:
+    """Imported predictions.
+
+    Args:
+        listed: places in this case's list.
+        shortest: places in the shortest list.
+    """
+    shorter = "" if listed == shortest else f" (the shortest list has {shortest:,})"
+    return (
+        f"{markdown_text(label)} is imported: a list of {listed:,} of {num_places:,} places{shorter}. "
+        "It cannot be explained or edited."
+    )
