@@ -385,7 +385,7 @@ _CURVE_LABELS: Final = {
     "two_hop_paths": "Two-hop paths, summed weight",
     "category_from_here": "Category after this one, new places",
     "category_at_hour": "Category at this hour, new places",
-    "new_lately": "New places lately, new places",
+    "new_lately": "How often the user goes to new places",
     "similar_users": "Similar users, new places",
     "count": "Visits before",
     "recency": "Last visit",
