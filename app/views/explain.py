@@ -65,7 +65,9 @@ def _explain(source: Source, case: int) -> None:
         half = choice_control("half", _HALVES_IN_LINKS, "prediction", _HALVES)
         st.space("stretch")
         exports = st.container(horizontal=True, width="content", gap="xsmall")
-        more = st.popover("", icon=":material/tune:", key="more", help="Model, truth, files")
+        more = st.popover(
+            "", icon=":material/tune:", key="more", help="Choose the model, hide the true destination, download files"
+        )
     with more:
         source_picker(source, lists=True)
         hide_truth = not truth_toggle()
