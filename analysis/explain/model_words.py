@@ -46,7 +46,8 @@ _PARTS: Final = {
     ),
     TIME: Part(
         "Time of day and week",
-        "These curves read the visits near this time of day or on this weekday. Recent visits count more.",
+        "These curves read visits around this time of day, up to nine hours later, or on this weekday. Recent visits "
+        "count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TRANSITIONS: Part(
@@ -320,8 +321,8 @@ def worth_note(worth: pd.DataFrame) -> str:
     harmful = worth[(worth["among"] == "new") & (worth["hr_high"] < 0)].sort_values("hr")["label"]
     harm = f" New places are found more often without {' or '.join(harmful)}." if len(harmful) else ""
     return (
-        f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places, {new:,} to new ones. "
-        f"Lines: 95 % intervals over users.{harm}"
+        f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places (or the current one), "
+        f"{new:,} to new ones. Lines: 95 % intervals over users.{harm}"
     )
 
 
@@ -378,7 +379,7 @@ _CURVE_LABELS: Final = {
     "visits_5_to_9_hours_later": "Visits 5–9 hours later",
     "visits_on_such_days": "Visits, same kind of day",
     "visits_on_weekday": "Visits on this weekday",
-    "next_at_hour_on_such_days": "Visits next at this hour",
+    "next_at_hour_on_such_days": "Next place at this hour",
     "own_transition_pairs": "Own transitions, two in a row",
     "own_transitions_at_hour": "Own transitions, this hour",
     "own_slow_transitions": "Own transitions after a pause",
