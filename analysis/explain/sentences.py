@@ -40,6 +40,7 @@ _SMALL: Final = 0.005
 SCORE_TITLE: Final = "What adds up to the score"
 RUNNER_UP_HELP: Final = "One of the best places, or type the name of any other and press Enter."
 SMALLEST_EDIT: Final = "Smallest edit that reverses the two places"
+MORE_HELP: Final = "Choose the model, hide the true destination, download files."
 NO_VISIT: Final = "The user had been to neither place."
 
 
