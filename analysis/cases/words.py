@@ -29,7 +29,7 @@ COLLECTION_HINT: Final = "Choose one, or type a new title"
 CASES_STAY: Final = "Its cases stay in the library"
 NOTE_HINT: Final = "Why it is worth keeping"
 EXPORT_HELP: Final = "Plain JSON with your notes; it opens where the same dataset is open."
-PRESENT_HELP: Final = "Full-width slides; arrow keys move them. For a room, start `recap app --large-text`."
+PRESENT_HELP: Final = "Full-width slides; arrow keys move them. To present in a room, start `recap app --large-text`."
 NO_SHARES: Final = "This model gives no probabilities, so it cannot be confident."
 
 

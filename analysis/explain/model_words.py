@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from math import exp
 from typing import Final, NamedTuple, Protocol
 
 import pandas as pd
@@ -10,7 +11,7 @@ from analysis.explain.types import Role
 from analysis.formatting import days, ordinal, percent, points, signed, signed_points
 from analysis.records.ablations import ABLATION_LABELS, HISTORY, TWO_HOPS, slug
 from recap.counterfactuals import GRAPH_TOKEN
-from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
+from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.model.recap import CLIP, CORE, CORRECTION
 from recap.printable import shortened
 
@@ -45,7 +46,8 @@ _PARTS: Final = {
     ),
     TIME: Part(
         "Time of day and week",
-        "These curves read the visits near this time of day or on this weekday. Recent visits count more.",
+        "These curves read visits around this time of day, up to nine hours later, or on this weekday. Recent visits "
+        "count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TRANSITIONS: Part(
@@ -61,8 +63,8 @@ _PARTS: Final = {
     ),
     PLACES: Part(
         "Popularity and distance",
-        "These curves read how popular a place is, how far away, and how many similar users went there. "
-        "Known and new places have separate curves.",
+        "These curves read how popular a place is, how far away, what category it has, and how many similar users went "
+        "there. Known and new places have separate curves.",
         _CURVES_EQUATION,
     ),
     "count": Part(
@@ -284,10 +286,13 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> 
     'The curves of past visits, on one scale; bars show how common each value is.'
     """
     whose = "The curves with the widest range" if group is None else f"The curves of {group}"
+    if group == PATHS:
+        whose = f"The curve of {group}"
     if "lambda_prior" in numbers:
         return f"Learned: {learned_numbers(numbers)}. Bars show how common each value is."
     thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
-    return f"{whose}, on one scale; bars show how common each value is.{thin}"
+    scale = "" if group == PATHS else ", on one scale"
+    return f"{whose}{scale}; bars show how common each value is.{thin}"
 
 
 def learned_numbers(numbers: Mapping[str, float]) -> str:
@@ -319,8 +324,8 @@ def worth_note(worth: pd.DataFrame) -> str:
     harmful = worth[(worth["among"] == "new") & (worth["hr_high"] < 0)].sort_values("hr")["label"]
     harm = f" New places are found more often without {' or '.join(harmful)}." if len(harmful) else ""
     return (
-        f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places, {new:,} to new ones. "
-        f"Lines: 95 % intervals over users.{harm}"
+        f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places (or the current one), "
+        f"{new:,} to new ones. Lines: 95 % intervals over users.{harm}"
     )
 
 
@@ -360,13 +365,13 @@ def curve_label(name: str) -> str:
 
 
 _CURVE_LABELS: Final = {
-    "visits_30_days": "Visits, last 30 days",
-    "visits_50_checkins": "Visits, last 50 check-ins",
+    "visits_30_days": "Visits, fading in 30 days",
+    "visits_50_checkins": "Visits, fading in 50 check-ins",
     "time_since_visit": "Time since the last visit",
     "is_source": "Current place",
     "overdue": "Later than usual",
     "early": "Sooner than usual",
-    "visits_in_burst": "Visits in this burst",
+    "visits_in_burst": "Visits in the last minutes",
     "visits_in_trajectory": "Visits in this trajectory",
     "was_before_source": "Place before this one",
     "visits_first_of_day": "First visits of a day",
@@ -375,17 +380,17 @@ _CURVE_LABELS: Final = {
     "visits_0_to_2_hours_later": "Visits 0–2 hours later",
     "visits_2_to_5_hours_later": "Visits 2–5 hours later",
     "visits_5_to_9_hours_later": "Visits 5–9 hours later",
-    "visits_on_such_days": "Visits on such days",
+    "visits_on_such_days": "Visits, same kind of day",
     "visits_on_weekday": "Visits on this weekday",
-    "next_at_hour_on_such_days": "Next at this hour, such days",
+    "next_at_hour_on_such_days": "Next place at this hour",
     "own_transition_pairs": "Own transitions, two in a row",
     "own_transitions_at_hour": "Own transitions, this hour",
     "own_slow_transitions": "Own transitions after a pause",
     "others_transitions": "Others' transitions",
     "two_hop_paths": "Two-hop paths, summed weight",
-    "category_from_here": "Category after this one, new places",
-    "category_at_hour": "Category at this hour, new places",
-    "new_lately": "How often the user goes to new places",
+    "category_from_here": "Next category, new places",
+    "category_at_hour": "Category now, new places",
+    "new_lately": "New places lately",
     "similar_users": "Similar users, new places",
     "count": "Visits before",
     "recency": "Last visit",
@@ -395,6 +400,38 @@ _CURVE_LABELS: Final = {
     for name, label in (("popularity", "Popularity"), ("distance", "Distance in km"), ("category", "Category"))
     for kind in ("known", "new")
 }
+RATIOS: Final = {"overdue": 1, "early": -1, "category_from_here": 1, "category_at_hour": 1}
+"""Features that are the log of a ratio, with its sign."""
+_UNITS: Final = {
+    "category_from_here": "times as often as usual",
+    "category_at_hour": "times as often as usual",
+    "new_lately": f"% of the last {LATELY} check-ins",
+    "similar_users": "similar users (sum of similarities × 20)",
+    "two_hop_paths": "summed path weight",
+}
+
+
+def shown_amount(name: str, amount: float) -> float:
+    """An amount as people read it: a ratio instead of its log, a percentage instead of a share.
+
+    >>> round(shown_amount("category_at_hour", 0.6931), 2), shown_amount("new_lately", 0.25), shown_amount("visits", 3)
+    (2.0, 25.0, 3)
+    """
+    if name in RATIOS:
+        return exp(RATIOS[name] * amount)
+    return 100.0 * amount if name == "new_lately" else amount
+
+
+def shown_unit(name: str, unit: str) -> str:
+    """The unit of a shown amount.
+
+    >>> shown_unit("visits_30_days", "visits, recent ones more"), shown_unit("is_source", "yes")
+    ('visits, recent ones count more', 'no or yes')
+    """
+    words = {"yes": "no or yes", "visits, recent ones more": "visits, recent ones count more"}
+    return _UNITS.get(name) or words.get(unit, unit)
+
+
 GATE_TITLE: Final = "Gate γ"
 WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
 

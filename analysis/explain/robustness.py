@@ -30,7 +30,7 @@ LEVEL: Final = 0.05
 """A contribution passes the permutation test where p is at most this."""
 EXPLAINED: Final = {
     "Without it": "The rank when the contribution is left out for all places.",
-    "Other seeds": "In how many models trained with another seed the rank moves the same way without it.",
+    "Other seeds": "In how many seeds, this one included, the rank moves the same way without it.",
     "Permutation test": f"How often {NUM_DRAWN} random other cases give this place at least as much (p).",
     "Whose transitions": "How many other users made the training transitions it rests on; one alone is weak.",
 }
@@ -82,7 +82,7 @@ class RowCheck(Config):
         if self.seeds_agreeing < len(self.seeds):
             found.append("seeds disagree")
         if self.permutation is not None and self.permutation.p_value > LEVEL:
-            found.append("no more than in other cases")
+            found.append("other cases get as much")
         if self.users == 1:
             found.append("one user's transitions")
         return found
@@ -91,7 +91,7 @@ class RowCheck(Config):
     def cells(self) -> dict[str, str]:
         """One row of the table."""
         own, seeds, others = self.seeds[0], "–", "–"
-        rank = "same" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
+        rank = "same rank" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
         if len(self.seeds) > 1:
             seeds = f"same in {self.seeds_agreeing} of {len(self.seeds)}"
         if self.users is not None:

@@ -39,7 +39,8 @@ PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"
 _SMALL: Final = 0.005
 SCORE_TITLE: Final = "What adds up to the score"
 RUNNER_UP_HELP: Final = "One of the best places, or type the name of any other and press Enter."
-SMALLEST_EDIT: Final = "Smallest edit that reverses the two"
+SMALLEST_EDIT: Final = "Smallest edit that reverses the two places"
+MORE_HELP: Final = "Choose the model, hide the true destination, download files."
 NO_VISIT: Final = "The user had been to neither place."
 
 
@@ -354,8 +355,9 @@ def curves_line(marks: str) -> str:
 
 def map_alt(shown: "CaseExplanation") -> str:
     """The map in words."""
-    through = ", ".join(path.name for path in shown.paths) or "no place"
-    return f"Map from {shown.source_name} to {shown.target_name}, two hops through {through}; and {shown.b.name}"
+    through = ", ".join(path.name for path in shown.paths)
+    hops = f", two hops through {through}" if through else ""
+    return f"Map from {shown.source_name} to {shown.target_name}{hops}; and {shown.b.name}"
 
 
 def visits_alt(shown: "CaseExplanation") -> str:

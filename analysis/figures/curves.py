@@ -9,7 +9,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from analysis.explain.curves import GATE_BINS, Curve
-from analysis.explain.model_words import GATE_TITLE, curve_label
+from analysis.explain.model_words import GATE_TITLE, RATIOS, curve_label, shown_amount, shown_unit
 from analysis.explain.types import Role
 from analysis.figures.charts import assembled, note
 from analysis.figures.contributions import group_colour
@@ -35,6 +35,9 @@ _HOURS: Final = {
     8760.0: "1 year",
 }
 _NICE: Final = tuple(digit * 10.0**power for power in range(-4, 7) for digit in (1, 2, 5))
+_RATIOS: Final = (1.0, 10.0, 0.1, 100.0, 0.01, 1000.0, 0.001, 2.0, 0.5, 5.0, 0.2)
+"""Ticks of a ratio, the most useful first."""
+_PERCENTS: Final = (0, 50, 100, 10, 20)
 _PIECES: Final = 6
 """Segments of a line between two knots, where the axis bends it."""
 _CLOSEST: Final = 0.06
@@ -131,7 +134,7 @@ def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
     """
     if curve.unit == "yes":
         return {"tickvals": [0, 1], "ticktext": ["no", "yes"]}
-    wanted = _HOURS if curve.unit == "hours" else {amount: f"{amount:,.15g}" for amount in (0.0, *_NICE)}
+    wanted = _wanted_ticks(curve)
     low, high = (_across(curve, end) for end in (curve.knots[0], curve.knots[-1]))
     at: dict[float, str] = {0.0: "never"} if curve.scale == "log, visited" else {}
     for amount, text in wanted.items():
@@ -139,6 +142,15 @@ def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
         if low <= value <= high and all(abs(value - other) >= closest * (high - low) for other in at):
             at[value] = text
     return {"tickvals": list(at), "ticktext": list(at.values())}
+
+
+def _wanted_ticks(curve: Curve) -> dict[float, str]:
+    """Labels by amount; the first ones win where there is little space."""
+    if curve.name in RATIOS:
+        return {RATIOS[curve.name] * math.log(ratio): f"{ratio:,g}×" for ratio in _RATIOS}
+    if curve.name == "new_lately":
+        return {percent / 100.0: f"{percent} %" for percent in _PERCENTS}
+    return _HOURS if curve.unit == "hours" else {amount: f"{amount:,.15g}" for amount in (0.0, *_NICE)}
 
 
 def _across(curve: Curve, value: float) -> float:
@@ -165,9 +177,9 @@ def _curve(
     data: list[dict[str, Any]] = [] if curve.unit == "yes" else [_density(curve, strip, palette)]
     data += [_line(seed, thin) | {"hoverinfo": "skip"} for seed in seeds]
     line = {"color": colour, "width": 2.5}
-    data.append(
-        _line(curve, line) | {"hovertemplate": f"%{{customdata:.3~g}} {curve.unit}: %{{y:+.2f}}<extra></extra>"}
-    )
+    unit = shown_unit(curve.name, curve.unit)
+    hover = "%{y:+.2f} points" if curve.unit == "yes" else f"%{{customdata:.3~g}} {unit}: %{{y:+.2f}} points"
+    data.append(_line(curve, line) | {"hovertemplate": f"{hover}<extra></extra>"})
     data += [_mark(_across(curve, value), curve.at(value), role, palette) for value, role in marks if value is not None]
     return data
 
@@ -180,7 +192,7 @@ def _line(curve: Curve, line: dict[str, Any]) -> dict[str, Any]:
         "type": "scatter",
         "x": [_across(curve, value) for value in values],
         "y": [curve.at(value) for value in values],
-        "customdata": [curve.feature.in_unit(value) for value in values],
+        "customdata": [shown_amount(curve.name, curve.feature.in_unit(value)) for value in values],
         "mode": "lines" if last else "markers",
         "line": line,
         "marker": {"color": line["color"], "size": 6},

@@ -70,9 +70,9 @@ def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: C
     """A question whose replies say whether the answer is right, and then the fact.
 
     >>> choose("?", ("A", "B"), 1, "It is B.").choices[0].reply
-    'No. It is B.'
+    'Not quite. It is B.'
     """
-    replies = (f"{'Right' if at == right else 'No'}. {fact}" for at in range(len(labels)))
+    replies = (f"{'Right' if at == right else 'Not quite'}. {fact}" for at in range(len(labels)))
     return Question(prompt, tuple(map(Choice, labels, replies)), right, picture)
 
 

@@ -48,7 +48,7 @@ def _worth(opened: "Workspace") -> "pd.DataFrame":
 
 
 def _curve_table(curves: "list[Curve]") -> Table:
-    from analysis.explain.model_words import curve_label
+    from analysis.explain.model_words import curve_label, shown_amount, shown_unit
 
     table = _table("Learned curves", "group", "feature", "unit", "from", "to", "lowest", "highest")
     groups: dict[str, list[Curve]] = {}
@@ -59,9 +59,9 @@ def _curve_table(curves: "list[Curve]") -> Table:
             table.add_row(
                 "" if at else group,
                 escape(curve_label(curve.name)),
-                escape("no or yes" if curve.unit == "yes" else curve.unit),
-                f"{curve.amounts[0]:,.3g}",
-                f"{curve.amounts[-1]:,.3g}",
+                escape(shown_unit(curve.name, curve.unit)),
+                f"{shown_amount(curve.name, curve.amounts[0]):,.3g}",
+                f"{shown_amount(curve.name, curve.amounts[-1]):,.3g}",
                 signed_points(min(curve.points)),
                 signed_points(max(curve.points)),
             )

@@ -9,6 +9,7 @@ import streamlit as st
 
 from analysis.explain.edits import write_edits
 from analysis.explain.explanation import CaseExplanation
+from analysis.explain.sentences import MORE_HELP
 from app import state
 from app.cached import explanations, maps
 from app.cached.workspace import first_case, open_workspace
@@ -65,7 +66,7 @@ def _explain(source: Source, case: int) -> None:
         half = choice_control("half", _HALVES_IN_LINKS, "prediction", _HALVES)
         st.space("stretch")
         exports = st.container(horizontal=True, width="content", gap="xsmall")
-        more = st.popover("", icon=":material/tune:", key="more", help="Model, truth, files")
+        more = st.popover("", icon=":material/tune:", key="more", help=MORE_HELP)
     with more:
         source_picker(source, lists=True)
         hide_truth = not truth_toggle()

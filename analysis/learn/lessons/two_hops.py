@@ -134,8 +134,8 @@ def _check(world: Workspace, unseen: int, linked: int) -> Question:
     rank = world.ablations()[c.RANK].to_numpy(np.float64)[rows]
     lost, same = int((without > K).sum()), int((without == rank).sum())
     return share_question(
-        f"In {city}, RECAP finds {len(rows):,} rare transitions that have a two-hop path. We remove all two-hop "
-        "paths and rank again. How many does it lose?",
+        f"In {city}, RECAP's top {K} finds {len(rows):,} rare transitions that have a two-hop path. We remove all "
+        "two-hop paths and rank again. How many does it lose?",
         lost / len(rows),
         fact=f"It loses {lost:,} of {len(rows):,}. In {same:,} cases not even the rank changes.",
         too_low="Here paths find what nothing else finds.",

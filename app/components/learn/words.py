@@ -12,7 +12,7 @@ HANDOUT_HELP: Final = "One page that prints: all questions, then the answers."
 
 def progress_line(lessons: int, minutes: int, answered: int, questions: int) -> str:
     """The route, and how much of all lessons is answered."""
-    return f"Lessons 1 to {lessons}: {minutes} minutes. {answered} of {questions} questions answered."
+    return f"Lessons 1 to {lessons}: {minutes} minutes. All lessons: {answered} of {questions} questions answered."
 
 
 def plan_title(lessons: int, minutes: int) -> str:

@@ -85,7 +85,7 @@ def test_what_fails_is_said() -> None:
         permutation=PermutationTest(reached=99, drawn=199, p_value=0.5),
         users=1,
     )
-    assert weak.problems == ["seeds disagree", "no more than in other cases", "one user's transitions"]
+    assert weak.problems == ["seeds disagree", "other cases get as much", "one user's transitions"]
     assert weak.cells["Other seeds"] == "same in 1 of 2" and weak.cells["Without it"] == "2nd → 5th"
     good = RowCheck(row="past visits", points=1.0, seeds=[seeds[0]] * 2, permutation=None, users=None)
     assert describe_checks([weak, good]) == "Stable in 2 seeds: past visits."

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from analysis.explain.curves import describe_learned
+from analysis.explain.curves import Curve, describe_learned
 from analysis.explain.explanation import CaseExplanation, explain_case
-from analysis.explain.model_words import lost, worth_label
+from analysis.explain.model_words import lost, shown_amount, shown_unit, worth_label
 from analysis.figures.contributions import (
     contributions_height,
     describe_contributions,
@@ -23,6 +24,7 @@ from analysis.figures.palette import DARK, LIGHT
 from analysis.formatting import points, signed_points
 from analysis.records.ablations import describe_ablations
 from analysis.records.causes import worth_by_kind
+from recap.features.catalogue import Feature
 from tests.analysis.planted import small_predictor
 from tests.worlds import CURVES
 
@@ -101,6 +103,27 @@ def test_curves_are_drawn_with_marks_seeds_and_density(changes: dict[str, Any]) 
             assert 0 <= value <= max(1, line.x[-1]) and text
     axes = ["yaxis", *(f"yaxis{at}" for at in range(2, len(lines) + 1))]
     assert len({figure.layout[name].range for name in axes}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "knots", "shown"),
+    [
+        ("category_at_hour", "times as usual, log", [-5.0, 0.0, 1.5], {"1×": 0.0, "0.1×": -2.303, "0.01×": -4.605}),
+        ("early", "times the usual wait", [0.0, 1.0, 4.0], {"1×": 0.0, "0.1×": 2.303}),
+        ("new_lately", "share", [0.0, 0.3, 1.0], {"0 %": 0.0, "50 %": 0.5, "100 %": 1.0}),
+    ],
+)
+def test_ratios_and_shares_have_readable_ticks(
+    name: str, unit: str, knots: list[float], shown: dict[str, float]
+) -> None:
+    """The log of a ratio is labelled with the ratio, a share with percent; the hover text says the same."""
+    feature = Feature(name, "past visits", unit, "", "linear")
+    curve = Curve.of(feature, knots, [0.0, 1.0, 2.0], np.zeros(1))
+    wanted = ticks(curve)
+    assert dict(zip(wanted["ticktext"], wanted["tickvals"], strict=True)) == pytest.approx(shown, abs=1e-3)
+    line = plot_curves([curve], LIGHT).data[1]
+    assert line.customdata[-1] == pytest.approx(shown_amount(name, knots[-1]))
+    assert shown_unit(name, unit) in line.hovertemplate and "log" not in line.hovertemplate
 
 
 def test_what_each_part_is_worth_is_drawn_once_a_part() -> None:
