@@ -84,10 +84,11 @@ def join_clock(rows: RowBlock, time: str, date: str) -> pa.Array:
 
 def spell_clocks(text: pa.Array) -> pa.Array:
     """Numbers as clocks, by the longest of them: hours (7), hours and minutes (930), or seconds too (93005)."""
-    width = pc.max(pc.utf8_length(text)).as_py() or 0
-    digits = pc.utf8_rpad(pc.utf8_lpad(text, width + width % 2, "0"), 6, "0")
-    clocks = pc.replace_substring_regex(digits, r"^(\d\d)(\d\d)(\d\d)$", r"\1:\2:\3")
-    return pc.if_else(pc.match_substring_regex(text, r"^\d{1,6}$"), clocks, text)
+    is_number = pc.match_substring_regex(text, r"^\d{1,6}$")
+    numbers = pc.if_else(is_number, text, "")  # one long text must not pad every row
+    width = pc.max(pc.utf8_length(numbers)).as_py() or 0
+    digits = pc.utf8_rpad(pc.utf8_lpad(numbers, width + width % 2, "0"), 6, "0")
+    return pc.if_else(is_number, pc.replace_substring_regex(digits, r"^(\d\d)(\d\d)(\d\d)$", r"\1:\2:\3"), text)
 
 
 def _days(rows: RowBlock, date: str) -> pa.Array:

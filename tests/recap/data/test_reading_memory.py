@@ -5,11 +5,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 
 from recap.data.parsing import text_table
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.text_table import TextTable
+from recap.data.parsing.time_column import spell_clocks
 from recap.data.reading import read_checkins
 from recap.errors import DataError
 from tests.checkins import foursquare_lines
@@ -74,3 +76,17 @@ def test_blank_lines_first_do_not_hide_the_layout_of_times(tmp_path: Path, monke
     (tmp_path / "t.csv").write_text("\n".join(["user,poi,time,lat,lon", "", "", "", "", *rows]) + "\n")
     read = read_checkins(tmp_path / "t.csv", "csv", ReadOptions(timezone="UTC"))
     assert read.account.dropped() == {"blank_line": 4} and len(read.table) == 2
+
+
+def test_one_long_text_does_not_pad_every_row() -> None:
+    """A text of a million characters among 300 clocks takes megabytes, not 300 of them for each copy."""
+    clocks = pa.array(["930"] * 300 + ["x" * 1_000_000])
+    usual = pa.default_memory_pool()
+    counted = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(counted)
+    try:
+        spelled = spell_clocks(clocks).to_pylist()
+    finally:
+        pa.set_memory_pool(usual)
+    assert spelled == ["09:30:00"] * 300 + clocks[300:].to_pylist()
+    assert 0 < counted.max_memory() < 20_000_000
