@@ -14,7 +14,6 @@ from torch import Tensor
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features.others import OtherUsers
-from recap.history import CheckinTensors
 
 _HOURS: Final = 24
 _USUAL: Final = 20.0
@@ -40,7 +39,7 @@ class NextCategories:
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
         category_P = dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)
         categories = int(category_P.max()) + 1 if len(category_P) else 0
-        hour = CheckinTensors.from_dataset(dataset).hour_T.numpy()[rows].astype(np.int64)
+        hour = dataset.local_time.dt.hour.to_numpy(np.int64)[rows]
         any_hour = np.full(len(rows), categories + _HOURS)
         source = np.concatenate([category_P[poi[rows]], categories + hour, any_hour])
         destination = np.tile(category_P[poi[rows + 1]], 3)
