@@ -154,7 +154,7 @@ def open_page(window: BrowserContext, request: pytest.FixtureRequest) -> Iterato
 
     def note_error(message: ConsoleMessage) -> None:
         # A picture that the next run of the page has replaced is no longer there, and no longer wanted.
-        if message.type == "error" and "/media/" not in message.location["url"]:
+        if message.type == "error" and "/media/" not in message.text + message.location["url"]:
             failed.append(f"{message.text} {message.location}")
 
     def note_failure(request: Request) -> None:
