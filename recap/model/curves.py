@@ -17,7 +17,7 @@ from recap.features.catalogue import FEATURES, VISIT_FEATURES, Feature
 
 INTERVALS: Final = 10
 """At most, between knots."""
-NEW_PLACES_SMOOTHING: Final = 0.1
+_NEW_PLACES_SMOOTHING: Final = 0.1
 """Share of the penalty for curves that new places have: few cases lead there, so it would hold them too flat."""
 _STEEP: Final = 7.0
 """Quantile levels are sigmoid(-7) ... sigmoid(7), with 0 and 1 at the ends: dense where values are rare."""
@@ -84,12 +84,15 @@ class Curves(nn.Module):
 
     knot_FK1: Tensor
     enabled_F1: Tensor
+    smoothing_F: Tensor
 
     def __init__(self, enabled: list[bool] | None = None, features: tuple[Feature, ...] = FEATURES) -> None:
         super().__init__()
         self.features = features
         keeps = torch.ones(len(features)) if enabled is None else torch.tensor(enabled, dtype=torch.float32)
         self.register_buffer("enabled_F1", keeps[:, None], persistent=False)
+        smoothing = [1.0 if feature in VISIT_FEATURES else _NEW_PLACES_SMOOTHING for feature in features]
+        self.register_buffer("smoothing_F", torch.tensor(smoothing), persistent=False)
         self.step_FK = nn.Parameter(torch.zeros(len(features), INTERVALS))
         knots = torch.full((len(features), INTERVALS + 1), torch.inf)
         knots[:, 0] = 0.0
@@ -140,9 +143,8 @@ class Curves(nn.Module):
         range_F1 = (width_FK * is_slope_FK).sum(1, keepdim=True)
         slope_FK = self.step_FK * is_slope_FK * range_F1 / width_FK
         both_FK = is_slope_FK[:, 1:] & is_slope_FK[:, :-1]
-        weight_F = [1.0 if feature in VISIT_FEATURES else NEW_PLACES_SMOOTHING for feature in self.features]
         squared_F = (slope_FK.diff(dim=1) * both_FK / INTERVALS).square().sum(1)
-        return (squared_F * torch.tensor(weight_F, dtype=squared_F.dtype, device=squared_F.device)).sum()
+        return (squared_F * self.smoothing_F).sum()
 
 
 def quantile_knots(value_N: Tensor, *, from_zero: bool) -> Tensor:

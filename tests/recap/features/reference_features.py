@@ -166,12 +166,12 @@ class Reference:
         kinds = sorted(set(self.category))
         usual = Counter(self.category[self.poi[q + 1]] for q in others)
         usual_sum = sum(usual.values()) + 0.5 * len(kinds)
-        alike = [
+        both = [
             [q for q in others if self.category[self.poi[q]] == self.category[self.poi[row]]],
             [q for q in others if self.local[q].hour == self.local[row].hour],
         ]
         found = []
-        for some in alike:
+        for some in both:
             count = Counter(self.category[self.poi[q + 1]] for q in some)
             share = {kind: (usual[kind] + 0.5) / usual_sum for kind in kinds}
             found.append(
