@@ -31,7 +31,7 @@ def with_density(basemap: Basemap | None, latitude: np.ndarray, longitude: np.nd
 
 
 def density_areas(latitude: np.ndarray, longitude: np.ndarray, box: Box) -> list[tuple[dict[str, Any], Any]]:
-    """Nested areas, the outermost first, each with its ``level`` from 1."""
+    """Nested areas from the outermost inwards, each with its ``level`` from 1."""
     west, south, east, north = box
     edges = np.linspace(west, east, CELLS + 1), np.linspace(south, north, CELLS + 1)
     count, _, _ = np.histogram2d(longitude, latitude, bins=edges)
@@ -47,7 +47,6 @@ def density_areas(latitude: np.ndarray, longitude: np.ndarray, box: Box) -> list
     for level, limit in enumerate(np.quantile(own, LEVELS), 1):
         columns, rows = np.nonzero(smooth >= limit)
         squares = shapely.box(edges[0][columns], edges[1][rows], edges[0][columns + 1], edges[1][rows + 1])
-        # Rounded corners: the grid is ours, not the city's.
         area = (
             shapely.union_all(squares)
             .buffer(cell, quad_segs=3)

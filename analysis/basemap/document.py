@@ -26,7 +26,7 @@ Box = tuple[float, float, float, float]
 
 
 def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
-    """The box of a dataset's map: the middle 99 % of its places, with a margin of its own size.
+    """The box of a dataset's map: the middle 99 % of its places, with a margin.
 
     Args:
         latitude, longitude: degrees of every place, longitudes unwrapped.
@@ -43,7 +43,7 @@ def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
 
 
 def compose(layers: Mapping[str, list[tuple[dict[str, Any], Any]]], box: Box, attribution: str) -> Basemap:
-    """Build a document from shapely geometries with properties, by layer; empty layers are left out."""
+    """Build a document from shapely geometries with properties, by layer; leave out empty layers."""
     collections = {
         name: {"type": "FeatureCollection", "features": [f for f in map(_feature, layers[name]) if f is not None]}
         for name in LAYERS
@@ -80,7 +80,7 @@ def write_basemap(document: Basemap, path: Path) -> None:
 
 
 def read_basemap(path: Path) -> Basemap:
-    """Read a document.
+    """Read a basemap.
 
     Raises:
         DataError: the file is missing, too large, or no basemap.
@@ -99,7 +99,6 @@ def read_basemap(path: Path) -> Basemap:
 
 
 def _problem(document: Any) -> str | None:
-    """Why a document cannot be drawn, or None."""
     layers = document.get("layers") if isinstance(document, dict) else None
     if not isinstance(layers, dict):
         return "it should be one JSON object with `layers`"

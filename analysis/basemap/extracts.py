@@ -71,7 +71,7 @@ def _read_pbf(path: Path) -> Iterator[Tagged]:
 
 
 def _shape(item: Any, shapes: Any) -> Any | None:
-    """The geometry of a way or an area; None for nodes, relations and objects that the extract cut."""
+    """The geometry of a way or an area; None for other and incomplete objects."""
     try:
         if item.is_way():
             return shapely.from_wkb(shapes.create_linestring(item))

@@ -48,7 +48,7 @@ def layer_of(tags: Mapping[str, str], *, is_area: bool) -> tuple[str, dict[str, 
 
 
 def draw_features(features: Iterable[Tagged], box: Box, attribution: str = OPENSTREETMAP) -> Basemap:
-    """The document of all objects within a box.
+    """The basemap of all objects within a box.
 
     Raises:
         DataError: nothing in the box can be drawn, or it has too many points even when thinned.
@@ -71,7 +71,6 @@ def draw_features(features: Iterable[Tagged], box: Box, attribution: str = OPENS
 
 
 def _merge(pieces: list[Any], frame: Any) -> Any:
-    """One geometry per layer, cut to the box."""
     if pieces[0].geom_type in ("Polygon", "MultiPolygon"):
         return areas([shapely.make_valid(piece) for piece in pieces]).intersection(frame)
     return shapely.line_merge(shapely.intersection(shapely.multilinestrings(_lines(pieces)), frame))

@@ -1,4 +1,4 @@
-"""The neighbourhood of each place, if a basemap names neighbourhoods."""
+"""The neighbourhood of each place, if a basemap has any."""
 
 import json
 from collections.abc import Mapping

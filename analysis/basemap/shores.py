@@ -1,4 +1,4 @@
-"""Shore and water of the whole world, from a file in the package: coarse, and finer near towns (licence in NOTICE)."""
+"""Coarse shores and waters of the whole world, finer near towns (licence in NOTICE)."""
 
 from functools import cache
 from typing import Any, Final
@@ -42,7 +42,7 @@ def shores(latitude: np.ndarray, longitude: np.ndarray) -> Basemap | None:
 
 
 def land_in(box: Box) -> Any:
-    """All land in a box, as one shapely geometry; a wide box has fewer details."""
+    """All land in a box as one shapely geometry; a wide box has fewer details."""
     west, south, east, north = box
     detail = max(east - west, north - south) / DETAIL
     rings, is_hole, (low_x, low_y, high_x, high_y) = _read()
@@ -59,13 +59,13 @@ def land_in(box: Box) -> Any:
                 )
             points = _clip(points, box)
             if len(points) > 2:
-                # A cut ring may touch itself along the box, a thinned one cross itself in the small.
+                # A cut ring may touch itself along the box, and a thinned one may cross itself.
                 (lakes if is_hole[ring] else land).append(shapely.make_valid(shapely.Polygon(points)))
     return shapely.difference(areas(land), areas(lakes))
 
 
 def areas(pieces: list[Any]) -> Any:
-    """All polygons of the geometries, as one valid geometry."""
+    """The union of all polygons, as one valid geometry."""
     parts = shapely.get_parts(shapely.get_parts(pieces))
     return shapely.union_all(parts[shapely.get_type_id(parts) == shapely.GeometryType.POLYGON])
 
@@ -73,7 +73,7 @@ def areas(pieces: list[Any]) -> Any:
 def _clip(points: np.ndarray, box: Box) -> np.ndarray:
     """Clip a ring at the four sides of a box (Sutherland and Hodgman, 1974).
 
-    Done on the points because a continent's polygon takes seconds to build before anything could be cut from it.
+    Building a continent's polygon first would take seconds.
     """
     for side, limit in enumerate(box):
         axis = side % 2
@@ -92,7 +92,7 @@ def _clip(points: np.ndarray, box: Box) -> np.ndarray:
 
 @cache
 def _read() -> tuple[list[np.ndarray], np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
-    """Every ring's points as [longitude, latitude] in units, whether it is a hole, and its box in degrees."""
+    """Points of every ring as [longitude, latitude] in units, whether it is a hole, and its box in degrees."""
     table = pq.read_table(data_path("analysis.basemap", "shores.parquet"))
     ring, x, y = (table.column(name).to_numpy() for name in ("ring", c.LONGITUDE, c.LATITUDE))
     starts = np.flatnonzero(np.r_[True, ring[1:] != ring[:-1]])

@@ -15,7 +15,7 @@ BUNDLED = "basemap.json"
 
 
 def stored_path(dataset_hash: str, *, make: bool = False) -> Path:
-    """Path of a user's basemap of a dataset, whether it exists or not."""
+    """Path of the user's own basemap of a dataset."""
     return user_subfolder("basemaps", make=make) / f"{dataset_hash}.json"
 
 
@@ -25,9 +25,9 @@ def find_basemap(
     """The ground of a dataset's maps; an unreadable file counts as missing.
 
     Args:
-        bundle: the folder that may hold the dataset's own basemap.
+        bundle: a folder that may hold the dataset's own basemap.
         latitude, longitude: degrees of every place, longitudes unwrapped.
-        synthetic: an invented city has no shore of this world.
+        synthetic: the city is invented, so it gets no real shores.
     """
     found = next(filter(None, map(_readable, _paths(dataset_hash, bundle))), None)
     if found is None and not synthetic:
@@ -36,7 +36,7 @@ def find_basemap(
 
 
 def last_change(dataset_hash: str) -> int:
-    """When the user's own basemap of a dataset was written, in ns; 0 without one."""
+    """Time when the user's own basemap of a dataset was written, in ns; 0 without one."""
     with suppress(RecapError, OSError):
         return stored_path(dataset_hash).stat().st_mtime_ns
     return 0

@@ -14,11 +14,9 @@ class Card:
     """One case's card.
 
     Attributes:
-        case: its number.
-        source, target: names of the places.
         sentence: what is striking about it; empty outside a recipe.
         ranks: (model, the truth's rank), the model itself last.
-        seen: how often the transition was seen in training.
+        seen: how often training saw the transition.
     """
 
     case: int

@@ -71,7 +71,6 @@ class CaseFilter(Config):
         return CaseFilter(hours=self.hours)
 
     def mask(self, table: pd.DataFrame) -> np.ndarray:
-        """Mask of the rows of a `case_table` that pass."""
         kept = np.ones(len(table), dtype=bool)
         if self.hours is not None:
             first, last = self.hours

@@ -1,4 +1,4 @@
-"""All test cases as one table to sort, filter and choose from."""
+"""All test cases in one table."""
 
 from typing import Final
 
@@ -44,17 +44,14 @@ def case_table(
     """One row per test case, in records order.
 
     Args:
-        records: a model's evaluation records of the test cases.
-        described: the model's, from `analysis.long_tail.misses.describe_misses`; None for a baseline, which has no
-            reasons and causes.
+        described: from `analysis.long_tail.misses.describe_misses`; None for a baseline.
         k: a case is missed where its rank is above.
 
     Returns:
         `COLUMNS`: ``case`` (int), ``rank`` (float, mean over ties), ``transition_count, destination_count`` (int, in
-        training), ``user`` (int), ``hour`` (int, 0 to 23, of the check-in before, on the clock of its place), ``from,
-        to`` (labels of source and target), ``category`` (of the target), ``reason`` (a miss label of
-        `analysis.long_tail.misses`; `NO_REASON` for a found case and without ``described``), ``causes`` (tuple of the
-        `analysis.records.ablations.ABLATIONS` that lose the case at k).
+        training), ``user`` (int), ``hour`` (int, 0 to 23, local time of the check-in before), ``from, to`` (labels of
+        source and target), ``category`` (of the target), ``reason`` (a miss label of `analysis.long_tail.misses`, or
+        `NO_REASON`), ``causes`` (tuple of the `analysis.records.ablations.ABLATIONS` that lose the case at k).
 
     Raises:
         ConfigError: k is below 1.
@@ -88,16 +85,15 @@ def case_table(
 
 
 def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFrame:
-    """A case table with two models' ranks: first the cases that only the first model finds, by ranks gained.
+    """A case table with two models' ranks, first the cases that only the first model finds.
 
     Args:
-        table: from `case_table`.
         reference: the second model's rank of each case.
         k: a case is missed where its rank is above.
 
     Returns:
-        The columns of the table with ``transition`` (from → to), ``reference_rank`` and ``why`` (the groups of features
-        that a found case needs; of a missed case its kind).
+        The columns of the table with ``transition`` (from → to), ``reference_rank`` and ``why`` (feature groups that a
+        found case needs, or the kind of a miss).
     """
     why = [
         _why(rank > k, reason, causes)

@@ -1,4 +1,4 @@
-"""Order cases so that the first ones differ in user and place, as far as possible."""
+"""Order cases by quality and diversity."""
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -8,18 +8,17 @@ from scipy.sparse.csgraph import maximum_bipartite_matching
 def diverse_order(user: np.ndarray, source: np.ndarray, target: np.ndarray, first: int) -> np.ndarray:
     """Order cases, best first, so that the first ones repeat neither a user nor a place.
 
-    Tried in turn: no user and no place at all (left or reached) twice, taking the best that still fits; no user and no
-    reached place twice, likewise; and, where taking the best first runs into a dead end, a largest possible set of
-    cases without a repeated user or reached place (a matching of users and places). What is left follows in further
-    rounds of the same kind, so that repeats come late.
+    Three searches run in turn until enough cases differ. The first repeats no user and no place at all, the second no
+    user and no reached place; both take the best case that still fits. The third is a largest matching of users and
+    reached places. The remaining cases follow in further rounds of the same kind.
 
     Args:
         user, source, target: of each case, the best case first; of equal length.
         first: how many cases should differ.
 
     Returns:
-        int64 positions, each once. The longest start without a repeated user or reached place is as long as any order
-        can have it, up to ``first``.
+        int64 positions, each once. Up to ``first``, no order has a longer start without a repeated user or reached
+        place.
     """
     number = len(user)
     chosen = _greedy(number, first, (user,), (source, target))
@@ -40,7 +39,7 @@ def diverse_order(user: np.ndarray, source: np.ndarray, target: np.ndarray, firs
 
 
 def _greedy(number: int, first: int, people: tuple[np.ndarray, ...], places: tuple[np.ndarray, ...]) -> list[int]:
-    """Take the best case that shares nothing with those before, until there are enough."""
+    """Take the best case that shares nothing with the chosen ones until there are enough."""
     chosen: list[int] = []
     seen_people: set[int] = set()
     seen_places: set[int] = set()

@@ -1,4 +1,4 @@
-"""Export and import saved cases and collections as one plain JSON text; an import replaces nobody's words."""
+"""Export and import saved cases and collections as one plain JSON text; an import overwrites nothing."""
 
 import json
 from dataclasses import dataclass, field
@@ -22,8 +22,8 @@ class Imported:
 
     Attributes:
         added, same: titles that are new, and that were there already with the same words.
-        kept: titles of which the library has other words; these stay.
-        damaged: entries that could not be read, and why.
+        kept: titles that differ in the library, which stays unchanged.
+        damaged: unreadable entries, and why.
     """
 
     added: list[str] = field(default_factory=list)
@@ -33,7 +33,6 @@ class Imported:
 
     @property
     def sentence(self) -> str:
-        """The result in words."""
         parts = [f"{len(self.added)} imported"]
         parts += [f"{len(self.same)} already there"] if self.same else []
         parts += [f"{len(self.kept)} differ from yours, which stay"] if self.kept else []

@@ -1,7 +1,7 @@
-"""The library of saved cases: one JSON file each; a damaged file is named and affects no other.
+"""The library of saved cases: one JSON file each; a damaged file affects no other.
 
-Whoever changes a file says which version they read (the digest of its bytes). Where the file is another one by now,
-because a second window wrote it, nothing is written: the last one to save never silently takes the other's words away.
+Every change names the version that was read (the digest of the file's bytes). If another window has written the file
+since then, nothing is written.
 """
 
 import hashlib
@@ -29,7 +29,7 @@ T = TypeVar("T", SavedCase, Collection)
 
 
 class LibraryConflictError(RecapError):
-    """Somebody else wrote or removed the file in the meantime; nothing was written."""
+    """Somebody else changed or removed the file; nothing was written."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +38,7 @@ class Stored(Generic[T]):
 
     Attributes:
         name: its file's name without ending.
-        value: its content.
-        version: digest of the file's bytes; who changes it hands this back.
+        version: digest of the file's bytes.
     """
 
     name: str
@@ -49,8 +48,6 @@ class Stored(Generic[T]):
 
 @dataclass(frozen=True)
 class Damaged:
-    """An unreadable file, and why."""
-
     file: str
     reason: str
 
@@ -62,7 +59,6 @@ class Shelf:
     Attributes:
         cases: by name, latest first.
         collections: by name, in the order of their titles.
-        damaged: files that cost only themselves.
     """
 
     cases: dict[str, Stored[SavedCase]] = field(default_factory=dict)
@@ -82,8 +78,8 @@ class Library:
     """The saved cases and collections in one folder.
 
     Args:
-        folder: of cases; collections have a folder in it. Nothing is made before the first save.
-        read_only: refuse everything that changes something.
+        folder: of cases, with a folder of collections in it; made by the first save.
+        read_only: refuse every change.
     """
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
@@ -99,7 +95,7 @@ class Library:
         return cls(user_folder() / "cases", read_only=read_only)
 
     def read(self) -> Shelf:
-        """Read all files; unreadable ones are named."""
+        """Read all files; name the unreadable ones."""
         damaged: list[Damaged] = []
         cases = self._read_all(SavedCase, damaged)
         collections = self._read_all(Collection, damaged)
@@ -122,7 +118,7 @@ class Library:
         """Overwrite the version that was read.
 
         Raises:
-            LibraryConflictError: the file was changed or removed by somebody else.
+            LibraryConflictError: somebody else changed or removed the file.
             RecapError: the library is read-only, or the disk refused.
         """
         return self._write(value, stored.name, stored.version)
@@ -131,7 +127,7 @@ class Library:
         """Delete a file; do nothing if it is gone.
 
         Raises:
-            LibraryConflictError: the file was changed by somebody else.
+            LibraryConflictError: somebody else changed the file.
             RecapError: the library is read-only, or the disk refused.
         """
         path = self._path(type(stored.value), stored.name)
@@ -208,7 +204,6 @@ class Library:
 
 
 def _digest(path: Path) -> str | None:
-    """Version of a file; None if there is none."""
     try:
         return hashlib.sha256(path.read_bytes()).hexdigest()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Pictures of a case, drawn without a browser: a thumbnail for a card, and a large one with names for a room."""
+"""Draw a case without a browser: a thumbnail for a card, and a large picture with names."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,13 +26,12 @@ class Marks:
     """The marks of a picture; places by index.
 
     Attributes:
-        source: where the user is.
-        truth: where they went; None hides it.
+        truth: where the user went; None hides it.
         predicted: the model's first places, best first.
-        truth_rank: the truth's rank, written into its ring where it is drawn.
+        truth_rank: written into the truth's ring.
         middles: middle places of two-hop paths from the source to the truth.
         visited: the user had been at the truth before.
-        faded: the paths are drawn weakly, since they are taken away.
+        faded: draw the paths weakly, since they are removed.
     """
 
     source: int
@@ -53,7 +52,6 @@ def marks_of_record(opened: Workspace, record: Any, *, paths: bool) -> Marks:
     """The marks of a thumbnail, from one row of records.
 
     Args:
-        record: with source, target, rank, in_history and top_pois.
         paths: draw the strongest two-hop path to the truth.
     """
     source, target = int(record[c.SOURCE]), int(record[c.TARGET])
@@ -78,7 +76,7 @@ def draw_thumbnail(
 
 
 def blank_thumbnail(palette: Palette) -> bytes:
-    """A placeholder until the thumbnail is drawn: land only, of the same shape."""
+    """A placeholder of land only, of the same size."""
     return to_png(Image.new("RGB", THUMBNAIL_PX, palette.land), quick=True)
 
 
@@ -93,7 +91,7 @@ def draw_for_room(
     """A large map with names, as a PNG of 1520 x 900 pixels.
 
     Args:
-        shown: every place that any slide of the case shows, so that the map stays still from slide to slide.
+        shown: every place of all slides, so that the map stays still.
     """
     camera, image, draw, top = _ground(opened, shown, ROOM_PX, _ROOM_PADDING_PX, palette, basemap)
     _draw_marks(draw, opened, marks, camera, palette, size=1.5)
@@ -109,7 +107,7 @@ def _ground(
     palette: Palette,
     basemap: Mapping[str, Any] | None,
 ) -> tuple[Camera, Image.Image, ImageDraw.ImageDraw, int]:
-    """The ground, of which a band of the wanted shape is looked at: camera, picture, pen and the band's upper edge."""
+    """Draw the ground; return its camera, picture, pen and the upper edge of the visible band."""
     poi = np.array(places, dtype=np.int64)
     height = round(SIZE[0] * size[1] / size[0])
     camera = fit_camera(
@@ -125,13 +123,12 @@ def _ground(
 
 
 def _cut(image: Image.Image, top: int, shrink: int) -> bytes:
-    """Crop to a PNG; fast compression, because a page shows several cards at once."""
+    """Crop to a PNG; compress quickly, because a page shows several cards."""
     band = image.crop((0, top, image.width, image.height - top))
     return to_png(band.reduce(shrink) if shrink > 1 else band, quick=True)
 
 
 def _near(basemap: Mapping[str, Any] | None, camera: Camera) -> Mapping[str, Any] | None:
-    """The map's layers without what is outside the picture."""
     if basemap is None:
         return None
     layers = {
@@ -165,7 +162,6 @@ def _bounds(geometry: Mapping[str, Any]) -> tuple[float, float, float, float]:
 def _draw_marks(
     draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette, size: float
 ) -> None:
-    """Draw paths, predictions, truth and source, from the bottom up."""
     at = _positions(opened, marks, camera)
     if marks.truth is not None:
         for middle in marks.middles:
@@ -187,7 +183,6 @@ def _draw_marks(
 def _draw_truth(
     draw: ImageDraw.ImageDraw, at: tuple[float, float], marks: Marks, palette: Palette, size: float
 ) -> None:
-    """Draw a ring, with the rank on a disc if it is known and short."""
     radius = 26 * size
     rank = None if marks.truth_rank is None or marks.truth_rank > 99 else round(marks.truth_rank)
     draw_disc(draw, at, radius + 8 * size, fill=palette.land, outline=palette.land, width=1)

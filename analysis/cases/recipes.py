@@ -26,11 +26,9 @@ class RecipeTables:
     """Tables that recipes search, with one row per test case in the same order.
 
     Attributes:
-        model: what the model is called.
-        records: the model's.
-        train_checkins: check-ins of every place in training, from the POI table.
-        others: records of other models by what they are called; cases flip against the first.
-        ablations: the model's, from `analysis.records.causes.case_ablations`; None where there are none.
+        train_checkins: check-ins of every place in training.
+        others: records of other models by label; cases flip against the first.
+        ablations: from `analysis.records.causes.case_ablations`, or None.
         probabilistic: whether a softmax of the model's scores means a probability.
         k: found means a rank of at most K.
     """
@@ -52,7 +50,7 @@ class RecipeTables:
 
     @property
     def models(self) -> list[str]:
-        """All models' names, the explained one first."""
+        """All models' labels, the explained one first."""
         return [self.model, *self.others]
 
     @property
@@ -62,7 +60,7 @@ class RecipeTables:
 
     @cached_property
     def hops_ablation(self) -> str | None:
-        """The ablation for "without two-hop paths" in this model; None if it has none."""
+        """This model's ablation of two-hop paths, or None."""
         if self.ablations is None:
             return None
         return next((name for name in HOPS_ABLATIONS if self.ablations[f"without_{name}"].notna().any()), None)
@@ -78,10 +76,9 @@ class FoundCases:
     """The result of a recipe.
 
     Attributes:
-        recipe: its name.
         headline, meaning: the finding, and what was searched, in one sentence each.
-        cases: case numbers, best first; no user and no place comes twice among the first ones unless unavoidable.
-        absent: why the recipe cannot be computed, in one sentence; empty where it can.
+        cases: case numbers, best first; the first ones repeat a user or place only if that is unavoidable.
+        absent: why the recipe cannot be computed; empty where it can.
     """
 
     recipe: RecipeName
@@ -92,12 +89,10 @@ class FoundCases:
 
     @property
     def count(self) -> int:
-        """Number of cases."""
         return len(self.cases)
 
 
 def find_all(tables: RecipeTables, *, first: int = 12) -> dict[RecipeName, FoundCases]:
-    """Run every recipe."""
     return {recipe: find(tables, recipe, first=first) for recipe in RECIPES}
 
 
@@ -105,7 +100,7 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
     """Find the cases of one recipe, the most striking first.
 
     Args:
-        first: among this many, no user and no place is repeated unless that is unavoidable.
+        first: among this many, repeat no user and no place unless that is unavoidable.
 
     Raises:
         ConfigError: an unknown recipe.
@@ -126,7 +121,6 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
 
 
 def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
-    """Why a recipe cannot be computed; empty if it can."""
     if recipe == "wrong" and not tables.probabilistic:
         return NO_SHARES
     if recipe in ("past_visits", "two_hop_paths") and tables.without(recipe) is None:
@@ -189,7 +183,7 @@ def _nothing(tables: RecipeTables) -> Search:
         mask &= ~is_hit(other, tables.k)
     rank = tables.records[c.RANK].to_numpy(float)
     middle = np.median(rank[mask]) if mask.any() else 0.0
-    return mask, np.abs(rank - middle)  # a middling miss, not the nearest and not the most hopeless
+    return mask, np.abs(rank - middle)  # a typical miss, neither the nearest nor the farthest
 
 
 _SEARCHES: Final = {

@@ -21,10 +21,7 @@ CaseName = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{16}$")]
 
 
 class SavedCase(Config):
-    """A saved case: the exact view, with title, note and tags.
-
-    Files of earlier versions, which knew neither tags nor audience nor words, are read as they are.
-    """
+    """A saved case: the exact view, with title, note and tags. Files of earlier versions can be read."""
 
     link: CaseLink = Field(description="Hashes of dataset and checkpoint, the case, the places compared, the edits.")
     title: str = Field(max_length=MAX_TITLE, description="What the case showed, in one line.")
@@ -45,7 +42,7 @@ class SavedCase(Config):
 
     @property
     def name(self) -> str:
-        """Name of its file, made from the view only, so the same view is one file."""
+        """Name of its file; the same view is always the same file."""
         short = {"checkpoint": self.link.checkpoint[:_SHORT], "dataset": self.link.dataset[:_SHORT]}
         return _name(self.link.model_copy(update=short).query)
 
@@ -60,8 +57,6 @@ class SavedCase(Config):
 
 
 class Collection(Config):
-    """Saved cases in order, under a title."""
-
     title: str = Field(min_length=1, max_length=100)
     cases: tuple[CaseName, ...] = Field((), max_length=500, description="Names of saved cases, in order.")
     changed: datetime
@@ -73,15 +68,12 @@ class Collection(Config):
 
     @property
     def name(self) -> str:
-        """Name of its file, made from its title."""
         return _name(" ".join(self.title.casefold().split()))
 
     def with_case(self, case: str) -> "Collection":
-        """The collection with one more case at the end."""
         return self._of((*self.cases, case))
 
     def without_case(self, case: str) -> "Collection":
-        """The collection without one case."""
         return self._of(tuple(name for name in self.cases if name != case))
 
     def moved(self, case: str, by: int) -> "Collection":

@@ -12,8 +12,8 @@ from recap import columns as c
 def search_cases(table: pd.DataFrame, text: str) -> np.ndarray:
     """Find the cases that a text means, in the table's order; none for an empty text.
 
-    A number means the case of that number, then the cases of the user of that number; ``user 17`` the user alone.
-    Other words must all occur in the name of either place or in the category of the true one.
+    A number means the case of that number, then the cases of the user of that number. ``user 17`` means only the user.
+    Other words must all occur in the name of either place or in the category of the target.
 
     Args:
         table: from `analysis.cases.case_table.case_table`.

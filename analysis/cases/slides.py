@@ -1,6 +1,6 @@
 """The four slides of Present: how often the model is right, one case, why, and what would change it.
 
-A case's slides are made from its explanation, so their numbers are those of Explain. They show no user and no date.
+Numbers come from the case's explanation, as in Explain. No slide shows a user or a date.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,6 @@ _MIDDLES: Final = 2
 
 @dataclass(frozen=True)
 class Number:
-    """A number with its label."""
-
     label: str
     value: str
 
@@ -40,7 +38,7 @@ class Slide:
     """A slide about a case.
 
     Attributes:
-        title: the finding, in pieces whose kinds are those of Explain.
+        title: the finding, in pieces of the kinds of Explain.
         numbers: at most three.
         marks: what its map shows.
     """
@@ -51,17 +49,11 @@ class Slide:
 
     @property
     def text(self) -> str:
-        """The title as plain text."""
         return "".join(piece.text for piece in self.title)
 
 
 def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> Slide:
-    """The model's first choice and where the user went, with a baseline's rank.
-
-    Args:
-        shown: of the truth, as it was.
-        baseline: what another model is called.
-    """
+    """The model's first choice and where the user went, with a baseline's rank."""
     first = min(shown.candidates, key=lambda entry: entry.rank)
     numbers = (
         Number(f"{shown.model} ranks it", ordinal(shown.target_rank)),
@@ -81,7 +73,7 @@ def why_slide(shown: CaseExplanation) -> Slide:
 
 
 def _ablations(shown: CaseExplanation) -> list[Without]:
-    """The two ablations of which the rank falls most: any, then past visits, then two-hop paths."""
+    """At most two ablations: the one with the largest fall, then past visits, then two-hop paths."""
     by_name = {slug(entry.name): entry for entry in shown.without}
     carrying = max(shown.without, key=lambda entry: entry.rank, default=None)
     wanted = [carrying] if carrying is not None and carrying.rank > shown.target_rank else []
@@ -92,14 +84,12 @@ def _ablations(shown: CaseExplanation) -> list[Without]:
 def change_slide(
     shown: CaseExplanation, after: CaseExplanation | None, edits: Sequence[Edit], tried: int, labels: Sequence[str]
 ) -> Slide:
-    """What edits do to the rank, or that no single edit reverses the two places.
+    """What edits do to the rank, or that no single edit swaps the two places.
 
     Args:
-        shown: the case as it was.
-        after: with the edits; None where no single one turns the two round.
+        after: with the edits; None if no single edit swaps the two places.
         edits: those of a saved view, or the smallest single one.
-        tried: how many single edits were tried.
-        labels: names of all places.
+        tried: number of tried single edits.
     """
     target = Piece(text=shown.target_name, kind="target")
     if after is None:
@@ -128,7 +118,7 @@ def change_slide(
 
 
 def shown_places(shown: CaseExplanation) -> tuple[int, ...]:
-    """All places on the case's slides, so that the map stays still."""
+    """All places on the case's slides."""
     return tuple(dict.fromkeys([*_marks(shown, middles=_middles(shown)).places, shown.runner_up]))
 
 
@@ -152,7 +142,6 @@ def _middles(shown: CaseExplanation) -> tuple[int, ...]:
 
 
 def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]) -> str:
-    """What edits change, as the start of a sentence without a date."""
     if len(edits) != 1:
         return f"With {len(edits)} changes"
     edit = edits[0]

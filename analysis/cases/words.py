@@ -1,4 +1,4 @@
-"""The sentences of Cases: names and headlines of recipes, what they search, and cards."""
+"""The sentences of Cases."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, get_args
@@ -34,33 +34,28 @@ NO_SHARES: Final = "This model gives no probabilities, so it cannot be confident
 
 
 def damaged_title(files: int) -> str:
-    """Above the files of the library that cannot be read."""
     number = "One file" if files == 1 else f"{files} files"
     return f"{number} in your library cannot be read; the others are here"
 
 
 def gone_line(cases: int) -> str:
-    """Of a collection whose cases were removed."""
     return f"{cases} of its cases {'is' if cases == 1 else 'are'} no longer in the library."
 
 
 def order_title(collection: str) -> str:
-    """Title of a collection's order; Markdown."""
     return f"Order in {markdown_text(collection)}"
 
 
 def saved_line(case: int) -> str:
-    """After saving."""
     return f"Case {case} saved."
 
 
 def map_alt(source: str, target: str) -> str:
-    """A card's map in words."""
     return f"Map: from {source} to {target}"
 
 
 def shared_title(title: str, shared: int, of: int) -> str:
-    """Title of a shared list, which may be its beginning."""
+    """Title of a shared list, which may be shortened."""
     return title if shared == of else f"{title}, the first {shared} of {of:,}"
 
 
@@ -90,7 +85,7 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
     """The search of a recipe, in words.
 
     Args:
-        models: the model, then the others; the first of these is what cases flip against.
+        models: the model, then the others; cases flip against the first of these.
     """
     match recipe:
         case "wrong":
@@ -108,7 +103,6 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
 
 
 def found_headline(count: int, of: int, search: str) -> str:
-    """The finding of a search."""
     return f"{count:,} of {of:,} cases match “{search}”." if count else f"No case matches “{search}”."
 
 
@@ -123,23 +117,19 @@ def saved_headline(count: int, collection: str) -> str:
 
 
 def wrong_sentence(model: str, first: str) -> str:
-    """Card: what the model was sure of."""
     return f"{model} was sure of {first}."
 
 
 def popular_sentence(visits: int) -> str:
-    """Card: how popular the place is."""
     return f"{visits:,} check-ins there in training, none from here."
 
 
 def without_sentence(recipe: RecipeName, rank: float) -> str:
-    """Card: the rank in the ablation."""
     part = "past visits" if recipe == "past_visits" else "two-hop paths"
     return f"Without {part} it would rank {ordinal(rank)}."
 
 
 def seen_words(count: int) -> str:
-    """How often training saw a transition."""
     return "never seen" if count == 0 else f"seen {times(count)}"
 
 
