@@ -22,7 +22,7 @@ _FORM: Final = re.compile(rf"hits:({_SCORER}):({_SCORER}):(\d{{1,4}}):({'|'.join
 
 @dataclass(frozen=True)
 class HitSelection:
-    """A list of a comparison's cases, as a link names it; ``a`` and ``b`` are the sides' keys."""
+    """The cases of a link to a comparison; ``a`` and ``b`` are the sides' keys."""
 
     a: str
     b: str
@@ -43,12 +43,10 @@ class HitSelection:
 
     @property
     def text(self) -> str:
-        """The text that `parse` reads."""
         return f"hits:{self.a}:{self.b}:{self.k}:{self.cell}"
 
 
 def cell_label(cell: str, a: str, b: str) -> str:
-    """What the cases of a list have in common."""
     a, b = both_in_sentence(a, b)
     return {
         "both": "Both find it",
@@ -59,7 +57,7 @@ def cell_label(cell: str, a: str, b: str) -> str:
 
 
 def both_in_sentence(a: str, b: str) -> tuple[str, str]:
-    """Two models' labels inside a sentence; in full where the short ones are the same.
+    """Two models' labels inside a sentence, in full if the short ones are equal.
 
     >>> both_in_sentence("Visit count", "LoTNext, trained here"), both_in_sentence("RECAP, a", "RECAP, b")
     (('visit count', 'LoTNext'), ('RECAP, a', 'RECAP, b'))
@@ -69,10 +67,10 @@ def both_in_sentence(a: str, b: str) -> tuple[str, str]:
 
 
 def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:
-    """Mask of the cases in a list.
+    """Which cases belong to a cell.
 
     Raises:
-        ConfigError: no such list.
+        ConfigError: no such cell.
     """
     in_a, in_b = a.hits(k), b.hits(k)
     match cell:
@@ -92,12 +90,11 @@ def listed_cases(a: Side, b: Side, mask: np.ndarray) -> pd.DataFrame:
     """The cases of a list, largest change of rank first.
 
     Returns:
-        ``case, source, target, transition_count, destination_count, rank_a, rank_b`` (median over seeds; NaN where the
-        truth is not in an imported list), ``in_history, within_two_hops``.
+        ``case, source, target, transition_count, destination_count, rank_a, rank_b`` (median over seeds; NaN for a
+        truth outside an imported list), ``in_history, within_two_hops``.
     """
     columns = [c.CASE, c.SOURCE, c.TARGET, c.TRANSITION_COUNT, c.DESTINATION_COUNT, c.IN_HISTORY, c.WITHIN_TWO_HOPS]
     rank_a, rank_b = a.ranks(), b.ranks()
     table = a.cases[columns].assign(rank_a=rank_a, rank_b=rank_b)[mask]
-    # A truth outside its list stands behind every listed one.
     change = (table["rank_a"].fillna(np.inf) - table["rank_b"].fillna(np.inf)).abs().fillna(0.0)
     return table.iloc[np.argsort(-change.to_numpy(), kind="stable")].reset_index(drop=True)

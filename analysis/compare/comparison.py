@@ -1,6 +1,6 @@
-"""Compare two models on the same cases: differences by group and bin, intervals, tests, and who finds which case.
+"""Compare two models on the same cases: differences by group and bin, intervals, tests, and hits.
 
-Differences are B minus A throughout. Shape suffixes: N cases, U users, G groups.
+Differences are B minus A. Shape suffixes: N cases, U users, G groups.
 """
 
 from collections.abc import Callable
@@ -37,11 +37,7 @@ class _Partition:
 
 
 class PairedCases:
-    """The cases of two scorers, with the bootstrap samples of every comparison on them.
-
-    Args:
-        cases: the case table or any records of it.
-    """
+    """The cases of two scorers, with bootstrap samples that all comparisons share."""
 
     def __init__(self, cases: pd.DataFrame) -> None:
         self.cases = cases
@@ -116,15 +112,13 @@ class Comparison:
     """The difference between B and A.
 
     Attributes:
-        a, b: their labels.
-        metric, k: what is compared, and the K within which a case counts as found.
-        users: with test cases.
+        k: a case counts as found within K.
         rows: one row for each of `GROUP_LABELS`: ``group, n, a, b, difference`` (b minus a), ``low, high`` (95 %
             interval over users), ``both, only_a, only_b, neither`` (cases found within K), ``mcnemar_p, sign_flip_p,
             sign_flip_exact``, ``band`` (how far two seeds of one model differ; NaN where not measured), ``p`` (the
             larger of the two) and ``verdict``: ``b``, ``a`` or ``close``.
         bins: the same for each count of the transition, with ``bin, low_count, high_count``.
-        seeds: see `analysis.compare.seeds.seed_table`; None where neither side has two seeds.
+        seeds: from `analysis.compare.seeds.seed_table`; None where neither side has two seeds.
         lower_bound: whether a side's MRR is a lower bound, since its imported lists are short.
         unmeasured_seeds: labels of trained sides with a single seed.
     """
@@ -147,12 +141,10 @@ class Comparison:
         return None if render is None else render(self)
 
     def row(self, group: str) -> pd.Series:
-        """The row of a group."""
         return self.rows[self.rows["group"] == group].iloc[0]
 
     @property
     def n(self) -> int:
-        """Number of compared cases."""
         return int(self.row("all")["n"])
 
 
@@ -160,7 +152,7 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
     """Compare two sides on the same cases.
 
     Args:
-        k: a case counts as found within K; the metric's own K by default (20 for MRR).
+        k: a case counts as found within K; by default the metric's own K, 20 for MRR.
 
     Raises:
         ConfigError: unknown metric, or one that an imported list is too short for.
@@ -202,7 +194,7 @@ def found_within(metric: str) -> int:
 def _with_verdict(table: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Add who is better: by the interval, the larger p, and the difference of two seeds.
 
-    McNemar tests hits, so it counts for HR alone.
+    McNemar's test applies to HR only.
     """
     p = table[["mcnemar_p", "sign_flip_p"]].max(axis=1) if metric.startswith("hr") else table["sign_flip_p"]
     beyond = table["band"].isna() | (table["difference"].abs() > table["band"])

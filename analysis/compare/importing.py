@@ -1,4 +1,4 @@
-"""Check imported predictions row by row and turn them into evaluation records; nothing is guessed.
+"""Check imported predictions row by row and turn them into evaluation records.
 
 Shape suffixes: R rows of the file, N cases.
 """
@@ -42,8 +42,6 @@ REMARKS: Final = {
 
 @dataclass(frozen=True)
 class Finding:
-    """How often something occurs, with the first few examples."""
-
     count: int
     examples: tuple[str, ...] = ()
 
@@ -54,7 +52,7 @@ class ImportReport:
 
     Attributes:
         findings: a `Finding` for each of `PROBLEMS` and `REMARKS`.
-        shortest, longest: places in the shortest and longest list; metrics beyond the shortest are not known.
+        shortest, longest: places in the shortest and longest list; metrics beyond the shortest are unknown.
     """
 
     rows: int
@@ -64,7 +62,7 @@ class ImportReport:
     findings: dict[str, Finding]
 
     def sentences(self, *names: str) -> list[str]:
-        """One sentence per problem that occurs, with its count and examples."""
+        """One sentence per problem that occurs."""
         words = PROBLEMS | REMARKS
         lines = []
         for name in names or (*PROBLEMS, *REMARKS):
@@ -81,18 +79,18 @@ def import_predictions(
     """Read and check predictions, and rank the truth of every test case in its list.
 
     Ranks are exact within a list (`num_better` scores above the truth's, `num_tied` equal to it). A truth outside its
-    list is put behind every place, so that no hit is claimed and MRR becomes a lower bound.
+    list is ranked behind every place, so MRR becomes a lower bound.
 
     Args:
         path: CSV or Parquet, see `read_prediction_file`.
-        missing_as_miss: a case without a list counts as not found, rather than being refused.
-        drop_unknown: rows with unknown places are left out, rather than being refused.
+        missing_as_miss: count a case without a list as not found; otherwise refuse it.
+        drop_unknown: leave out rows with unknown places; otherwise refuse them.
 
     Returns:
         The evaluation records with ``listed`` and ``in_list``, the report, and the content's hash.
 
     Raises:
-        DataError: not such a file, or problems that would have to be guessed away; the line names them with counts.
+        DataError: not such a file, or problems that were not allowed; the line counts them.
     """
     rows = read_prediction_file(path)
     given = len(rows)
@@ -128,7 +126,7 @@ def import_predictions(
 
 
 def _split_off(rows: pd.DataFrame, bad: pd.Series, shown: str) -> tuple[pd.DataFrame, Finding]:
-    """The good rows, and how many rows were bad, with example values of a column."""
+    """The good rows, and a finding on the bad ones."""
     values = rows.loc[bad, shown]
     return rows[~bad], Finding(int(bad.sum()), _examples(values.unique()))
 
@@ -160,7 +158,6 @@ def _contradictions(rows: pd.DataFrame) -> np.ndarray:
 
 
 def _rank(rows: pd.DataFrame, opened: Workspace, listed_N: np.ndarray) -> tuple[pd.DataFrame, dict[str, Finding]]:
-    """Records of all cases, and the facts to report."""
     num_cases, num_pois = len(opened.cases), opened.dataset.num_pois
     rows = rows.sort_values([c.CASE, c.SCORE], ascending=[True, False], kind="stable")
     case_R, score_R, poi_R = (rows[name].to_numpy() for name in (c.CASE, c.SCORE, c.POI))
@@ -202,7 +199,7 @@ def _rank(rows: pd.DataFrame, opened: Workspace, listed_N: np.ndarray) -> tuple[
 
 
 def _content_hash(rows: pd.DataFrame, num_cases: int) -> str:
-    """Hash of the lists, sorted by case and score, so the file's format and order do not matter."""
+    """Hash of the lists; the file's format and order do not matter."""
     ordered = rows.sort_values([c.CASE, c.SCORE, c.POI], ascending=[True, False, True], kind="stable")
     digest = hashlib.sha256(f"{num_cases}".encode())
     for name, kind in ((c.CASE, "<i8"), (c.POI, "<i8"), (c.SCORE, "<f8")):

@@ -1,4 +1,4 @@
-"""Paired differences by group with bootstrap intervals over users, for experiments and the model card.
+"""Paired differences by group with bootstrap intervals over users.
 
 Shape suffixes: N cases.
 """
@@ -38,7 +38,7 @@ def compare_records(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Paired differences of two scorers' records of the same cases, see `compare_means`."""
+    """`compare_means` of one table on each side."""
     return compare_means([records], [baseline], metrics=metrics, groups=groups, samples=samples, seed=seed)
 
 
@@ -53,14 +53,14 @@ def compare_means(
 ) -> pd.DataFrame:
     """Paired differences of two models, each case's value averaged over the model's seeds.
 
-    Users are drawn again with all their cases; both models share every draw, so what they have in common cancels.
+    Users are resampled with all their cases; both models share every sample.
 
     Args:
         records, baseline: one table for each seed, all of the same cases in the same order.
 
     Returns:
-        One row for each group and metric: ``group, metric, n, value, baseline, difference`` (value minus
-        baseline), ``low, high`` (95 % interval of the difference). Values are NaN where the group is empty.
+        One row for each group and metric: ``group, metric, n, value, baseline, difference`` (value minus baseline),
+        ``low, high`` (95 % interval of the difference). NaN for an empty group.
 
     Raises:
         RecapError: the records are not of the same cases.
@@ -94,7 +94,7 @@ def compare_means(
 
 
 def comparison_rows(table: pd.DataFrame) -> list[ComparisonRow]:
-    """Rows of a table from `compare_means`, for JSON."""
+    """Rows of `compare_means` for JSON."""
     return cast(list[ComparisonRow], table.to_dict(orient="records"))
 
 

@@ -23,15 +23,15 @@ _MAGIC: Final = b"PAR1"
 def read_prediction_file(path: Path) -> pd.DataFrame:
     """Read predictions.
 
-    Long files have the columns ``case``, ``poi_id`` (the outside id) or ``poi`` (the index), ``score``, and maybe
-    ``rank``. Wide ones (Parquet) have ``case``, ``poi_ids`` or ``pois``, and ``scores``, lists of one length.
+    Long files have ``case``, ``poi_id`` (the outside id) or ``poi`` (the index), ``score``, and maybe ``rank``. Wide
+    ones (Parquet) have ``case``, ``poi_ids`` or ``pois``, and ``scores``, lists of one length.
 
     Returns:
         ``case`` (int64, -1 where it is no number), ``place``, ``score`` (float64, NaN where it is no number),
         ``second_list`` and maybe ``rank``; one row for each place, in the file's order.
 
     Raises:
-        DataError: not such a file; the line names the columns it should have.
+        DataError: not such a file; the line names the expected columns.
     """
     table = _read(path)
     names = set(table.columns)
@@ -79,7 +79,6 @@ def _read(path: Path) -> pd.DataFrame:
 
 
 def _unfold(table: pd.DataFrame, lists: str, path: Path) -> pd.DataFrame:
-    """One row per place of each list."""
     lengths = [
         (len(np.atleast_1d(a)), len(np.atleast_1d(b))) for a, b in zip(table[lists], table["scores"], strict=True)
     ]

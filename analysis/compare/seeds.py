@@ -14,11 +14,7 @@ from analysis.records.bootstrap import LEVEL
 
 
 class SeedSpread:
-    """The values of two sides under all their seeds.
-
-    Args:
-        a, b: the sides; at least one has replicates.
-    """
+    """The values of two sides under all their seeds; at least one side has replicates."""
 
     def __init__(self, a: Side, b: Side, metric: str) -> None:
         self.a_SN, self.b_SN = a.seed_values(metric), b.seed_values(metric)
@@ -26,8 +22,8 @@ class SeedSpread:
     def band(self, inside_N: np.ndarray) -> float:
         """How far two seeds of one model differ in 95 of 100 pairs, on the mean over a group of cases.
 
-        The variance over seeds is pooled over the sides that have several: ``t * sqrt(2) * sd``, with t of as many
-        degrees of freedom as the pool has. NaN for an empty group.
+        ``t * sqrt(2) * sd``, with the variance pooled over the sides that have several seeds, and t of the pool's
+        degrees of freedom. NaN for an empty group.
         """
         if not inside_N.any():
             return float("nan")
@@ -37,7 +33,7 @@ class SeedSpread:
         return float(stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(2 * pooled))
 
     def each(self, inside_N: np.ndarray) -> list[float]:
-        """Differences of B's seeds from the mean of A; of A's seeds from B if B has only one."""
+        """Differences of B's seeds from the mean of A, or of A's seeds if B has only one."""
         a_S, b_S = self.a_SN[:, inside_N].mean(1), self.b_SN[:, inside_N].mean(1)
         return (b_S - a_S.mean() if len(b_S) > 1 else b_S.mean() - a_S).tolist()
 
@@ -51,7 +47,7 @@ def seed_table(spread: SeedSpread, groups: Mapping[str, np.ndarray]) -> pd.DataF
     """Each seed's difference and the band of two seeds, by group.
 
     Args:
-        groups: name -> which cases belong to it, (N,).
+        groups: by name, a mask of its cases, (N,).
 
     Returns:
         One row for each group with cases: ``group, n, band, each`` (a list), see `SeedSpread`.

@@ -25,11 +25,10 @@ class Side:
     """A model on one side.
 
     Attributes:
-        key: what names it in links and caches.
-        label: what people call it.
+        key: its name in links and caches.
         cases: its evaluation records.
         replicates: records of the same cases by the same model under other seeds.
-        trained: whether it has a seed at all: a counter has none.
+        trained: whether it has a seed.
     """
 
     key: str
@@ -82,7 +81,7 @@ def check_same_cases(*tables: pd.DataFrame) -> None:
 def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
     """Records of a seed of which only ranks were kept (`analysis.records.ablations`).
 
-    A mean rank that is no whole number is read as a tie of two.
+    A fractional mean rank is read as a tie of two.
     """
     rank_N = ranks[c.RANK].to_numpy(np.float64)
     tied_N = np.where(rank_N == np.floor(rank_N), 1, 2)
@@ -126,7 +125,7 @@ def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> 
     """Sides of the models, each with the checkpoints that differ from it only in their seed.
 
     Raises:
-        ConfigError: a further checkpoint is no other seed of any.
+        ConfigError: a further checkpoint is no other seed of a model.
     """
     replicates: dict[str, list[Workspace]] = {model.key: [] for model in models}
     for item in more:

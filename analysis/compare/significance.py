@@ -1,7 +1,7 @@
 """Two tests of a paired difference: exact McNemar over cases, and sign flips over users.
 
-McNemar counts cases as independent; a user's cases are not. Sign flips exchange the two scorers for whole users. Words
-follow the stricter of the two.
+McNemar's test treats cases as independent, although a user's cases are not. Sign flips swap the two scorers for whole
+users. Verdicts follow the larger p.
 
 Shape suffixes: U users, G groups, R resamples.
 """
@@ -21,13 +21,10 @@ _ROUNDING: Final = 1e-9
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Two-sided exact p of ``only_b`` against ``only_a``: a fair coin for each case that only one side finds.
+    """Two-sided exact p of ``only_b`` against ``only_a``; 1 if no case separates the two.
 
     >>> mcnemar(0, 5)
     0.0625
-
-    Returns:
-        1 if no case separates the two.
     """
     if only_a + only_b == 0:
         return 1.0
@@ -38,7 +35,6 @@ class SignFlips:
     """Sign flips over users, sampled once and shared by all groups and pairs of scorers.
 
     Args:
-        num_users: U.
         resamples, seed: of the samples that replace all 2^U flips above `EXACT_USERS`.
     """
 
@@ -50,7 +46,7 @@ class SignFlips:
         """Two-sided p of each group's summed difference, and whether it was enumerated.
 
         Args:
-            sums_UG: each user's summed differences; users whose sum is 0 change nothing under any flip.
+            sums_UG: each user's summed differences.
         """
         observed_G = sums_UG.sum(0)
         drawn_RG = np.concatenate(
@@ -69,7 +65,7 @@ class SignFlips:
 
 
 def _enumerated(sums_U: np.ndarray) -> float:
-    """The same with all 2^U flips; 1 if no user has a difference."""
+    """The p with all 2^U flips; 1 if no user has a difference."""
     differing = sums_U[sums_U != 0]
     if len(differing) == 0:
         return 1.0

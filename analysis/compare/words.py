@@ -25,12 +25,11 @@ _KINDS: Final = {"tail": "rare", "head": "frequent"}
 
 
 def other_side(side: str, asked: str) -> str:
-    """A link's model that is not open here; Markdown."""
     return f"The link's model {side.upper()} is not here, so another one is shown: {markdown_text(asked[:60])}"
 
 
 def comparison_headline(found: Comparison) -> str:
-    """Who is better on rare and on frequent transitions and by how much, or that they tie."""
+    """Who is better on rare and on frequent transitions, and by how much."""
     rows = {group: found.row(group) for group in _KINDS if found.row(group)["n"] > 0}
     if not rows:
         return "There is no test case to compare on."
@@ -81,37 +80,30 @@ def points(difference: float) -> str:
 
 
 def differences_title(metric: str) -> str:
-    """Title of the lead picture."""
     return f"Difference in {METRIC_LABELS[metric]}, points"
 
 
 def differences_alt(found: Comparison) -> str:
-    """The lead picture in words."""
     return f"{found.b} minus {found.a} by how often the transition occurred in training, with 95 % intervals"
 
 
 def only_label(model: str, cases: int) -> str:
-    """How many cases only one side finds."""
     return f"Only {model} {cases:,}"
 
 
 def no_flipped_case(cell: str) -> str:
-    """Instead of an empty list; Markdown."""
     return f"{markdown_text(cell)}: no case."
 
 
 def case_line(case: int, seen: int) -> str:
-    """The chosen case."""
     return f"Case {case:,}, seen {seen:,} × in training"
 
 
 def both_alt(a: str, b: str) -> str:
-    """The two lists in words."""
     return f"The best places of {a} and {b}; ◎ is the true next place"
 
 
 def finds_sentence(found: Comparison) -> str:
-    """How many cases each finds that the other misses, and the p-value."""
     row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
     p = f"p {_relation(row['p'])}"
     if not found.metric.startswith("hr"):
@@ -123,13 +115,11 @@ def finds_sentence(found: Comparison) -> str:
 
 
 def cases_sentence(found: Comparison) -> str:
-    """Which cases were compared, and what short lists do to MRR."""
     cases = f"Measured on the same {found.n:,} cases of {found.users:,} users."
     return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
 
 
 def seeds_sentence(found: Comparison) -> str:
-    """How far two seeds of one model differ, or why that is unknown."""
     if found.seeds is None:
         if not found.unmeasured_seeds:
             return "Neither model has seeds to compare."
@@ -140,18 +130,17 @@ def seeds_sentence(found: Comparison) -> str:
 
 
 def seeds_line(found: Comparison) -> str:
-    """The same under the picture of seeds, whose grey band shows it."""
+    """`seeds_sentence` under the picture of seeds."""
     said = seeds_sentence(found)
     return said if found.seeds is None else f"The grey band: {said[0].lower()}{said[1:]}"
 
 
 def sentences(found: Comparison) -> list[str]:
-    """The sentences under the headline."""
     return [finds_sentence(found), cases_sentence(found), seeds_sentence(found)] if found.n else []
 
 
 def p_value(p: float) -> str:
-    """A p-value: two significant digits, small ones bounded.
+    """A p-value with two significant digits; small ones are bounded.
 
     >>> p_value(0.3919), p_value(0.0123), p_value(0.0004), p_value(0.00001), p_value(1.0), p_value(float("nan"))
     ('.39', '.012', '.0004', '< .0001', '1', '–')
@@ -170,7 +159,6 @@ def _relation(p: float) -> str:
 
 
 def verdict_words(row: dict, found: Comparison) -> str:
-    """Which side is better in a group."""
     if row["n"] == 0:
         return "no case"
     return {"b": found.b, "a": found.a, "close": "tie"}[str(row["verdict"])]
@@ -181,8 +169,6 @@ def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[st
 
     Args:
         found: of a hit rate.
-        num_places: ranked for each case.
-        invented: whether the city is.
     """
     row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
     title = f"{b} finds {100 * row['b']:.0f} of 100 next places; {a} finds {100 * row['a']:.0f}."

@@ -29,7 +29,6 @@ PUBLISHED: Final[dict[str, tuple[int, tuple[str, ...]]]] = {
 
 
 def published_training(name: str) -> PublishedConfig:
-    """The configuration of one of `PUBLISHED`."""
     epochs, changes = PUBLISHED[name]
     config = training_preset(name)
     assert isinstance(config, PublishedConfig)
@@ -40,10 +39,10 @@ def ship_published(bundle: Path, dataset: Dataset, train_one: Callable[[Publishe
     """Train all of `PUBLISHED`; ship `ALWAYS` and the strongest of the others by validation MRR.
 
     Args:
-        train_one: the finished training of a configuration, by a folder's name.
+        train_one: finishes the training of a configuration in a folder of this name.
 
     Returns:
-        The model card's section about them.
+        Their section of the model card.
     """
     trained = {name: train_one(published_training(name), f"published model-{name}") for name in PUBLISHED}
     strongest = max((name for name in PUBLISHED if name != ALWAYS), key=lambda name: mrr_of(trained[name]))
@@ -58,7 +57,6 @@ def mrr_of(checkpoint: Checkpoint) -> float:
 
 
 def published_card(trained: Sequence[Checkpoint], shipped: Sequence[Checkpoint]) -> str:
-    """What was trained, how the strongest was chosen, and the test accuracy of the shipped ones."""
     rows = []
     for checkpoint in sorted(trained, key=mrr_of, reverse=True):
         config, test = checkpoint.manifest.train, checkpoint.read_summary()["test"]

@@ -84,7 +84,7 @@ ABLATIONS: Final[dict[str, list[str]]] = {
 
 
 class AblatedVariant(TypedDict):
-    """A training without one part: what was changed, and the difference to the full model."""
+    """A training without one part, and its difference to the full model."""
 
     changes: list[str]
     best_epoch: int
@@ -92,7 +92,7 @@ class AblatedVariant(TypedDict):
 
 
 class Ablations(TypedDict):
-    """Content of ``ablations.json``; all numbers are over the test cases."""
+    """Content of ``ablations.json``, over the test cases."""
 
     dataset_hash: str
     checkpoint_hash: str
@@ -111,9 +111,8 @@ def build_demo_bundle(out: Path, work: Path, *, log: Log, seed: int = PINNED_SEE
     """Build everything of the bundle that is missing in ``out``.
 
     Args:
-        work: where trainings run; a training cut off there is continued, a finished one is used as it is.
-        log: receives a line about each step.
-        seeds: seeds of each shipped model that the robustness checks compare, including its own; 1 trains no others.
+        work: folder of trainings; interrupted ones continue, finished ones are reused.
+        seeds: seeds of each shipped model for robustness checks, including its own.
 
     Returns:
         The content of ``ablations.json``.
@@ -145,7 +144,7 @@ def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: in
     """Add the tables of a model's seed replicates to a bundle.
 
     Args:
-        trained: the model where it was trained; its replicates are trained next to it.
+        trained: the model; its replicates are trained next to it.
     """
     train_replicates(trained, dataset, seeds, torch.device("cpu"), log)
     for seed, table in measure_replicates(trained, dataset).items():
@@ -154,10 +153,7 @@ def ship_seeds(bundle: Path, trained: Checkpoint, dataset: Dataset, *, seeds: in
 
 
 def ship_tables(bundle: Path) -> None:
-    """Add the tables that views read to a bundle: records of the model and the counters, and ablations.
-
-    The app makes them itself where they are missing; shipped ones save the first visitor the wait.
-    """
+    """Add the tables that views read to a bundle: records of the model and the counters, and ablations."""
     shutil.rmtree(bundle / SHIPPED, ignore_errors=True)
     opened = Workspace.open(bundle / "dataset")
     trained = [opened.with_model(bundle / name) for name in ("checkpoint", "paper")]
@@ -256,7 +252,6 @@ def _write_json(path: Path, content: Any, *, compact: bool = False) -> None:
 
 
 def model_card(dataset: Dataset, full: Checkpoint, ablations: Ablations) -> str:
-    """The bundle's card: what was trained on what, its accuracy, and its limits."""
     return fill_template(
         "model_card.md.j2",
         city=CITY,
@@ -273,7 +268,7 @@ def model_card(dataset: Dataset, full: Checkpoint, ablations: Ablations) -> str:
 
 
 def _accuracy_rows(against: dict[str, list[ComparisonRow]]) -> list[list[str]]:
-    """Cases, metric, RECAP's value, and each baseline's value with the difference and its interval."""
+    """Group, metric, RECAP's value, and each baseline's value with the difference and its interval."""
     tables = [_by_group_and_metric(rows) for rows in against.values()]
     rows = []
     for key in ((group, metric) for group in ("all", "tail") for metric in SHOWN_METRICS):

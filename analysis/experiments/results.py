@@ -47,7 +47,7 @@ class ArmResult(Config):
 class ArmComparison(Config):
     """One arm against another, each case's values averaged over its seeds; None where the group is empty.
 
-    ``low, high`` is the difference's 95 % interval, see `compare_means`.
+    ``low, high`` is the difference's 95 % interval.
     """
 
     arm: str
@@ -98,10 +98,7 @@ class ExperimentResult(Config):
 
 
 def training_digest(dataset: Dataset, config: AnyTraining) -> str:
-    """Hash of data and configuration, so that experiments share equal trainings.
-
-    Parts that are None are left out of it, so that a new optional part does not change the name.
-    """
+    """Hash of data and configuration, which names a training; parts that are None do not count."""
     key = json.dumps([dataset.hash, config.model_dump(mode="json", exclude_none=True), False], sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
@@ -127,8 +124,7 @@ def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[d
 def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_SHARE) -> dict[str, float | None]:
     """``share * mean over head cases + (1 - share) * mean over tail cases``, with its 95 % interval over users.
 
-    A split with other shares of head and tail cases than the paper's has another mean over all cases for the same
-    accuracies; at one share only the accuracies differ.
+    A fixed share of head cases makes accuracies comparable between splits.
 
     Returns:
         ``value, low, high``; None where a group is empty.
@@ -154,7 +150,7 @@ def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, 
 
 
 def value_at(values: dict[str, Any], key: str) -> float | None:
-    """A number by its dotted path; None if it is missing."""
+    """A number by its dotted path, or None."""
     level: Any = values
     for part in key.split("."):
         if not isinstance(level, dict) or part not in level:
@@ -164,7 +160,6 @@ def value_at(values: dict[str, Any], key: str) -> float | None:
 
 
 def markdown(result: ExperimentResult) -> str:
-    """How the experiment ran, its table, the paper's numbers, and the differences."""
     rows = [(label, [_mean(runs, x.key, x.digits) for x in result.columns]) for label, runs in _by_arm(result)]
     parts = [f"## {result.title}", result.question, _how(result), _table([x.label for x in result.columns], rows)]
     if any(arm.paper for arm in result.arms):
@@ -213,7 +208,6 @@ def _table(heads: list[str], rows: list[tuple[str, list[str]]]) -> str:
 
 
 def _mean(runs: list[ArmResult], key: str, digits: int) -> str:
-    """The mean over seeds, with the standard deviation if there are several."""
     found = [value for run in runs if (value := value_at(run.values, key)) is not None]
     if not found:
         return "–"

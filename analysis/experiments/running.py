@@ -61,11 +61,10 @@ def run_experiment(
     """Train and measure every arm with every seed; reuse finished trainings, continue interrupted ones.
 
     Args:
-        out: folder of all experiments on this dataset; trainings are in ``out/trainings`` and shared between
-            experiments, the result in ``out/<name>/result.json``, written after every arm.
-        command: how to get the numbers again, kept in the result.
-        log: receives a line about each step.
-        stop: polled at every training step; True ends the experiment early, resumable.
+        out: folder of all experiments on this dataset. They share the trainings in ``out/trainings``; the result is
+            ``out/<name>/result.json``.
+        command: reproduces the numbers; kept in the result.
+        stop: polled at every training step; True ends the experiment, which can be resumed.
 
     Raises:
         DataError: ``out`` holds results of another dataset.
@@ -106,7 +105,6 @@ def _train(
     log: Log,
     stop: StopRequest,
 ) -> Checkpoint | None:
-    """Train or continue one arm, unless it is finished; None if stopped."""
     folder = trainings / training_digest(dataset, config)
     trainings.mkdir(parents=True, exist_ok=True)
     if (folder / SUMS).is_file():
@@ -117,7 +115,6 @@ def _train(
 
 
 def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph: TransitionGraph) -> _Measured:
-    """Measure a finished training, or read an earlier measurement."""
     working = checkpoint.folder / TRAINING_FOLDER
     config = checkpoint.manifest.train
     if (working / _MEASURED).is_file() and (working / _RECORDS).is_file():
@@ -146,7 +143,7 @@ def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph:
 
 
 def _cost(checkpoint: Checkpoint) -> dict[str, float]:
-    """Minutes of training, seconds of the test, GPU memory, and learned numbers."""
+    """Minutes of training, seconds of the test, GPU memory in GB, and learned numbers."""
     summary = checkpoint.read_summary()
     tensors, _ = load_tensors(checkpoint.folder / WEIGHTS)
     return {
@@ -183,7 +180,6 @@ def _result(
 
 
 def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmComparison, ...]:
-    """Differences between arms, averaged over seeds."""
     rows: list[ArmComparison] = []
     for one, other in spec.compare:
         sides = [[found.records for found in done if found.result.arm == name] for name in (one, other)]

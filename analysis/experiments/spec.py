@@ -102,8 +102,6 @@ def list_specs() -> list[str]:
 def load_spec(name: str) -> ExperimentSpec:
     """An experiment by name, or from a TOML file given by its path.
 
-    Every arm's configuration is checked here, before anything trains.
-
     Raises:
         ConfigError: no such experiment or file, not TOML, unknown fields, or a change that does not fit.
     """

@@ -8,7 +8,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 @cache
 def _environment() -> Environment:
-    # Markdown that the repository generates from its own result files; HTML is made in `analysis.report`, escaped.
+    # Only Markdown from the repository's own result files; HTML elsewhere is escaped.
     return Environment(  # noqa: S701
         loader=PackageLoader("analysis.experiments"),
         undefined=StrictUndefined,
