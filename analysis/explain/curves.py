@@ -1,6 +1,6 @@
 """The curves that a revisit prior learned, and the spread of candidates' values.
 
-The paper's prior has three such curves, one for each of its terms (Eq. 9).
+The paper's prior has one curve for each of its three terms (Eq. 9).
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ _PRIOR_FEATURES: Final = (
 
 
 class Curve(Config):
-    """One learned curve: piecewise linear between its knots, flat outside; one knot means that it is 0 everywhere."""
+    """One learned curve: piecewise linear between its knots, flat outside; with one knot it is 0 everywhere."""
 
     name: str
     group: str
@@ -62,7 +62,6 @@ class Curve(Config):
 
     @classmethod
     def of(cls, feature: Feature, knots: list[float], points: list[float], value_N: np.ndarray) -> "Curve":
-        """A feature's curve over the values of candidates."""
         return cls(
             name=feature.name,
             group=feature.group,
@@ -77,17 +76,13 @@ class Curve(Config):
 
     @property
     def feature(self) -> Feature:
-        """The feature that the curve reads."""
         return Feature(self.name, PAST, self.unit, self.meaning, self.scale)
 
     def at(self, value: float) -> float:
-        """The points at a value."""
         return float(np.interp(value, self.knots, self.points))
 
 
 class Learned(Config):
-    """What prior and correction of a model learned."""
-
     curves: list[Curve]
     others: list[list[Curve]] = Field(description="The same curves in other seeds, where these are kept.")
     gates: list[int] = Field(description="Of candidates of sampled test cases; empty without a correction.")
@@ -113,7 +108,7 @@ def describe_learned(predictor: Predictor) -> Learned:
 
 @one_thread()
 def learned_curves(predictor: Predictor) -> list[Curve]:
-    """Every curve of a model, in the catalogue's order, or those of the paper's prior.
+    """Every curve of a model, in the order of `FEATURES`, or those of the paper's prior.
 
     Raises:
         CaseError: the model has no revisit prior.
@@ -140,7 +135,7 @@ def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
 
 
 def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
-    """Put the curves of a checkpoint's seed replicates, without their other weights, next to a copy of it."""
+    """Copy only the curves of a checkpoint's seed replicates to ``target``."""
     for folder in replicate_folders(checkpoint.folder):
         tensors, _ = load_tensors(folder / WEIGHTS)
         shipped = replicates_folder(target) / REPLICATE_CURVES.replace("*", folder.name)
@@ -169,9 +164,9 @@ def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[fl
 
 @one_thread()
 def gate_counts(predictor: Predictor) -> list[int]:
-    """How many candidates of sampled test cases have a gate in each of `GATE_BINS` parts of [-1, 1].
+    """Number of candidates of sampled test cases by gate, in `GATE_BINS` parts of [-1, 1].
 
-    Empty where no correction acts.
+    Empty if no correction acts.
     """
     total = np.zeros(GATE_BINS, dtype=np.int64)
     for batch in _sampled(predictor):
@@ -218,7 +213,7 @@ def _prior_curves(prior: RevisitPrior, values: list[list[np.ndarray]]) -> list[C
 
 
 def _log_knots(highest: float) -> np.ndarray:
-    """Knots of a count that is read as log(1 + n): each whole number first, then evenly up to the highest."""
+    """Knots of a count read as log(1 + n): small whole numbers, then evenly up to the highest."""
     whole = np.log1p(np.arange(_WHOLE_KNOTS))
     return np.append(whole, np.linspace(whole[-1], max(highest, whole[-1] + 1.0), _EVEN_KNOTS + 1)[1:])
 
@@ -246,7 +241,7 @@ def _sampled(predictor: Predictor) -> list[CaseBatch]:
 
 
 def _candidate_values(predictor: Predictor) -> list[np.ndarray]:
-    """Values of every feature over the candidates of sampled test cases; sparse features without zeros."""
+    """Values of every feature over sampled candidates, without zeros of sparse features."""
     pieces: list[list[np.ndarray]] = [[np.zeros(0)] for _ in FEATURES]
     for batch in _sampled(predictor):
         features = predictor.curve_values(batch).features

@@ -1,4 +1,4 @@
-"""One case, as it was or as edited: check-ins, graph, switches, and the resulting scores.
+"""One case, original or edited: check-ins, graph, switches, and the resulting scores.
 
 Shape suffixes: P POIs, H check-ins of the history.
 """
@@ -46,7 +46,7 @@ _PLAIN_EDITS: Final = frozenset({"visits", "times", "source"})
 
 @dataclass(frozen=True)
 class CaseFacts:
-    """The case as it was, from `recap.evaluation.cases.describe_cases`.
+    """The case before edits, from `recap.evaluation.cases.describe_cases`.
 
     Attributes:
         number: of the case in its split.
@@ -64,7 +64,7 @@ class CaseFacts:
 
     @classmethod
     def of(cls, predictor: CaseRanker, number: int, split: int) -> "CaseFacts":
-        """Those of one case.
+        """Look up one case.
 
         Raises:
             CaseError: no such case.
@@ -86,12 +86,10 @@ class EditedCase:
     """A case after a sequence of edits, which may be empty.
 
     Attributes:
-        case: what is known of it before any edit.
-        edits: applied in order.
         variant: history, edges and switches after the edits.
         visit_H: number of each check-in, see `analysis.explain.edits`; the target's is -1.
         about: the place that is explained; None for the true next place.
-        hides_truth: nothing may tell which place is the true one; ``about`` is then given.
+        hides_truth: nothing may show which place is the true one; requires ``about``.
     """
 
     ranker: CaseRanker
@@ -108,7 +106,7 @@ class EditedCase:
         """The model whose scores are sums of terms.
 
         Raises:
-            CaseError: a published model gives one score for each place.
+            CaseError: a published model has no terms.
         """
         if not isinstance(self.ranker, Predictor):
             raise CaseError(f"{self.ranker.checkpoint.label} gives one score for each place and no terms")
@@ -116,7 +114,6 @@ class EditedCase:
 
     @property
     def scorer(self) -> Explainable:
-        """The model as a scorer."""
         return self.predictor.scorer
 
     @property
@@ -134,12 +131,10 @@ class EditedCase:
 
     @property
     def truth(self) -> int | None:
-        """The true next place; None where it is hidden."""
         return None if self.hides_truth else self.case.target
 
     @property
     def target(self) -> int:
-        """The place that is explained."""
         return self.case.target if self.about is None else self.about
 
     def explaining(self, poi: int) -> "EditedCase":
@@ -152,13 +147,13 @@ class EditedCase:
         return replace(self, about=poi)
 
     def hiding_truth(self) -> "EditedCase":
-        """The same case without the truth: explains the chosen place, or else the best one."""
+        """The same case without the truth; explains the chosen place, or else the best one."""
         best = int(self.total_P.argmax())
         return replace(self, about=best if self.about is None else self.about, hides_truth=True)
 
     @cached_property
     def total_P(self) -> Tensor:
-        """Scores of all places; without edits, what the batched evaluation ranks by."""
+        """Scores of all places; without edits, equal to those of the batched evaluation."""
         if not self.edits:
             return self.ranker.score(self.ranker.batch([self.row])).total[0]
         return self.ranker.score_counterfactuals([self.variant])[0]
@@ -180,20 +175,18 @@ class EditedCase:
 
     @property
     def leavable(self) -> list[str]:
-        """Parts that can be left out as a whole: groups and the graph token."""
+        """Groups and the graph token, unless already switched off."""
         token = [GRAPH_TOKEN] if self.has_token else []
         return [name for name in [*self.groups, *token] if name not in self.variant.off]
 
     @property
     def inactive(self) -> list[str]:
-        """Parts of the model that are inactive at this checkpoint's epoch."""
         absent = set() if CORRECTION in self.groups else {CORRECTION}
         absent |= set() if self.predictor.model.graph_token is not None else {GRAPH_TOKEN}
         return [part for part in self.ranker.checkpoint.inactive_parts if part not in absent]
 
     @property
     def has_token(self) -> bool:
-        """Whether the graph token is active."""
         stage, token = self.predictor.stage, self.predictor.model.graph_token
         return token is not None and stage.graph_weight > 0 and GRAPH_TOKEN not in self.variant.off
 
@@ -214,7 +207,7 @@ class EditedCase:
         return dict(zip(parts.candidates.poi_C.tolist(), parts.gate_C.tolist(), strict=True))
 
     def place_ranks(self, variants: Sequence[Counterfactual]) -> list[tuple[float, float]]:
-        """Rank and score of the explained place in each counterfactual copy, all places scored again."""
+        """Rank and score of the explained place in each counterfactual copy, among all places."""
         distinct = {variant.content: variant for variant in variants}  # equal ones once
         if not distinct:
             return []
@@ -224,11 +217,9 @@ class EditedCase:
         return [of_content[variant.content] for variant in variants]
 
     def ranks(self, variants: Sequence[Counterfactual]) -> list[float]:
-        """Rank of the explained place in each copy."""
         return [rank for rank, _ in self.place_ranks(variants)]
 
     def without(self, name: str) -> Counterfactual:
-        """A copy without a term, a group of terms or the graph token."""
         return replace(self.variant, off=self.variant.off | {name})
 
     def _repeated(self, size: int) -> tuple[CaseBatch, Interventions | None]:
@@ -267,7 +258,7 @@ def build_edited_case(
 
     Raises:
         CaseError: no such case.
-        EditError: an edit that does not fit the case, with its text.
+        EditError: an edit does not fit the case.
     """
     case = CaseFacts.of(predictor, number, split)
     variant = Counterfactual(predictor.history(case.row))
@@ -340,7 +331,7 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
 
 
 def without_visits(edited_case: EditedCase, visits: list[int]) -> list[Counterfactual]:
-    """One variant per visit number, each without that visit (window and history)."""
+    """One variant per visit number, without that visit."""
     history = edited_case.variant.history
     return [
         replace(edited_case.variant, history=_drop(history, int(np.flatnonzero(edited_case.visit_H == visit)[0])))
@@ -402,8 +393,7 @@ def _insert(
 def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     """Change only the local clock of the current check-in; UTC time and order stay.
 
-    Where the clock would come before the check-in before, it reads the same hour and weekday whole weeks later; so does
-    the next check-in's, where the current one would come after it.
+    A time before the previous check-in moves whole weeks later. The next check-in moves in the same way if needed.
     """
     history = edited_case.variant.history
     original = edited_case.ranker.history(edited_case.row)

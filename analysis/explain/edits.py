@@ -1,7 +1,7 @@
-"""Edits of a case as data: typed, with a short text form for links and the command line, undoable.
+"""Edits of a case as data, with a short text form for links and the command line.
 
-Visits are numbered in time order from 0; the last one is the current check-in (the source). Visits that edits add get
-the next numbers in the order of adding.
+Visits are numbered in time order from 0; the last one is the current check-in (the source). Added visits get the next
+numbers.
 """
 
 import re
@@ -19,12 +19,10 @@ _CLOCK: Final = "%Y-%m-%dT%H:%M"
 
 
 class EditError(CaseError):
-    """An edit that cannot be read, or does not fit the case it is applied to."""
+    """An edit that cannot be read or does not fit its case."""
 
 
 class RemoveVisit(Config):
-    """Remove a visit from window and history."""
-
     kind: Literal["remove"] = "remove"
     visit: int = Field(ge=0)
 
@@ -58,7 +56,7 @@ class MoveVisit(Config):
 
 
 class SetHour(Config):
-    """Move the current check-in to another time of its day; the order of visits stays."""
+    """Move the current check-in to another time of its day."""
 
     kind: Literal["hour"] = "hour"
     hour: int = Field(ge=0, le=23)
@@ -70,7 +68,7 @@ class SetHour(Config):
 
 
 class SetWeekday(Config):
-    """Move the current check-in to another day of its week; the order of visits stays."""
+    """Move the current check-in to another day of its week."""
 
     kind: Literal["weekday"] = "weekday"
     weekday: int = Field(ge=0, le=6, description="0 Monday to 6 Sunday.")
@@ -81,8 +79,6 @@ class SetWeekday(Config):
 
 
 class SetSource(Config):
-    """Move the current check-in to another place."""
-
     kind: Literal["source"] = "source"
     poi: int = Field(ge=0)
 
@@ -105,8 +101,6 @@ class SetEdge(Config):
 
 
 class CutPath(Config):
-    """Cut the two-hop path from the source through one place to another."""
-
     kind: Literal["cut"] = "cut"
     middle: int = Field(ge=0)
     destination: int = Field(ge=0)
@@ -117,7 +111,7 @@ class CutPath(Config):
 
 
 class SwitchOff(Config):
-    """Leave out a term, a group of terms or the graph token, for every candidate."""
+    """Leave out a term, a group of terms or the graph token for every candidate."""
 
     kind: Literal["off"] = "off"
     name: str = Field(min_length=1, description="As the model names it, or its `slug`.")
@@ -178,7 +172,7 @@ def check_edge(edit: Edit) -> None:
     """Refuse a negative transition count.
 
     Raises:
-        EditError: the weight of an edge is below 0.
+        EditError: it is negative.
     """
     if isinstance(edit, SetEdge) and edit.count < 0:
         raise EditError(
@@ -197,7 +191,7 @@ def parse_edits(text: str) -> tuple[Edit, ...]:
 
 
 def write_edits(edits: tuple[Edit, ...]) -> str:
-    """The text form of a sequence of edits, the inverse of `parse_edits`."""
+    """The text form that `parse_edits` reads."""
     return ";".join(edit.text for edit in edits)
 
 

@@ -31,8 +31,10 @@ _FEWEST_CHECKINS: Final = 3
 
 
 class CaseExplanation(Config):
-    """Why one test case was predicted as it was. Contributions sum to scores; every rank without something is a
-    rank among all places, scored again."""
+    """Why one test case was predicted as it was.
+
+    Contributions sum to scores. Every rank is among all places.
+    """
 
     model: str
     split: str
@@ -75,12 +77,10 @@ class CaseExplanation(Config):
 
     @property
     def a(self) -> Candidate:
-        """The target."""
         return next(entry for entry in self.candidates if entry.poi == self.target)
 
     @property
     def b(self) -> Candidate:
-        """The runner-up."""
         return next(entry for entry in self.candidates if entry.poi == self.runner_up)
 
     @property
@@ -90,7 +90,6 @@ class CaseExplanation(Config):
 
     @property
     def roles(self) -> tuple[Role, Role]:
-        """Roles of target and runner-up, for their colours."""
         first: Role = "truth" if self.target == self.truth else "model"
         if self.runner_up == self.truth:
             return first, "truth"
@@ -119,15 +118,13 @@ def explain_case(
     """Explain one case.
 
     Args:
-        top: how many of the best places to list.
+        top: number of best places to list.
         about: the place to explain; the true next place by default.
         against: the runner-up; the first place by default, or the second where the target is first.
-        edits: what-if edits, applied in order.
         counterfactuals: also rank without each group, path and visit.
-        search: also look for the smallest edit that turns target and runner-up round.
-        checks: also run the robustness checks.
+        search: also look for the smallest edit that swaps target and runner-up.
         seeds: tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
-        hide_truth: nothing depends on which place is the true one; the best place is explained by default.
+        hide_truth: nothing depends on the true place; explain the best place by default.
 
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or a model without terms.
@@ -159,7 +156,7 @@ def explain_edited_case(
     checks: bool = False,
     seeds: Mapping[int, pd.DataFrame] | None = None,
 ) -> CaseExplanation:
-    """Explain an edited case, as `explain_case` does."""
+    """Like `explain_case`, for an edited case."""
     target, source, total_P = edited_case.target, edited_case.source, edited_case.total_P
     runner_up = choose_runner_up(edited_case) if against is None else against
     edited_case.check_poi(runner_up)
@@ -231,7 +228,6 @@ def explain_edited_case(
 
 
 def choose_runner_up(edited_case: EditedCase) -> int:
-    """The best place that is not the target."""
     best = edited_case.total_P.topk(min(2, len(edited_case.total_P))).indices.tolist()
     others = [poi for poi in best if poi != edited_case.target]
     return others[0] if others else best[0]
@@ -262,15 +258,13 @@ def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate
 
 @dataclass(frozen=True)
 class _Asked:
-    """Counterfactual copies of the case, all scored together."""
-
     without: list[Without]
     paths: list[PathTerms]
     visits: list[PastVisits]
 
     @classmethod
     def of(cls, edited_case: EditedCase, runner_up: int, *, counterfactuals: bool) -> "_Asked":
-        """Everything about the target; ranks are None without counterfactuals."""
+        """Ranks are None without counterfactuals."""
         target, kinds = edited_case.target, edited_case.supported_edits
         paths = two_hop_paths(edited_case, target)
         visits = [past_visits(edited_case, poi) for poi in (target, runner_up)]

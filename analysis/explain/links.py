@@ -16,8 +16,6 @@ VIEW_FIELDS = frozenset({"register", "truth"})
 
 
 class CaseLink(Config):
-    """Content of a link to the Explain view."""
-
     checkpoint: str = Field("", description="Beginning of the checkpoint's hash; empty fits any.")
     dataset: str = Field("", description="Beginning of the dataset's hash; empty fits any.")
     case: int = 0
@@ -36,7 +34,6 @@ class CaseLink(Config):
         against: int | None = None,
         edits: str = "",
     ) -> "CaseLink":
-        """A link to a case of this checkpoint."""
         return cls(
             **link_hashes(predictor.dataset.hash, predictor.checkpoint.hash),
             case=case,
@@ -68,7 +65,7 @@ class CaseLink(Config):
         return link
 
     def mismatch(self, predictor: Predictor) -> str | None:
-        """One sentence if the link belongs to another checkpoint or dataset, else None."""
+        """A sentence if the link belongs to another checkpoint or dataset, else None."""
         named = {"dataset": self.dataset, "checkpoint": self.checkpoint}
         found = compare_hashes(named, predictor.dataset.hash, predictor.checkpoint.hash)
         if not found.differing:
@@ -76,7 +73,7 @@ class CaseLink(Config):
         return f"{found.sentence}; open that {' and that '.join(found.differing)} to see what the link meant"
 
     def check(self, predictor: Predictor) -> None:
-        """Refuse a link that belongs to another checkpoint or dataset.
+        """Refuse a link to another checkpoint or dataset.
 
         Raises:
             CaseError: with the sentence of `mismatch`.

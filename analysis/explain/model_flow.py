@@ -25,7 +25,7 @@ _NAMED_CHECKINS: Final = 3
 
 
 class FlowPart(Config):
-    """One part of the model in one case; pairs are for the explained place and its runner-up."""
+    """One part of the model in one case; pairs are values of the explained place and its runner-up."""
 
     name: str = Field(description="A group of terms, a term of the paper's prior, or the graph token.")
     title: str = Field(description="What it reads.")
@@ -36,7 +36,7 @@ class FlowPart(Config):
 
 
 class ModelFlow(Config):
-    """All parts in drawing order; what they add to a place sums to its score."""
+    """All parts in drawing order; their contributions to a place sum to its score."""
 
     case: int
     terms: tuple[str, ...] = Field(description="Groups that the score is the sum of.")
@@ -59,7 +59,6 @@ class ModelFlow(Config):
         return self.places[0].gate, self.places[1].gate
 
     def part(self, name: str) -> FlowPart | None:
-        """The part of this name."""
         return next((part for part in self.parts if part.name == name), None)
 
 
@@ -71,7 +70,7 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
         against: the runner-up; the best other place by default.
 
     Raises:
-        CaseError: an unknown runner-up, or the place explained itself.
+        CaseError: the runner-up is unknown, or the explained place itself.
     """
     target = edited_case.target
     runner_up = choose_runner_up(edited_case) if against is None else against
@@ -130,7 +129,6 @@ def _part_names(edited_case: EditedCase) -> list[str]:
 
 
 def _ranks_without(edited_case: EditedCase, names: list[str], pois: list[int]) -> dict[str, tuple[float, float]]:
-    """Ranks of both places without each active part."""
     inactive = set(edited_case.inactive)
     prior_parts = {*PRIOR_TERMS, PAST, TIME, TRANSITIONS, PATHS, PLACES} if "prior" in inactive else set()
     acting = [name for name in names if name not in inactive | prior_parts | {CLIP}]
@@ -142,7 +140,7 @@ def _ranks_without(edited_case: EditedCase, names: list[str], pois: list[int]) -
 
 
 class _Facts:
-    """What each part reads in a case, as short text for two places."""
+    """What each part reads in a case, as text."""
 
     def __init__(self, edited_case: EditedCase, pois: list[int], numbers: dict[str, float]) -> None:
         self._case, self._pois, self._numbers = edited_case, pois, numbers
@@ -152,7 +150,6 @@ class _Facts:
         self._moment = words.moment(int(history.local_seconds_H[-2]))
 
     def of(self, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
-        """What a part reads of each place, and its reader."""
         pair = [self._reads(name, at) for at in range(2)]
         readers = [self._reader(name, at) for at in range(2)]
         return (pair[0], pair[1]), (readers[0], readers[1])
@@ -208,7 +205,7 @@ class _Facts:
         return words.place_read(round(amounts["popularity"]), amounts["distance"])
 
     def _checkins(self) -> list[str]:
-        """Categories of the latest check-ins, latest first; names where there are no categories."""
+        """Categories (or else names) of the latest check-ins, latest first."""
         dataset = self._case.ranker.dataset
         categories = dataset.pois[c.CATEGORY]
         latest = self._case.variant.history.poi_H[:-1][::-1][:_NAMED_CHECKINS]
@@ -220,7 +217,7 @@ class _Facts:
         return 0 if token is None else token.num_hops
 
     def _neighbourhood(self) -> int:
-        """Places that the token averages: those reached by a path of N transitions."""
+        """Number of places that the token averages."""
         graph = self._case.ranker.graph
         reached = graph.adjacency[[self._case.source]]
         for _ in range(self._hops - 1):

@@ -119,7 +119,6 @@ _LEADS: Final = {
 
 
 def title(name: str) -> str:
-    """A part's title."""
     return _PARTS[name].title
 
 
@@ -137,12 +136,10 @@ class Drawn(Protocol):
 
 
 def input_title(name: str) -> str:
-    """The title of a part's input."""
     return {CORE: "Recent check-ins", CORRECTION: "This moment"}.get(name, title(name))
 
 
 def explain_part(name: str, model: Drawn) -> Part:
-    """A part's title, sentences and equation."""
     part = _PARTS[name]
     if name == SCORE:
         symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
@@ -157,7 +154,7 @@ def explain_part(name: str, model: Drawn) -> Part:
 
 
 def headline(known: str | None, new: str | None) -> str:
-    """What decides among known and among new places, by ablation; None if no ablation is beyond chance.
+    """What decides among known and among new places, by ablation; None if no ablation is significant.
 
     >>> headline("history", "popularity_and_distance")
     'Habit decides between places a user knows; distance and other users decide among new ones.'
@@ -183,7 +180,7 @@ _NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six
 
 
 def moment(local_seconds: int) -> str:
-    """The current check-in's time on its own clock.
+    """A check-in's local time.
 
     >>> moment(0)
     'Thursday 00:00'
@@ -204,19 +201,17 @@ def visits_read(count: int, days_ago: float | None) -> str:
 
 
 def recency_read(checkins_ago: int | None) -> str:
-    """Check-ins since the last visit."""
     if checkins_ago is None:
         return "never visited"
     return "1 check-in ago" if checkins_ago == 1 else f"{checkins_ago:,} check-ins ago"
 
 
 def window_read(is_in: bool, length: int) -> str:
-    """Whether the place is in the recent window, in words."""
     return f"last {length} check-ins: {'yes' if is_in else 'no'}"
 
 
 def transitions_read(own: int, others: int, total: int) -> str:
-    """Transitions from the current place.
+    """Own and others' transitions from the current place.
 
     >>> transitions_read(2, 4, 61), transitions_read(0, 0, 1)
     ('own: 2, others: 4 of 61', 'own: 0, others: 0 of 1')
@@ -225,12 +220,11 @@ def transitions_read(own: int, others: int, total: int) -> str:
 
 
 def paths_read(count: int) -> str:
-    """Number of two-hop paths, in words."""
     return "no path" if not count else "1 path" if count == 1 else f"{count:,} paths"
 
 
 def place_read(checkins: int, kilometres: float) -> str:
-    """Other users' check-ins at a place, and how far it is.
+    """Other users' check-ins at a place, and its distance.
 
     >>> place_read(48, 1.234)
     '48 check-ins, 1.2 km away'
@@ -240,24 +234,21 @@ def place_read(checkins: int, kilometres: float) -> str:
 
 
 def checkins_read(latest: Sequence[str], length: int) -> str:
-    """The latest check-ins by category, the latest first."""
     return shortened(f"last {length}: {', '.join(latest)}", 28)
 
 
 def token_read(count: int, hops: int) -> str:
-    """Number of places that the graph token averages, in words."""
     return f"{count:,} place{'' if count == 1 else 's'} {_HOPS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
 
 
 def reader(name: str, curves: int) -> str:
-    """Label of the reader of an input."""
     if name == CORE:
         return "Sequence model"
     return {CLIP: "limit", GRAPH_TOKEN: ""}.get(name, "1 curve" if curves == 1 else f"{curves} curves")
 
 
 def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
-    """A term of the paper's prior with its learned numbers.
+    """A term of the paper's prior.
 
     >>> learned = {"lambda_prior": 2.0, "w_cnt": 1.5, "tau_rec": 87.0, "w_rec": 1.0}
     >>> prior_reader("count", learned), prior_reader("recency", learned)
@@ -270,17 +261,15 @@ def prior_reader(name: str, numbers: Mapping[str, float]) -> str:
 
 
 def gate_reader(gate: float | None) -> str:
-    """The gate's value, in words."""
     return "gate" if gate is None else f"gate {signed_points(gate)}"
 
 
 def prior_tab(numbers: Mapping[str, float]) -> str:
-    """Title of the tab of learned curves."""
     return "Prior and gate" if "lambda_prior" in numbers else "Curves"
 
 
 def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> str:
-    """The line under the curves.
+    """Note under the curves.
 
     >>> curves_note("past visits", {}, 0)
     'The curves of past visits, on one scale; bars show how common each value is.'
@@ -296,7 +285,7 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> 
 
 
 def learned_numbers(numbers: Mapping[str, float]) -> str:
-    """The learned numbers of the paper's prior.
+    """Learned numbers of the paper's prior.
 
     >>> learned_numbers({"lambda_prior": 1.2, "tau_rec": 87.0})
     'λ = 1.20, τ = 87.00'
@@ -315,7 +304,7 @@ _SYMBOLS: Final = {
 
 
 def worth_note(worth: pd.DataFrame) -> str:
-    """The line under what each part is worth, and which parts do harm.
+    """Note on what each part is worth, and which parts do harm.
 
     Args:
         worth: from `analysis.records.causes.worth_by_kind`.
@@ -330,17 +319,14 @@ def worth_note(worth: pd.DataFrame) -> str:
 
 
 def among_places(num_places: int) -> str:
-    """The line under a rank."""
     return f"of {num_places:,} places"
 
 
 def score_line(rank: float, score: float) -> str:
-    """The other place's rank and score."""
     return f"{ordinal(rank)}, score {points(score)}"
 
 
 def probability_line(probability: float) -> str:
-    """A place's probability, in words."""
     return f"{percent(probability)} probability" if probability >= 0.01 else "below 1 % probability"
 
 
@@ -356,7 +342,7 @@ def without_line(rank: float, without: float | None) -> str:
 
 
 def curve_label(name: str) -> str:
-    """Title of a feature's curve.
+    """Title of a curve.
 
     >>> curve_label("time_since_visit"), curve_label("own_transitions")
     ('Time since the last visit', 'Own transitions')
@@ -437,7 +423,6 @@ WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
 
 
 def among_title(among: str) -> str:
-    """Which places the truth is ranked among, in words."""
     return {"all": "among all places", "known": "between known places", "new": "among new places"}[among]
 
 
@@ -462,7 +447,6 @@ def worth_label(ablation: str) -> str:
 
 
 def token_note(rank: float, without: float | None) -> str:
-    """The line next to the graph token."""
     return f"The sequence model reads it. {without_line(rank, without)}"
 
 

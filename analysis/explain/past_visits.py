@@ -10,7 +10,6 @@ from recap.history import SECONDS_PER_DAY
 
 
 def past_visits(edited_case: EditedCase, poi: int) -> PastVisits:
-    """Visits to a place before the current check-in."""
     history = edited_case.variant.history
     now = len(history) - 2
     visits = [
@@ -26,7 +25,7 @@ def past_visits(edited_case: EditedCase, poi: int) -> PastVisits:
 
 
 def local_iso(local_seconds: int) -> str:
-    """A moment in the place's local time.
+    """Local seconds as ISO 8601 without offset.
 
     >>> local_iso(0)
     '1970-01-01T00:00:00'

@@ -1,8 +1,8 @@
 """Two-hop paths: what each adds, and the rank without it.
 
 A curve of two-hop paths reads x, the sum of the products A_sm A_md over other users' transitions. A path of product p
-is shown f(x) p / x; cut, the model scores f(x - p), so what cuts do need not add up. A graph token reads all
-transitions and gives a path no points: there the cut alone says what it does.
+is shown as f(x) p / x. Without it, the model scores f(x - p), so the effects of cuts do not add up. A graph token gives
+a path no points; only its cut shows what it does.
 """
 
 from dataclasses import dataclass, replace
@@ -67,13 +67,12 @@ def two_hop_paths(edited_case: EditedCase, destination: int) -> list[PathTerms]:
 
 
 def cut(edited_case: EditedCase, middle: int, destination: int) -> Counterfactual:
-    """The case without one path."""
     variant = edited_case.variant
     return replace(variant, cuts=(*variant.cuts, (middle, destination)))
 
 
 def most_cuts(edited_case: EditedCase) -> int:
-    """How many of the strongest paths are cut; fewer in a large catalogue."""
+    """How many of the strongest paths to cut; fewer in a large catalogue."""
     if "paths" not in edited_case.supported_edits:
         return 0
     return max(1, _CUT_SCORES // edited_case.ranker.dataset.num_pois)
@@ -92,12 +91,7 @@ def transitions_from(edited_case: EditedCase, source: int, others_only: bool) ->
 
 @dataclass(frozen=True)
 class TransitionMakers:
-    """Training transitions between two places, by who made them.
-
-    Attributes:
-        own: the case's user.
-        others: other users, ``users`` of them.
-    """
+    """Training transitions between two places: the user's own, and those of ``users`` other users."""
 
     own: int
     others: int
@@ -114,7 +108,7 @@ def makers_of(edited_case: EditedCase, source: int, destination: int) -> Transit
 
 
 class TrainingIndex:
-    """Index of the training transitions by user."""
+    """Training transitions, indexed by user."""
 
     def __init__(self, ranker: CaseRanker) -> None:
         table = ranker.dataset.checkins
@@ -139,7 +133,7 @@ class TrainingIndex:
 
 
 def training_rows(ranker: CaseRanker) -> TrainingIndex:
-    """The index of a ranker's dataset, cached."""
+    """The cached index of a ranker's dataset."""
     if ranker not in _INDEXES:
         _INDEXES[ranker] = TrainingIndex(ranker)
     return _INDEXES[ranker]

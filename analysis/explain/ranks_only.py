@@ -1,7 +1,4 @@
-"""Explain a model without terms: ranks, edits of check-ins, and visits removed one at a time.
-
-A published model gives one score for each place. It is no sum, so nothing here splits it up.
-"""
+"""Explain a model without terms: ranks, edits of check-ins, and visits removed one at a time."""
 
 from typing import Final
 
@@ -23,8 +20,6 @@ _FEWEST_CHECKINS: Final = 4
 
 
 class RankedPlace(Config):
-    """A place with rank and score."""
-
     poi: int
     name: str
     rank: float
@@ -32,8 +27,6 @@ class RankedPlace(Config):
 
 
 class RemovedVisit(Config):
-    """One visit, and the place's rank without it."""
-
     visit: int = Field(description="Its number, see `analysis.explain.edits`.")
     name: str
     local_time: str
@@ -65,14 +58,14 @@ def explain_ranks(
     hide_truth: bool = False,
     split: int = c.TEST,
 ) -> RanksOnly:
-    """One case, as edited, for any model.
+    """Explain one case, as edited, for any model.
 
     Args:
-        about: the place in question; the true next place, or where that is hidden the best one.
+        about: the place in question; by default the true next place, or the best one if that is hidden.
 
     Raises:
         CaseError: no such case or place.
-        EditError: an edit that does not fit, or that the model does not read.
+        EditError: an edit does not fit, or the model does not read it.
     """
     edited_case = build_edited_case(ranker, number, edits, split)
     if about is not None:

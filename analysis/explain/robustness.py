@@ -60,8 +60,6 @@ class PermutationTest(Config):
 
 
 class RowCheck(Config):
-    """The checks of one contribution."""
-
     row: str = Field(description="A group of terms, or the graph token.")
     points: float | None = Field(description="None for the graph token, which acts inside the core.")
     seeds: list[SeedRank] = Field(description="This model first; others only for the true place without edits.")
@@ -72,12 +70,11 @@ class RowCheck(Config):
 
     @property
     def seeds_agreeing(self) -> int:
-        """Seeds whose rank moves the same way, this model's included."""
+        """Seeds whose rank moves the same way, including this model's."""
         return sum(entry.direction == self.seeds[0].direction for entry in self.seeds)
 
     @property
     def problems(self) -> list[str]:
-        """The failed checks, in words."""
         found = []
         if self.seeds_agreeing < len(self.seeds):
             found.append("seeds disagree")
@@ -89,7 +86,6 @@ class RowCheck(Config):
 
     @property
     def cells(self) -> dict[str, str]:
-        """One row of the table."""
         own, seeds, others = self.seeds[0], "–", "–"
         rank = "same rank" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
         if len(self.seeds) > 1:
@@ -135,7 +131,6 @@ def check_rows(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame] | None
 
 
 def describe_checks(checks: list[RowCheck]) -> str:
-    """The finding in one sentence."""
     stable = [part_label(check.row).lower() for check in checks if not check.problems]
     if not stable:
         return "No contribution passes every check."
@@ -166,7 +161,7 @@ def _permutation_test(points: float, elsewhere_N: np.ndarray) -> PermutationTest
 
 
 def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
-    """What each group gives the explained place in random other test cases, fixed by the case."""
+    """What each group gives the explained place in other test cases, sampled with the case number as seed."""
     ranker, number = edited_case.ranker, edited_case.case.number
     others = np.delete(ranker.cases[c.ROW].to_numpy(), number if edited_case.split == c.TEST else [])
     drawn = np.random.default_rng(number).choice(others, min(NUM_DRAWN, len(others)), replace=False)
@@ -179,7 +174,7 @@ def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
 
 
 def _users_of_transitions(edited_case: EditedCase) -> dict[str, int]:
-    """How many other users' training transitions a group uses; none for a token that reads the user's own."""
+    """Number of other users whose training transitions a group uses; none for a token that reads the user's own."""
     rows, source, target = training_rows(edited_case.ranker), edited_case.source, edited_case.target
     walked: set[int] = set()
     for path in two_hop_paths(edited_case, target):

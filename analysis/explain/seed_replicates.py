@@ -1,7 +1,7 @@
 """Seed replicates: the same configuration on the same dataset, trained with other seeds.
 
 They are stored next to a checkpoint, in ``<checkpoint>-seeds/seed-<seed>``. One table of ablations per seed is kept
-under the checkpoint's own hash, so that a bundle needs no further weights.
+under the checkpoint's hash.
 """
 
 from collections.abc import Callable
@@ -43,10 +43,10 @@ def train_replicates(
 def measure_replicates(
     checkpoint: Checkpoint, dataset: Dataset, progress: Callable[[int, int], None] | None = None
 ) -> dict[int, pd.DataFrame]:
-    """The ablation tables of all trained replicates; missing ones are computed and kept.
+    """Ablation tables of all trained replicates, computed if missing.
 
     Args:
-        progress: receives (cases done, cases in all) of each table.
+        progress: receives (cases done, all cases) of each table.
 
     Raises:
         ConfigError: a replicate differs from the checkpoint in more than its seed.

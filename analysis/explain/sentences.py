@@ -1,6 +1,6 @@
 """The sentences of Explain: headline, what carries a rank, edits, and the lines below charts.
 
-At most four short sentences; every "without" is an ablation that was run.
+At most four short sentences carry a rank. Every "without" is an ablation that was run.
 """
 
 from collections.abc import Sequence
@@ -52,8 +52,6 @@ class Piece(Config):
 
 
 class Sentence(Config):
-    """One sentence and what it is about."""
-
     about: Literal["rank", "transition", "visits", "without", "runner_up"]
     pieces: list[Piece]
 
@@ -67,14 +65,14 @@ class SentenceInput:
     """Input of the sentences.
 
     Attributes:
-        target, runner_up: the place explained and the one it is compared with.
-        truth_name: of the true next place; None where it is hidden.
-        stays: whether the target is where the user is.
-        makers: training transitions from the source to the target; None where they were edited.
+        target, runner_up: the explained place and the one it is compared with.
+        truth_name: None if the truth is hidden.
+        stays: whether the user is at the target.
+        makers: training transitions from the source to the target; None if an edit changed them.
         visits: to the target.
         without: ranks of the target.
         has_paths: whether two-hop paths lead to the target.
-        edits: how many were applied.
+        edits: number of applied edits.
         rank_before: of the target, before the edits.
     """
 
@@ -124,8 +122,8 @@ def rank_headline(
 
     Args:
         num_places: ranked; None for a list of the best ones.
-        truth: the name of the true next place; None where it is hidden.
-        first: the model's first choice, where the place is not.
+        truth: name of the true next place; None if it is hidden.
+        first: the model's first choice, unless it is this place.
     """
     of = "" if num_places is None else f" of {num_places:,}"
     pieces: list[str | Piece] = [f"{model} ranks ", target, f" {ordinal(rank)}{of}"]
@@ -140,14 +138,14 @@ def rank_headline(
 
 
 def describe_ranks(shown: "RanksOnly") -> Sentence:
-    """The headline of a model without contributions."""
+    """Headline for a model without contributions."""
     first = None if shown.best[0].poi == shown.about.poi else Piece(text=shown.best[0].name, kind="runner_up")
     about = Piece(text=shown.about.name, kind="target")
     return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth, first)
 
 
 def describe_listed(model: str, truth: str | None, rank: float | None, best: Sequence[str]) -> Sentence:
-    """The headline of an imported list.
+    """Headline for an imported list.
 
     Args:
         rank: of the truth; None if the list does not contain it.
@@ -163,7 +161,6 @@ def describe_listed(model: str, truth: str | None, rank: float | None, best: Seq
 
 
 def _after_edits(case: SentenceInput, before: float) -> Sentence:
-    """``After 1 change, RECAP ranks Denholme Arms 2nd of 2,102. It was 1st.``"""
     rank, changes = case.target.rank, f"{case.edits} change{'s' * (case.edits != 1)}"
     verb, was = ("still ranks", "") if before == rank else ("ranks", f" It was {ordinal(before)}.")
     ranks = f" {ordinal(rank)} of {case.num_places:,}.{was}"
@@ -203,7 +200,7 @@ def _transition(case: SentenceInput) -> list[Sentence]:
 
 
 def _visits(case: SentenceInput) -> Sentence:
-    """``Six past visits, the last one 3 days ago, and the time of day carry it.``; "carry" needs an ablation."""
+    """Past visits to the target; "carry" needs an ablation."""
     last, count = case.visits.last, len(case.visits.visits)
     here = "is there now and had" if case.stays else "had"
     if last is None:
@@ -222,7 +219,7 @@ def _visits(case: SentenceInput) -> Sentence:
 
 
 def _without(case: SentenceInput) -> list[Sentence]:
-    """The ablation with the largest loss, and two-hop paths; not a group that adds nothing to the target."""
+    """The ablation with the largest loss, and two-hop paths; no group that adds nothing to the target."""
     rank, added = case.target.rank, case.target.groups
     ablations = [entry for entry in case.without if points(added.get(entry.name, 1.0)) != "0.00"]
     carrying = max(ablations, key=lambda entry: entry.rank, default=None)
@@ -247,7 +244,6 @@ def _would(rank: float, before: float) -> str:
 
 
 def _runner_up(case: SentenceInput) -> list[Sentence]:
-    """What favours a runner-up that is ahead."""
     if case.runner_up.rank >= case.target.rank:
         return []
     differences = {group: value - case.runner_up.groups[group] for group, value in case.target.groups.items()}
@@ -270,7 +266,7 @@ def part_words(name: str) -> str:
 
 
 def part_label(name: str) -> str:
-    """The same as a row's label.
+    """A group of terms or the graph token as a row's label.
 
     >>> part_label("core"), part_label("two-hop paths")
     ('Sequence model', 'Two-hop paths')
@@ -280,7 +276,7 @@ def part_label(name: str) -> str:
 
 
 def part_pill(name: str) -> str:
-    """The same on a small button.
+    """A group of terms or the graph token on a small button.
 
     >>> part_pill("time of day and week"), part_pill("past visits")
     ('Time', 'Past visits')
@@ -290,88 +286,68 @@ def part_pill(name: str) -> str:
 
 
 def other_place(which: int) -> str:
-    """A link's place that is not in the dataset: the first or the second."""
     return f"The link's {('first', 'second')[which]} place is not in this dataset, so another one is shown."
 
 
 def no_such_place(typed: str) -> str:
-    """A typed place; Markdown."""
     return f"No other place here is called {markdown_text(typed[:80])}."
 
 
 def no_such_case(typed: str) -> str:
-    """A typed case or user; Markdown."""
     return f"No case or user “{markdown_text(typed[:40])}” here."
 
 
 def case_help(last: int) -> str:
-    """What the list of cases takes."""
     return f"Cases of this user. Type a number up to {last:,}, or a user such as “user 41”, and press Enter."
 
 
 def from_line(source: str) -> str:
-    """Where the user is; Markdown."""
     return f"From {markdown_text(source)}."
 
 
 def ranks_only_line(source: str, model: str) -> str:
-    """Where the user is, and why nothing adds up; Markdown."""
     return f"{from_line(source)} {markdown_text(model)} gives scores without contributions."
 
 
 def rank_of(place: str) -> str:
-    """Label of a place's rank; Markdown."""
     return f"Rank of {markdown_text(place)}"
 
 
 def lead_over(place: str) -> str:
-    """Label of a place's lead; Markdown."""
     return f"Lead over {markdown_text(place)}"
 
 
 def tick_a_visit(num_places: int) -> str:
-    """The line below a published model's visits."""
     return f"Tick a visit to remove it; all {num_places:,} places are re-ranked."
 
 
 def no_path(place: str) -> str:
-    """Instead of two-hop paths; Markdown."""
     return f"No two-hop path leads to {markdown_text(place)}."
 
 
 def left_out_edits(reason: str) -> str:
-    """Edits of a link that do not fit; Markdown."""
     return f"The link's edits were left out: {markdown_text(reason)}"
 
 
 def curves_line(marks: str) -> str:
-    """The line below the curves; Markdown.
-
-    Args:
-        marks: of the two places.
-    """
     return f":small[:gray[The curves on which the two places differ most, on one scale.] {marks}]"
 
 
 def map_alt(shown: "CaseExplanation") -> str:
-    """The map in words."""
     through = ", ".join(path.name for path in shown.paths)
     hops = f", two hops through {through}" if through else ""
     return f"Map from {shown.source_name} to {shown.target_name}{hops}; and {shown.b.name}"
 
 
 def visits_alt(shown: "CaseExplanation") -> str:
-    """The chart of past visits in words."""
     return "; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits)
 
 
 def visits_label(*, all_shown: bool) -> str:
-    """Label of the buttons that remove a visit."""
     return "Remove a visit" if all_shown else "Remove a visit (these change the score most)"
 
 
 def describe_chart(shown: "CaseExplanation") -> str:
-    """The line below the contributions."""
     said = ["Click a row to open it."]
     if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
         said.append("The sequence model scores new places only.")
@@ -384,7 +360,6 @@ def describe_chart(shown: "CaseExplanation") -> str:
 
 
 def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:
-    """The line below the table of paths."""
     whose = " of other users" if strongest.points is not None else ""
     counted = f"{strongest.count_in:,} of {strongest.total_in:,} transitions{whose}"
     every = "“All paths” to cut them for every place" if part == PATHS else f"“{part_label(part)}” to leave it out"
@@ -395,7 +370,6 @@ def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) ->
 
 
 def describe_visits(shown: "CaseExplanation") -> str:
-    """The line below the table of visits."""
     return (
         f"For {shown.target_name}: the points its score loses without the visit, and its rank then. "
         "Tick a visit to remove it."
@@ -403,7 +377,6 @@ def describe_visits(shown: "CaseExplanation") -> str:
 
 
 def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:
-    """The line below the controls of What if."""
     if not edits:
         return f"Each change re-ranks all {before.num_places:,} places."
     words = "; ".join(describe_edit(edit, labels, before) for edit in edits)
@@ -411,7 +384,6 @@ def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "Case
 
 
 def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:
-    """The result of the search for the smallest edit."""
     if flip is None:
         return f"None of {tried} single edits reverses the two places."
     edit = describe_edit(flip.edit, labels, shown)
@@ -422,8 +394,7 @@ def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") 
     """What an edit changes, in words.
 
     Args:
-        labels: names of all places.
-        before: the case without edits, which knows the visits to both places.
+        before: the case without edits.
     """
     match edit:
         case RemoveVisit():

@@ -34,7 +34,7 @@ class Without(Config):
 class PathTerms(Config):
     """One two-hop path source -> middle -> destination over training transitions.
 
-    A model with a curve of two-hop paths reads other users' transitions only; the counts are those that it reads.
+    Counts are those that the model reads; a curve of two-hop paths reads only other users' transitions.
     """
 
     middle: int
@@ -50,8 +50,6 @@ class PathTerms(Config):
 
 
 class Visit(Config):
-    """One earlier visit to a place."""
-
     visit: int = Field(description="Number of the check-in, as edits name it.")
     local_time: str = Field(description="On the clock of the place, ISO 8601 without offset.")
     checkins_ago: int
@@ -69,5 +67,4 @@ class PastVisits(Config):
 
     @property
     def last(self) -> Visit | None:
-        """The latest visit."""
         return self.visits[-1] if self.visits else None

@@ -20,8 +20,6 @@ _LAST_RESORT: Final = 1e9
 
 
 class RankChange(Config):
-    """One place's rank before and after the edits."""
-
     poi: int
     name: str
     rank_before: float
@@ -31,28 +29,20 @@ class RankChange(Config):
 
 
 class WhatIf(Config):
-    """The effect of a sequence of edits on two places."""
-
     target: RankChange
     runner_up: RankChange
 
     @property
     def lead_before(self) -> float:
-        """The target's lead before the edits."""
         return self.target.score_before - self.runner_up.score_before
 
     @property
     def lead(self) -> float:
-        """The target's lead after the edits."""
         return self.target.score - self.runner_up.score
 
 
 def what_if(edited_case: EditedCase, runner_up: int) -> WhatIf:
-    """Compare an edited case with the original.
-
-    Args:
-        runner_up: the place that the explained one is compared with.
-    """
+    """Compare an edited case with the original."""
     before_P = build_edited_case(edited_case.ranker, edited_case.case.number, split=edited_case.split).total_P
     after_P = edited_case.total_P
 
@@ -70,7 +60,7 @@ def what_if(edited_case: EditedCase, runner_up: int) -> WhatIf:
 
 
 class Flip(Config):
-    """A single edit after which the other of two places is ahead."""
+    """A single edit that reverses two places."""
 
     edit: Edit
     text: str
@@ -82,10 +72,10 @@ class Flip(Config):
 def smallest_flip(edited_case: EditedCase, a: int, b: int) -> tuple[Flip | None, int]:
     """The smallest single edit that reverses two places, and how many were tried.
 
-    Tried are, as far as the model supports them: every other full hour and weekday; removing each visit to either place
-    and each recent check-in; cutting each two-hop path to either; removing the transitions that lead straight to
-    either; leaving out each group of terms and the graph token. Smaller means fewer facts changed, then a shorter shift
-    of the clock, then the larger turn; leaving out a part of the model comes last.
+    The search tries each edit that the model supports: every other full hour and weekday; removing a visit to either
+    place or a recent check-in; cutting a two-hop path or removing the transitions to either place; leaving out a group
+    of terms or the graph token. Edits that change fewer facts are smaller, then shorter clock shifts, then larger
+    changes of the lead. Leaving out a part of the model comes last.
     """
     edits = list(_single_edits(edited_case, a, b))[:_MOST_TRIED]
     if not edits:
