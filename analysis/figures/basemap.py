@@ -1,8 +1,7 @@
 """The ground of a map: a MapLibre style with everything inline, so nothing is fetched.
 
-It holds a city's own GeoJSON layers where there are some, and every place of the dataset as faint dots, which draw the
-city where there are none. Longitudes are unwrapped, so no feature breaks at the date line. Where street tiles were
-requested, they are over the city's layers, so that a tile which does not come leaves those in sight.
+It shows a city's own GeoJSON layers, if there are any, and every place as a faint dot. Longitudes are unwrapped, so no
+feature breaks at the date line. Requested street tiles cover these layers, which stay visible if a tile fails to load.
 """
 
 import json
@@ -33,7 +32,6 @@ def basemap_style(
     Args:
         basemap: from `find_basemap`, or None.
         latitude, longitude: of every place, degrees.
-        palette: colours.
         tiles: fetch street tiles; their provider sees which area is shown.
     """
     layers: list[dict[str, Any]] = [_layer("background", "background", {"background-color": palette.land})]
@@ -71,7 +69,7 @@ def basemap_style(
 
 
 def _points(points: list[list[float]], count: np.ndarray) -> dict[str, Any]:
-    """One feature per number of places at a mark, so 5,000 single places are one short list."""
+    """One feature for each number of places at a point, to keep the list short."""
     features = [
         {
             "type": "Feature",
@@ -87,7 +85,7 @@ def _points(points: list[list[float]], count: np.ndarray) -> dict[str, Any]:
 
 
 def _geometry_and_kind(collection: Mapping[str, Any]) -> dict[str, Any]:
-    """A layer without the names the style does not read."""
+    """A layer with only the properties that the style reads."""
     features = [
         {
             "type": "Feature",
@@ -110,7 +108,7 @@ def _width(at_10: float, at_15: float) -> list[Any]:
 
 
 def _city_layers(palette: Palette) -> list[tuple[str, dict[str, Any]]]:
-    """Layers from the bottom up, each with the name of its GeoJSON source."""
+    """Layers from the bottom up, each with its GeoJSON source."""
     round_ends = {"line-cap": "round", "line-join": "round"}
     shade = ["match", ["get", "shade"], 1, palette.district, palette.land]
     wide = ["match", ["get", "rank"], 1, 1.0, 0.7]

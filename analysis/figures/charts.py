@@ -1,4 +1,4 @@
-"""Shared style of plotly figures: background, fonts, margins, and an empty figure."""
+"""Shared style of plotly figures."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -18,7 +18,7 @@ PLOT_CONFIG: Final[dict[str, Any]] = {
 
 
 def escape_tags(text: object) -> str:
-    """Escape text from data, so that plotly reads no tag or entity in it.
+    """Escape text from data, so that plotly finds no tag or entity in it.
 
     >>> escape_tags('<a href="https://x.y">Fish & Chips</a>')
     '&lt;a href="https://x.y"&gt;Fish &amp; Chips&lt;/a&gt;'
@@ -34,16 +34,15 @@ def assembled(
     height: int,
     margin: dict[str, int] | None = None,
 ) -> go.Figure:
-    """A figure of plain dictionaries in the shared style; faster than `styled`, because plotly does not check it.
+    """A figure of plain dictionaries in the shared style; plotly does not validate it, which saves time.
 
     Args:
         data: traces, each with its ``type``.
-        layout: what differs from the house style; ``annotations`` are from `note`.
+        layout: differences from the shared style; ``annotations`` are from `note`.
     """
     style = _house_style(layout, palette, height, margin)
     whole = _merged(style, layout)
-    # Plotly Express does the same with what it made itself; the tests let plotly check every such figure.
-    # With a template of its own, were it empty, plotly does not work out its default one, which nobody sees.
+    # Tests let plotly validate every such figure. The empty template stops plotly from computing its default one.
     figure = go.Figure(data=[dict(trace) for trace in data], layout={**whole, "template": {}}, _validate=False)
     figure.layout.template = None
     return figure
@@ -52,8 +51,8 @@ def assembled(
 def styled(figure: go.Figure, palette: Palette, *, height: int, margin: dict[str, int] | None = None) -> go.Figure:
     """Apply the shared style: transparent background, one font, no legend, no zoom by dragging.
 
-    The layout is merged as plain dictionaries and validated once: plotly's own updates took seven times as long. Its
-    default template, 7 kB in each figure, is left out; its visible parts are set here.
+    The layout is merged as plain dictionaries and validated once; plotly's own updates took seven times as long.
+    Plotly's default template, 7 kB in each figure, is left out.
     """
     figure.layout.template = None
     there = figure.layout.to_plotly_json()
@@ -100,13 +99,12 @@ def _house_style(
 
 
 def note(x: float | str, y: float | str, text: str, colour: str, size: float = 13, **more: Any) -> dict[str, Any]:
-    """A text without an arrow; (x, y) is its left end unless ``more``, plotly's fields, says otherwise."""
+    """Text without an arrow; (x, y) is its left end unless ``more`` (plotly's fields) says otherwise."""
     place = {"x": x, "y": y, "xanchor": "left", "yanchor": "middle"}
     return place | {"text": text, "showarrow": False, "font": {"color": colour, "size": size}} | more
 
 
 def _own_standoff(axis: Mapping[str, Any]) -> dict[str, Any]:
-    """Distance between an axis and its title, if the figure sets one."""
     standoff = axis.get("title", {}).get("standoff")
     return {} if standoff is None else {"title": {"standoff": standoff}}
 

@@ -1,6 +1,6 @@
-"""Figures of a comparison: differences by transition count, and by seed, in points.
+"""Figures of a comparison in points: differences by transition count, and by seed.
 
-A is the baseline's grey, B the model's blue. A full disc is a clear difference, an open one a tie.
+A is grey, B is blue. A full disc is a clear difference, an open one a tie.
 """
 
 import math
@@ -25,7 +25,6 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
 
     Args:
         bins: `analysis.compare.comparison.Comparison.bins`.
-        a, b: the sides' names.
     """
     figure = go.Figure()
     known = bins[bins["n"] > 0]
@@ -125,7 +124,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
 
 
 def plot_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> go.Figure:
-    """The share that each side finds of rare, frequent and all cases, for a room.
+    """The share of rare, frequent and all cases that each side finds, for Present.
 
     Args:
         rows: `analysis.compare.comparison.Comparison.rows` of a hit rate.

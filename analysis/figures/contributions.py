@@ -52,7 +52,7 @@ def waterfall(entry: Candidate) -> list[Bar]:
 
 
 def group_colour(group: str, palette: Palette) -> str:
-    """The colour of a group: the user's own past, where people go from here, or neither."""
+    """Colour of a group: the user's own past, transitions from here, or neither."""
     if group in (PAST, TIME, CORRECTION):
         return palette.revisits.fill
     return palette.paths.fill if group in (TRANSITIONS, PATHS) else palette.unseen
@@ -62,7 +62,7 @@ class Row(NamedTuple):
     """A row of the chart: a group, a term of an open group, or the score.
 
     Attributes:
-        y: its height, in rows from the top.
+        y: position in rows from the top.
         group: that it opens or belongs to; empty for the score.
         bars: of both places.
     """
@@ -104,11 +104,7 @@ def rows_of(shown: CaseExplanation, opened: Collection[str]) -> list[Row]:
 
 
 def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Collection[str] = ()) -> Element:
-    """The target, the runner-up, and the difference, row by row; a click on a row brings its group.
-
-    Args:
-        opened: the groups whose terms are shown.
-    """
+    """The target, the runner-up, and the difference, row by row; a click on a row returns its group."""
     hues = [palette.of_role(role) for role in shown.roles]
     rows = rows_of(shown, opened)
     scale = _scale([bar for row in rows for bar in row.bars])
@@ -141,12 +137,11 @@ def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Coll
 
 
 def contributions_height(shown: CaseExplanation, opened: Collection[str]) -> int:
-    """Of the picture, in pixels."""
+    """Height of the picture in pixels."""
     return round(ROW_PX + sum(_height(row) for row in rows_of(shown, opened)) + 2)
 
 
 def describe_contributions(shown: CaseExplanation) -> str:
-    """The figure as text, for screen readers."""
     said = []
     for entry in (shown.a, shown.b):
         listed = ", ".join(f"{part_label(group)} {signed_points(value)}" for group, value in entry.groups.items())
@@ -155,11 +150,7 @@ def describe_contributions(shown: CaseExplanation) -> str:
 
 
 def _scale(bars: Iterable[Bar], least: float = 1e-6) -> tuple[float, float]:
-    """Lowest and highest end of some bars, including 0.
-
-    Args:
-        least: how far apart they are at least.
-    """
+    """Lowest and highest end of some bars, including 0; they differ by at least ``least``."""
     ends = [0.0, *(end for bar in bars for end in bar.ends)]
     low, high = min(ends), max(ends)
     extra = max(0.0, least - (high - low))
@@ -173,7 +164,6 @@ def _height(row: Row) -> float:
 def _cells(
     row: Row, bar: Bar, scale: tuple[float, float], fill: str, score_colour: str, palette: Palette
 ) -> tuple[Element, Element]:
-    """A bar, and its number to the right of it."""
     low, high = scale
     left, right = sorted((end - low) / (high - low) for end in bar.ends)
     look = {

@@ -49,7 +49,7 @@ class Gates(NamedTuple):
 
     Attributes:
         counts: of candidates, in equal parts of [-1, 1].
-        own: gates of the marked places, None where none acts.
+        own: gates of the marked places; None where none acts.
     """
 
     counts: Sequence[int]
@@ -71,11 +71,11 @@ def plot_curves(
     columns: int = COLUMNS,
     row_height: int = ROW,
 ) -> go.Figure:
-    """Each curve on the scale that it is learned on, labelled in its unit.
+    """Each curve on the scale that it was learned on, with labels in its unit.
 
     Args:
-        marks, roles: values of places on each curve, and what these places are.
-        others: the curves of other seeds, as thin lines.
+        marks, roles: values of places on each curve, and the roles of these places.
+        others: curves of other seeds, as thin lines.
         row_height: pixels of each row of panels.
     """
     panels: list[Curve | Gates] = [*curves, *([gates] if gates is not None else [])]
@@ -120,7 +120,6 @@ def plot_curves(
 
 
 def describe_curves(curves: Sequence[Curve]) -> str:
-    """The figure as text, for screen readers."""
     ends = [(curve_label(curve.name), min(curve.points), max(curve.points)) for curve in curves]
     said = "; ".join(f"{name} from {signed_points(low)} to {signed_points(high)} points" for name, low, high in ends)
     return said.replace(MINUS, "minus ")
@@ -130,7 +129,7 @@ def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
     """Positions and labels of an axis of values.
 
     Args:
-        closest: share of the axis between two labels.
+        closest: smallest distance of labels, as a share of the axis.
     """
     if curve.unit == "yes":
         return {"tickvals": [0, 1], "ticktext": ["no", "yes"]}
@@ -145,7 +144,7 @@ def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
 
 
 def _wanted_ticks(curve: Curve) -> dict[float, str]:
-    """Labels by amount; the first ones win where there is little space."""
+    """Labels by amount, the most useful first."""
     if curve.name in RATIOS:
         return {RATIOS[curve.name] * math.log(ratio): f"{ratio:,g}×" for ratio in _RATIOS}
     if curve.name == "new_lately":
@@ -154,14 +153,14 @@ def _wanted_ticks(curve: Curve) -> dict[float, str]:
 
 
 def _across(curve: Curve, value: float) -> float:
-    """Position of a value on the axis; sums of path weights are on a log scale with space for 0."""
+    """Position of a value on the axis; sums of path weights are on a log scale that includes 0."""
     if curve.unit != "path weight" or len(curve.knots) == 1:
         return value
     return math.log1p(max(0.0, value) / curve.knots[1])
 
 
 def _step(span: float) -> float:
-    """Points between grid lines: at most six over the span."""
+    """Points between grid lines, at most six over the span."""
     return next((step for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if span / step <= 6), 100.0)
 
 
@@ -185,7 +184,6 @@ def _curve(
 
 
 def _line(curve: Curve, line: dict[str, Any]) -> dict[str, Any]:
-    """Points of a curve in the values that it reads; one point if there is one knot."""
     last = len(curve.knots) - 1
     values = np.interp(np.linspace(0, last, _PIECES * last + 1), range(last + 1), curve.knots).tolist()
     return {
@@ -214,7 +212,7 @@ def _mark(x: float, y: float, role: Role, palette: Palette) -> dict[str, Any]:
 
 
 def _density(curve: Curve, strip: tuple[float, float], palette: Palette) -> dict[str, Any]:
-    """How many candidates are between neighbouring knots, for each stretch of the axis."""
+    """Density of candidates between neighbouring knots."""
     ends = [_across(curve, knot) for knot in curve.knots]
     widths = [end - start for start, end in itertools.pairwise(ends)]
     dense = [count / width for count, width in zip(curve.density, widths, strict=True)]

@@ -1,4 +1,4 @@
-"""The kinds of deck.gl layers on our maps; sizes in pixels, rows as pydeck writes them."""
+"""The kinds of deck.gl layers on our maps; sizes in pixels."""
 
 from typing import Any, Final
 
@@ -15,7 +15,6 @@ _FONT: Final[Any] = pdk.types.String('"Source Sans", sans-serif')
 
 
 def deck(layers: list[pdk.Layer], camera: Camera, map_style: str) -> pdk.Deck:
-    """A deck with our tooltip that opens at a camera."""
     return pdk.Deck(
         layers=layers,
         initial_view_state=pdk.ViewState(
@@ -49,7 +48,6 @@ def discs(
 
 
 def lines(name: str, data: pd.DataFrame, start: str, end: str, *, colour: list[int] | str, width: float) -> pdk.Layer:
-    """Straight lines between two columns of positions."""
     return pdk.Layer(
         "LineLayer",
         id=name,
@@ -105,7 +103,7 @@ def texts(
 def names(
     data: pd.DataFrame, colours: dict[str, str], palette: Palette, *, name: str = "names", size: int = 14
 ) -> pdk.Layer:
-    """Labels on plates: ``at, text, shift, anchor`` and ``of``, which gives the colour."""
+    """Labels on plates: ``at, text, shift, anchor`` and ``of`` for the colour."""
     return pdk.Layer(
         "TextLayer",
         id=name,
@@ -133,7 +131,7 @@ def names(
 
 
 def scale(bar: ScaleBar, palette: Palette) -> list[pdk.Layer]:
-    """A scale bar, fixed to the ground so that it is right at every zoom."""
+    """A scale bar that is fixed to the ground, so it is right at every zoom."""
     ends = pd.DataFrame({"from": [bar.ends[0]], "to": [bar.ends[1]]})
     words = pd.DataFrame(
         {"at": [bar.ends[0]], "text": [bar.text], "shift": [[0, -11]], "anchor": ["start"], "of": ["scale"]}

@@ -1,4 +1,4 @@
-"""Pictures made of page elements: a browser shows them without loading a chart library."""
+"""Pictures of page elements, which need no chart library."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,8 +14,7 @@ def element(tag: str, *children: "Element | str", style: Mapping[str, object] | 
     """One element of a page.
 
     Args:
-        style: CSS properties, with underscores for hyphens.
-        named: further attributes, with underscores for hyphens.
+        style, named: CSS properties and further attributes, with underscores for hyphens.
 
     >>> element("b", "Café <3", style={"font_size": "13px"}, aria_hidden="true")
     ['b', {'aria-hidden': 'true', 'style': 'font-size: 13px'}, 'Café <3']
@@ -41,6 +40,6 @@ def words_in(drawn: Element) -> list[str]:
 
 
 def picks_in(drawn: Element) -> list[str]:
-    """What clicks on a picture can bring, in reading order."""
+    """What clicks on a picture can return, in reading order."""
     here = [drawn[1][PICK]] if PICK in drawn[1] else []
     return here + [pick for child in drawn[2:] if not isinstance(child, str) for pick in picks_in(child)]

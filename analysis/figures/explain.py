@@ -1,4 +1,4 @@
-"""Pictures of one explanation: the two-hop paths, of which a click cuts one, and the visits over time."""
+"""Pictures of one explanation: two-hop paths and visits over time."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,15 +21,15 @@ VISITS_PX: Final = 140
 
 
 def paths_height(num_paths: int) -> int:
-    """Height of the picture of so many paths, in pixels."""
+    """Height of the picture in pixels."""
     return _EDGES_PX + _PATH_PX * min(max(num_paths, 1), _MOST_PATHS)
 
 
 def draw_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[PathTerms] = ()) -> Element:
-    """Source, middle places and target, strongest path on top; a click on a middle place brings its POI.
+    """Source, middle places and target, strongest path on top; a click on a middle place returns its POI.
 
     Args:
-        cut: paths that edits have taken away, drawn dashed.
+        cut: paths that edits removed, drawn dashed.
     """
     gone = {path.middle for path in cut}
     paths = sorted([*explanation.paths, *cut], key=lambda path: -path.product)[:_MOST_PATHS]
@@ -38,7 +38,7 @@ def draw_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[
     for at, path in enumerate(paths):
         y = _EDGES_PX / 2 + _PATH_PX * (at + 0.5)
         is_cut = path.middle in gone
-        # Across 1000 units, however wide the picture is; a quarter of the way the curve has come half of its height.
+        # 1000 units span the picture's width.
         curve = f"M {1000 * _SOURCE} {height / 2} Q 260 {y} 500 {y} Q 740 {y} {1000 * _TARGET} {height / 2}"
         look = {
             "fill": "none",
@@ -75,7 +75,7 @@ def draw_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[
 
 
 def _word(x: float, y: float, text: str, **look: object) -> Element:
-    """A text around a point: a share of the width, and pixels from the top."""
+    """Text centred at a share of the width and pixels from the top."""
     placed = {"position": "absolute", "left": share(x), "top": f"{y:g}px", "transform": "translate(-50%, -50%)"}
     return element("div", text, style=placed | {"text_align": "center"} | look)
 
@@ -98,7 +98,7 @@ def _middle(path: PathTerms, y: float, palette: Palette, *, is_cut: bool) -> Ele
 
 
 def draw_visits(explanation: CaseExplanation, palette: Palette) -> Element:
-    """Timelines of the target and the runner-up; one dot per visit, now at the right."""
+    """Timelines of the target and the runner-up; one dot per visit, with now at the right."""
     start = max(explanation.first_days_ago, 1e-3)
     hues = [palette.of_role(role) for role in explanation.roles]
     rows = []

@@ -1,4 +1,4 @@
-"""The map of an explanation: where the user is, the two places compared, and the two-hop paths between."""
+"""The map of an explanation: the source, the two places compared, and two-hop paths."""
 
 import pandas as pd
 import pydeck as pdk
@@ -16,7 +16,7 @@ NARROWEST_PX = 245
 
 
 def explain_deck(explanation: CaseExplanation, opened: Workspace, *, map_style: str, palette: Palette) -> pdk.Deck:
-    """Paths in green (wider for a larger share), the source a full dot, the truth a ring, predictions discs."""
+    """Two-hop paths (wider for a larger share), the source as a full dot, the truth as a ring, predictions as discs."""
     marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
     layers = [
         *deck_layers.scale(scale_bar(marks.camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2)), palette),
@@ -35,13 +35,12 @@ def explain_deck(explanation: CaseExplanation, opened: Workspace, *, map_style: 
 
 
 def name_colours(palette: Palette) -> dict[str, str]:
-    """The colour of a name by the role of its place."""
     roles = {"truth": palette.of_role("truth"), "model": palette.of_role("model"), "other": palette.of_role("other")}
     return {"source": palette.ink} | {role: hue.text for role, hue in roles.items()}
 
 
 def mark_colours(of: str, palette: Palette) -> tuple[str | None, str]:
-    """Fill, None for a ring, and rim of a place."""
+    """Fill (None for a ring) and rim of a place."""
     if of == "source":
         return palette.ink, palette.land
     hue = palette.truth if of == "truth" else palette.of_role("model" if of == "model" else "other")

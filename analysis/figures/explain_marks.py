@@ -18,12 +18,11 @@ MIDDLE_PX = 5.0
 
 @dataclass(frozen=True, eq=False)
 class ExplainMarks:
-    """The marks of an explanation; pixels are right of and below the map's middle.
+    """The marks of an explanation; x and y are pixels right of and below the map's middle.
 
     Attributes:
-        places: the source, the target and its runner-up: ``of`` (source, truth, model, other), ``name, at, x, y, r,
-            tip``.
-        middles: the middles of two-hop paths: ``at, x, y, r, tip``.
+        places: source, target and runner-up: ``of`` (source, truth, model, other), ``name, at, x, y, r, tip``.
+        middles: of two-hop paths: ``at, x, y, r, tip``.
         two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
         names: ``at, x, y, text, shift, anchor, of``.
     """

@@ -49,15 +49,15 @@ def place_labels(
     half_size: tuple[float, float] = (365.0, 260.0),
     narrowest: tuple[float, float] | None = None,
 ) -> list[Label]:
-    """Put each name next to its mark, near or a little farther, where it covers nothing; else leave it out.
+    """Put each name next to its mark where it covers nothing, or leave it out.
 
     Args:
         texts: names, the most important first.
         x, y: marks in pixels from the map's middle, y downwards.
         gap: distance in pixels between a mark's middle and its name.
-        obstacles: rows of x, y and radius in pixels of all discs, which no name may cover.
-        half_size: half the map's width and height in pixels, so that names are not cut off.
-        narrowest: the same of the narrowest window; a name that finds room there is cut off nowhere.
+        obstacles: x, y and radius in pixels of all discs, which no name may cover.
+        half_size: half the map's width and height in pixels.
+        narrowest: the same of the narrowest window, which is tried first.
     """
     taken: list[Box] = []
     placed = []
@@ -84,7 +84,7 @@ def label_table(marks: pd.DataFrame, placed: list[Label]) -> pd.DataFrame:
     """Placed names as rows of a map's layer.
 
     Args:
-        marks: the marks with ``at, x, y, of``, in the order of their names.
+        marks: with ``at, x, y, of``, in the order of their names.
     """
     names = marks.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
     names["text"] = [label.text for label in placed]
@@ -94,12 +94,11 @@ def label_table(marks: pd.DataFrame, placed: list[Label]) -> pd.DataFrame:
 
 
 def shorten(text: str, at_most: int = MAX_CHARACTERS) -> str:
-    """A name in at most 30 characters."""
     return text if len(text) <= at_most else text[: at_most - 1].rstrip() + "…"
 
 
 def label_box(label: Label, x: float, y: float) -> Box:
-    """The box of a label's plate, with its mark at x, y."""
+    """The box of a label's plate; its mark is at x, y."""
     width = CHARACTER_PX * len(label.text) + PADDING_PX
     left = (
         x + label.shift_x - {"start": PADDING_PX / 2, "middle": width / 2, "end": width - PADDING_PX / 2}[label.anchor]
@@ -111,7 +110,7 @@ def label_box(label: Label, x: float, y: float) -> Box:
 def _options(index: int, text: str, gap: float) -> list[Label]:
     placed = []
     for anchor, side_x, side_y in _SIDES:
-        # Next to a mark the plate's padding counts, above and below it half its height.
+        # Horizontally the plate's padding counts, vertically half its height.
         dx = side_x * (gap + PADDING_PX / 2)
         dy = side_y * (gap + HEIGHT_PX / 2)
         placed.append(Label(index, text, round(dx, 1), round(dy, 1), anchor))
@@ -128,7 +127,6 @@ def _meet(box: Box, other: Box) -> bool:
 
 
 def _covers(box: Box, discs: np.ndarray) -> bool:
-    """Whether the box overlaps any disc."""
     if not len(discs):
         return False
     near_x = np.clip(discs[:, 0], box[0], box[2])

@@ -28,16 +28,14 @@ PICTURE_PX: Final = 310
 def draw_accuracy_by_count(
     table: pd.DataFrame, *, by: str, tail_up_to: int | None, reference: str, chosen: str | None = None, palette: Palette
 ) -> Element:
-    """Bars by how often the transition or the place was seen; ticks mark the other model, n is below each bin.
+    """Bars by how often the transition or the place was seen; ticks mark the other model.
 
-    A click on a bar brings the text of its `CaseSelection`.
+    A click on a bar returns the text of its `CaseSelection`.
 
     Args:
         table: from `accuracy_by_count`, with a reference.
-        by: the column that was counted over.
         tail_up_to: bins up to this count are on a grey band in full colour; None for no tail.
-        reference: the other model's name.
-        chosen: text of the selection whose cases are listed.
+        chosen: text of the current selection.
     """
     top = accuracy_axis(table)
     ticks = [level for level in (0.0, 0.5, 1.0) if level <= top] if top > 0.5 else [0.0, round(top / 2, 3)]
@@ -78,7 +76,7 @@ def draw_accuracy_by_count(
 
 
 def _at(value: float, top: float, **look: object) -> dict[str, object]:
-    """Where a value lies above the axis, as CSS."""
+    """CSS for a value's position above the axis."""
     placed = {
         "position": "absolute",
         "bottom": f"{_BARS_PX * min(value / top, 1):.1f}px",
@@ -98,7 +96,7 @@ def _column(
     faint: bool,
     chosen: str | None,
 ) -> Element:
-    """A bin: bar, interval, the other model's tick; under it the count and the number of cases."""
+    """A bin: bar, interval, the other model's tick, count, and number of cases."""
     known, marks, said = row["n"] > 0, [], "no case"
     if known:
         fill = mix(palette.model.fill, palette.page, 0.42) if faint else palette.model.fill
@@ -139,13 +137,12 @@ def accuracy_axis(table: pd.DataFrame) -> float:
 def draw_cohorts(
     table: pd.DataFrame, reference: str, eta: int, *, chosen: str | None = None, palette: Palette
 ) -> Element:
-    """The four cohorts of rare transitions as cells; a click brings the text of a cell's `CaseSelection`.
+    """The four cohorts of rare transitions as cells; a click returns the text of a cell's `CaseSelection`.
 
     Args:
         table: from `accuracy_by_cohort`, with a reference.
-        reference: the other model's name.
         eta: a transition is rare up to this count.
-        chosen: text of the selection whose cases are listed.
+        chosen: text of the current selection.
     """
     head = {"font_weight": 700, "text_align": "center", "align_self": "end"}
     side = {
@@ -206,11 +203,11 @@ def _cell(row: dict[Hashable, Any], reference: str, selection: str, chosen: str 
 
 
 def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:
-    """Candidates, coverage and signal to noise for N = 1..5 in three panels; the model's N is filled (Fig. 5).
+    """Candidates, coverage and signal to noise for N = 1..5 (Fig. 5).
 
     Args:
         hops: rows of `recap.dataset_statistics.hop_statistics`.
-        chosen: the N to mark.
+        chosen: the model's N, which is filled.
     """
     panels = (
         ("Candidates<br>a place", "avg_candidates", "{:,.0f}"),
@@ -250,7 +247,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
 
 
 def _near_line(values: list[float]) -> list[str]:
-    """Where each number goes so that the line does not cross it: away from the steeper side."""
+    """Sides of the numbers, away from the steeper part of the line."""
     sides = []
     for before, value, after in zip([None, *values[:-1]], values, [*values[1:], None], strict=True):
         if before is None:

@@ -1,4 +1,4 @@
-"""The maps of a case and of an explanation as PNGs without a browser: the marks of `walk_deck` and `explain_deck`."""
+"""The marks of `walk_deck` and `explain_deck` as PNGs, without a browser."""
 
 from itertools import pairwise
 
@@ -26,18 +26,13 @@ from recap import columns as c
 
 
 def draw_walk_image(marks: WalkMarks, ground: Ground, *, palette: Palette) -> bytes:
-    """The marks over the map's ground.
-
-    Returns:
-        A PNG of 1520 x 1080 pixels.
-    """
+    """The marks over the map's ground, as a PNG of 1520 x 1080 pixels."""
     image, _ = draw_ground(ground, marks.camera, palette)
     draw_marks(image, marks, palette)
     return to_png(image)
 
 
 def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
-    """Draw the marks on a ground with their camera."""
     draw = ImageDraw.Draw(image)
     _draw_two_hops(draw, marks, palette)
     walked = [on_picture(x, y) for x, y in zip(marks.walked["x"], marks.walked["y"], strict=True)]
@@ -58,7 +53,7 @@ def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
 
 
 def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette: Palette) -> bytes:
-    """Two-hop paths, the source and the two places compared, over the map's ground; a PNG as `draw_walk_image`'s."""
+    """Two-hop paths, the source and the two places over the map's ground, as a PNG of 1520 x 1080 pixels."""
     marks = explain_marks(explanation, ground.opened, size=SIZE)
     image, draw = draw_ground(ground, marks.camera, palette)
     _draw_two_hops(draw, marks, palette)

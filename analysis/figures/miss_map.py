@@ -19,7 +19,7 @@ NARROWEST_PX = 360
 
 
 def miss_deck(cells: pd.DataFrame, *, k: int, map_style: str, palette: Palette) -> pdk.Deck:
-    """The deck of `analysis.long_tail.miss_map.miss_cells`; at least one cell."""
+    """The deck of at least one cell of `analysis.long_tail.miss_map.miss_cells`."""
     ends = [np.concatenate([cells[low], cells[high]]) for low, high in (("south", "north"), ("west", "east"))]
     camera = fit_camera(*ends, width_px=MAP_SIZE[0], height_px=MAP_SIZE[1], padding_px=20)
     squares = [_square(cell, k, palette) for cell in rows(cells)]

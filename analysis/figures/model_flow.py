@@ -1,6 +1,6 @@
 """Diagram of the model: inputs, readers, bands as wide as what they add, the score, the rank.
 
-Units: one across is a hundredth of the width, one down is a pixel.
+Units: x in hundredths of the width, y in pixels.
 """
 
 from typing import Any, Final
@@ -37,7 +37,7 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
     """Draw the model with one of two places; its boxes can be clicked.
 
     Args:
-        place: 0 for the place explained, 1 for its runner-up.
+        place: 0 for the explained place, 1 for its runner-up.
         opened: the part whose box is marked.
     """
     data: list[dict[str, Any]] = []
@@ -81,7 +81,6 @@ def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str 
 
 
 def describe_flow_picture(flow: ModelFlow, place: int) -> str:
-    """The figure as text, for screen readers."""
     entry = flow.places[place]
     added = [f"{part.title} {signed_points(part.adds[place])}" for part in flow.parts if part.adds is not None]
     said = f"{entry.name}: {', '.join(added)}; score {points(entry.score)}, {ordinal(entry.rank)}"
@@ -104,7 +103,7 @@ def _scale(flow: ModelFlow) -> float:
 def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
     """Where each band ends, in points below the bar's top.
 
-    Positive bands are stacked downwards; negative ones subtract upwards from the end of the last positive one.
+    Positive bands are stacked downwards. Negative ones subtract upwards from the last positive one.
     """
     levels, down = {}, 0.0
     for part in flow.parts:
@@ -119,7 +118,6 @@ def _levels(flow: ModelFlow, place: int) -> dict[str, float]:
 
 
 def _bar_top(flow: ModelFlow, scale: float) -> float:
-    """Upper end of the bar, where both places' bars begin."""
     rows = sum(part.adds is not None for part in flow.parts)
     highest = max(
         sum(part.adds[place] for part in flow.parts if part.adds is not None and part.adds[place] > 0)
@@ -170,7 +168,6 @@ def _ease(share: np.ndarray) -> np.ndarray:
 
 
 def _token_line(y: float, core: float, palette: Palette) -> dict[str, Any]:
-    """Line from the token's box up to the reader of the check-ins."""
     end = core + _BOX / 2
     x = _INPUT[1] + (45.0 - _INPUT[1]) * np.sin(_STEPS * np.pi / 2)
     down = y + (end - y) * (1 - np.cos(_STEPS * np.pi / 2))
@@ -205,7 +202,6 @@ def _targets(flow: ModelFlow, rows: dict[str, float], bar_top: float) -> dict[st
 def _score(
     flow: ModelFlow, place: int, top: float, scale: float, palette: Palette, *, is_open: bool
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Extent of the score along the bar, and both ranks."""
     entry, other = flow.places[place], flow.places[1 - place]
     hue, other_hue = (palette.of_role(flow.roles[at]) for at in (place, 1 - place))
     ends = sorted((top, top + entry.score * scale))
@@ -235,7 +231,7 @@ def _score(
 
 
 def _both(flow: ModelFlow, part: FlowPart, palette: Palette) -> str:
-    """What a part adds to both places, with colours and signs."""
+    """What a part adds to both places, in HTML."""
     assert part.adds is not None
     pieces = []
     for role, value in zip(flow.roles, part.adds, strict=True):

@@ -71,14 +71,13 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
 
 
 def describe_worth(worth: pd.DataFrame) -> str:
-    """The figure as text, for screen readers."""
     rows = worth.to_dict(orient="records")
     said = [f"without {row['label']} {lost(row['hr'])} HR@20 lost {among_title(row['among'])}" for row in rows]
     return "; ".join(said).replace(MINUS, "minus ")
 
 
 def _parts(worth: pd.DataFrame) -> list[str]:
-    """One row per part, without rows that others repeat."""
+    """Ablations to draw, without those that others repeat."""
     there = list(dict.fromkeys(worth["ablation"]))
     same = {TWO_HOPS} if "time_of_day_and_week" in there else {TWO_HOPS, HISTORY}
     return [name for name in there if name not in same]

@@ -1,4 +1,4 @@
-"""Overview figures: accuracy on rare and frequent transitions as lollipops, and the sorted transition counts."""
+"""Overview figures: accuracy on rare and frequent transitions, and sorted transition counts."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -23,7 +23,7 @@ _LONGEST_NAME: Final = 22
 
 
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
-    """Accuracy of a few models in three panels; the first is the explained one.
+    """Accuracy of a few models in three panels; the explained model is first.
 
     Args:
         groups: from `accuracy_by_group`.
@@ -60,7 +60,6 @@ def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
 def _lollipop(
     row: Mapping[Hashable, Any], y: float, xaxis: str, palette: Palette, *, mine: bool
 ) -> list[dict[str, Any]]:
-    """A grey line over the full range, the found part in colour, and its head."""
     colour = palette.model.fill if mine else palette.baseline
     value = 0.0 if math.isnan(row["value"]) else float(row["value"])
     said = f"{row['value']:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if row["n"] else "n = 0"
@@ -83,11 +82,11 @@ def _lollipop(
 
 
 def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int = 1) -> go.Figure:
-    """Training counts of the distinct test transitions, sorted, on a square-root scale; rare ones are dark (Fig. 9).
+    """Sorted training counts of the distinct test transitions, on a square-root scale; rare ones are dark (Fig. 9).
 
     Args:
         distribution: from `transition_distribution`.
-        eta: frequent ends where a transition occurred at most this often.
+        eta: a transition is rare up to this count.
     """
     figure = go.Figure()
     for row in distribution.to_dict(orient="records"):

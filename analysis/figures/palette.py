@@ -1,4 +1,4 @@
-"""One colour per meaning, light and dark (based on Okabe-Ito); the theme file has the same values."""
+"""One colour per meaning, light and dark (based on Okabe-Ito). The theme file repeats these values."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -15,7 +15,7 @@ class Hue:
     Attributes:
         fill: for marks.
         text: for words, at least 4.5:1 on the page.
-        chip: ground of a badge.
+        chip: background of a badge.
     """
 
     fill: str
@@ -33,9 +33,8 @@ class Palette:
         revisits: the user's own past.
         paths: two hops and the graph token.
         baseline: counting baselines and the core score.
-        ink, quiet, grid: text, quiet text, grid lines.
-        page: the page's ground.
-        band: ground behind the tail, a grey and never a hue.
+        page: background of the page.
+        band: background of the tail, always a grey.
         head, tail: greys of head and tail.
     """
 
@@ -63,11 +62,10 @@ class Palette:
     shore: str
 
     def density(self, level: int) -> str:
-        """Colour of dense areas, level 1 to 3: a little darker, or lighter in the dark theme."""
+        """Colour of dense areas, level 1 to 3."""
         return mix(self.quiet, self.land, 0.055 * level)
 
     def of_role(self, role: Role) -> Hue:
-        """The colour of a place in a comparison of two."""
         if role == "other":
             return Hue(self.baseline, self.quiet, self.band)
         return self.truth if role == "truth" else self.model
@@ -130,7 +128,7 @@ def palette_of(theme: str | None) -> Palette:
 
 
 def rgb(colour: str, alpha: int = 255) -> list[int]:
-    """A hex colour as the list deck.gl takes.
+    """A hex colour for deck.gl.
 
     >>> rgb("#0072B2", 200)
     [0, 114, 178, 200]
@@ -139,7 +137,7 @@ def rgb(colour: str, alpha: int = 255) -> list[int]:
 
 
 def translucent(colour: str, opacity: float) -> str:
-    """A hex colour as the rgba text plotly takes."""
+    """A hex colour as rgba text for plotly."""
     red, green, blue, _ = rgb(colour)
     return f"rgba({red},{green},{blue},{opacity:g})"
 

@@ -1,4 +1,4 @@
-"""Check-ins as dots on the world's shores, to see whether latitude and longitude are right."""
+"""Check-ins as dots on the world's shores, to check latitude and longitude."""
 
 import numpy as np
 from PIL import Image, ImageDraw
@@ -10,16 +10,16 @@ from analysis.geography import fit_camera, unwrap_longitudes
 
 
 def draw_points(latitude: np.ndarray, longitude: np.ndarray, palette: Palette) -> tuple[bytes, bool]:
-    """A picture of points.
+    """Draw points.
 
     Args:
         latitude, longitude: degrees, at least one point.
 
     Returns:
-        A PNG, and whether the points are on land: if not, the two columns may be swapped.
+        A PNG, and whether the points are on land; if not, the two columns may be swapped.
     """
     longitude = unwrap_longitudes(longitude)
-    # The middle of the points: a single stray one would make all others a dot.
+    # Without outliers, which would shrink all other points to a dot.
     (south, north), (west, east) = (np.quantile(values, [0.005, 0.995]) for values in (latitude, longitude))
     inside = (latitude >= south) & (latitude <= north) & (longitude >= west) & (longitude <= east)
     latitude, longitude = latitude[inside], longitude[inside]

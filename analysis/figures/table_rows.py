@@ -6,5 +6,5 @@ import pandas as pd
 
 
 def rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    """One dict for each row, whatever the version of pandas."""
+    """One dict for each row, in every version of pandas."""
     return [{str(name): value for name, value in row.items()} for row in table.to_dict("records")]

@@ -1,4 +1,4 @@
-"""A training's curves over its curriculum; each stage has the colour of what it switched on."""
+"""A training's curves over its curriculum; each stage has the colour of its new part."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -28,8 +28,8 @@ def plot_training(
 
     Args:
         table: ``epoch, series, value`` from `curve_table`.
-        spans: the curriculum; drawn over all planned epochs, also those still to come.
-        levels: what each counter reaches over all cases of the same kind, drawn as dashed lines.
+        spans: the curriculum over all planned epochs.
+        levels: each counter's value over all cases of the same kind, drawn as dashed lines.
     """
     figure = go.Figure()
     fills = {"core": palette.band, "paths": palette.paths.chip, "revisits": palette.revisits.chip}
@@ -52,7 +52,6 @@ def plot_training(
             x=rows["epoch"],
             y=rows["value"],
             mode="lines+markers",
-            # A dot where the line ends: that is where the training stands.
             marker={"size": [0] * (len(rows) - 1) + [8], "line": {"width": 0}},
             line={"color": palette.model.fill, "width": 2.5, "dash": _DASHES.get(str(series), "dash")},
             name=str(series),
@@ -74,7 +73,7 @@ def plot_training(
 def _draw_levels(
     figure: go.Figure, levels: Mapping[str, float], table: pd.DataFrame, epochs: int, palette: Palette
 ) -> None:
-    """Shapes and names, not traces, so that only the curves react to the mouse; the higher line has its name above."""
+    """Draw shapes and names instead of traces, so that only the curves react to the mouse."""
     late = bool((table["epoch"] > 0.6 * epochs).any())  # then the curves' own names are at the right
     for place, (label, value) in enumerate(sorted(levels.items(), key=lambda level: -level[1])):
         figure.add_hline(y=value, line={"color": palette.quiet, "width": 1.2, "dash": "10px,8px"})

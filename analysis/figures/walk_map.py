@@ -1,4 +1,4 @@
-"""The map of one case in a browser: path so far, predictions sized by their share, the truth, revisits, two hops."""
+"""The map of one case in a browser: path so far, predictions, the truth, revisits, two hops."""
 
 from itertools import pairwise
 
@@ -16,7 +16,7 @@ def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int
     """The deck of one case's marks.
 
     Args:
-        chosen: the place that a ring marks; nothing where none is, or it has no disc.
+        chosen: a place to mark with a ring, if it has a disc.
         map_style: from `basemap_style`, or the address of an online style.
     """
     layers = [
@@ -28,7 +28,7 @@ def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int
             "source", marks.source[["at", "r", "tip"]], fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0
         ),
         *(_ring_layers(marks, palette) if len(marks.ring) else []),
-        # Always there: a layer that comes and goes would have the browser build those after it again.
+        # Always present; otherwise the browser would rebuild the layers after it.
         deck_layers.discs("chosen", marks.chosen(chosen), fill=None, line=rgb(palette.ink), line_px=2.0),
         deck_layers.names(marks.names, name_colours(palette), palette),
     ]
@@ -36,17 +36,15 @@ def walk_deck(marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int
 
 
 def name_colours(palette: Palette) -> dict[str, str]:
-    """The colour of a name by what it names."""
     return {"source": palette.ink, "truth": palette.truth.text, "model": palette.model.text}
 
 
 def rank_ink(palette: Palette) -> str:
-    """The colour of numbers on discs."""
     return palette.page if palette.theme == "light" else palette.water
 
 
 def revisit_shift(radius: float) -> tuple[float, float]:
-    """Where the dot of a known place is on a disc's rim, in pixels from its middle."""
+    """Position of a known place's dot on a disc's rim, in pixels from its middle."""
     return round(0.72 * radius, 1), round(-0.72 * radius, 1)
 
 
@@ -76,7 +74,7 @@ def _ring_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
 
 
 def _walked_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
-    """The path so far: segments that get darker towards now, and numbered stops."""
+    """The path so far: segments that darken towards now, and numbered stops."""
     segments = pd.DataFrame(
         [
             {"from": a, "to": b, "colour": rgb(palette.ink, 45 + round(195 * strength))}

@@ -1,7 +1,7 @@
-"""The marks of one case's map, as tables; `walk_map` draws them in a browser, `map_image` as a picture.
+"""The marks of one case's map as tables, for `walk_map` and `map_image`.
 
-Pixels are right of and below the map's middle at its opening camera. Every place is drawn at its position. Where discs
-overlap, the better one is on top and its tip names the others; a name that would cover a disc is left out.
+Pixels are right of and below the map's middle at its opening camera. Where discs overlap, the better one is on top and
+its tip names the others. Names that would cover a disc are left out.
 """
 
 from dataclasses import dataclass
@@ -42,11 +42,11 @@ class WalkMarks:
     """The marks of one case.
 
     Attributes:
-        walked: every stop up to now in time order: ``at`` ([longitude, latitude]), ``x, y`` in pixels, ``stop, tip``.
-        stops: the numbered ones, of which none covers another mark: ``at, x, y, r, stop, tip``.
+        walked: stops up to now in time order: ``at`` ([longitude, latitude]), ``x, y`` in pixels, ``stop, tip``.
+        stops: numbered stops, which cover no other mark: ``at, x, y, r, stop, tip``.
         source: one row, ``at, x, y, r, tip``.
         discs: one row per listed place, best first: ``at, x, y, r, poi, name, rank`` (text), ``revisit, truth, tip``
-            and ``covered``, whether a better disc or the source covers its middle.
+            and ``covered`` (whether a better disc or the source covers its middle).
         ring: around the truth, one row or none: ``at, x, y, r, tip``.
         two_hops: ``path`` (three positions), ``x, y`` (three each), ``w`` in pixels, ``tip``.
         middles: ``at, x, y, r, tip``.
@@ -69,13 +69,13 @@ class WalkMarks:
         return 0.78 ** np.arange(len(self.walked) - 1)[::-1]
 
     def chosen(self, poi: int | None) -> pd.DataFrame:
-        """A ring around the disc of a place: ``at, r, tip``; no row if it has no disc."""
+        """A ring around a place's disc: ``at, r, tip``; no row if it has no disc."""
         disc = self.discs[self.discs[c.POI] == poi]
         return disc[["at", "tip"]].assign(r=disc["r"] + RING_PX * disc["truth"] + CHOSEN_PX)
 
     @property
     def round_marks(self) -> np.ndarray:
-        """Rows of x, y and radius of all round marks that a name must not cover."""
+        """x, y and radius of all round marks."""
         tables = [self.source, self.discs, self.ring, self.stops]
         return np.concatenate([table[["x", "y", "r"]].to_numpy(float).reshape(-1, 3) for table in tables])
 
@@ -90,10 +90,10 @@ def walk_marks(
     show_paths: bool = True,
     picture: bool = False,
 ) -> WalkMarks:
-    """Place one case's marks for a camera; parts that the model does not use are not drawn.
+    """Place one case's marks for a camera, without parts that the model does not use.
 
     Args:
-        picture: for `map_image`, which has one size, rather than for a browser's map, which has many.
+        picture: for `map_image`, which has one fixed size.
     """
     walked = _walked(opened, trajectory, int(prediction.case[c.CASE]), camera)
     source = walked.iloc[[-1]].assign(r=SOURCE_PX)
@@ -110,14 +110,14 @@ def walk_marks(
 
 
 def disc_radius_px(weight: np.ndarray) -> np.ndarray:
-    """Disc radii whose area grows with a share of the largest weight."""
+    """Disc radii; the area grows with the share of the largest weight."""
     largest = weight.max() if len(weight) else 1.0
     share = weight / largest if largest > 0 else np.zeros(len(weight))
     return np.maximum(LARGEST_DISC_PX * np.sqrt(share), SMALLEST_DISC_PX)
 
 
 def positions(longitude: np.ndarray, latitude: np.ndarray) -> list[list[float]]:
-    """Pairs in the order that maps take, to a tenth of a metre."""
+    """Pairs of longitude and latitude, to a tenth of a metre."""
     return [[round(float(lon), 6), round(float(lat), 6)] for lon, lat in zip(longitude, latitude, strict=True)]
 
 
@@ -127,7 +127,6 @@ def _at(opened: Workspace, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
 
 
 def _walked(opened: Workspace, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
-    """Every stop up to now: ``at, x, y, poi, stop, tip``."""
     table = trajectory.stops.iloc[: trajectory.stop_of(case)]
     tips = [
         f"Stop {stop}: {name}, {time:%H:%M}"
@@ -140,9 +139,9 @@ def _walked(opened: Workspace, trajectory: Trajectory, case: int, camera: Camera
 def _stops(
     walked: pd.DataFrame, source: pd.DataFrame, discs: pd.DataFrame, ring: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
-    """The source, the listed places, and the numbered stops where nothing else is drawn.
+    """The source, the listed places, and numbered stops that cover nothing.
 
-    Of numbers that would overlap, the latest stays; a mark's tip lists the stops at its place.
+    If numbers would overlap, the latest stays. A mark's tip lists the stops at its place.
     """
     said = [walked.loc[walked[c.POI] == poi, "tip"].tolist() for poi in discs[c.POI]]
     discs = discs.assign(tip=["\n".join([tip, *stops]) for tip, stops in zip(discs["tip"], said, strict=True)])
@@ -167,7 +166,7 @@ def _discs(opened: Workspace, prediction: CasePrediction, camera: Camera, show_t
 
 
 def _ring(opened: Workspace, prediction: CasePrediction, camera: Camera, discs: pd.DataFrame) -> pd.DataFrame:
-    """The truth's ring around its disc or, without a disc, around its place."""
+    """The truth's ring around its disc, or else around its place."""
     target = int(prediction.case[c.TARGET])
     own = discs.loc[discs["truth"], "r"]
     radius = float(own.iloc[0]) + RING_PX if len(own) else LONE_RING_PX
@@ -176,7 +175,7 @@ def _ring(opened: Workspace, prediction: CasePrediction, camera: Camera, discs: 
 
 
 def _stacked(source: pd.DataFrame, discs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Which discs have their middle under another mark, whose tip then names them too."""
+    """Find discs whose middle is under another mark, and add them to that mark's tip."""
     marks = pd.concat([source, discs], ignore_index=True)
     x, y, r, tips = (marks[name].tolist() for name in ("x", "y", "r", "tip"))
     on_top = list(range(len(marks)))  # of each mark the one that is seen at its middle
@@ -212,7 +211,6 @@ def _disc_facts(listed: pd.DataFrame, show_truth: bool) -> dict[str, Any]:
 def _two_hops(
     opened: Workspace, prediction: CasePrediction, camera: Camera, to_truth: bool, show_paths: bool
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Source -> middle -> place, wider where the product of transition probabilities is larger."""
     wanted = set(prediction.candidates.head(prediction.num_best)[c.POI].head(5)) if show_paths else set()
     wanted |= {int(prediction.case[c.TARGET])} if to_truth else set()
     paths = prediction.paths[prediction.paths[c.POI].isin(wanted)]
@@ -233,7 +231,6 @@ def _two_hops(
 
 
 def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
-    """Names of the source, the truth and the best places, where they cover no disc."""
     truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])
     wanted = pd.concat(
