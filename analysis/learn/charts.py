@@ -16,7 +16,7 @@ Meaning = Literal["model", "truth", "revisits", "paths", "baseline", "ink"]
 
 @dataclass(frozen=True)
 class Bar:
-    """A bar: its label, length, the number written next to it, its colour's meaning, and an interval if it has one."""
+    """A bar with its label, written number, colour's meaning and interval."""
 
     label: str
     value: float
@@ -31,9 +31,8 @@ class Bars:
     """Horizontal bars from 0, one below the other.
 
     Attributes:
-        says: a sentence that says what the figure shows.
-        axis: what the length is.
-        top: where the axis ends; None ends it at the longest bar.
+        says: a sentence that describes the figure.
+        top: end of the axis; None ends it at the longest bar.
     """
 
     says: str
@@ -42,15 +41,12 @@ class Bars:
     top: float | None = None
 
     def table(self) -> pd.DataFrame:
-        """The same numbers."""
         rows = {"": [bar.label for bar in self.bars], self.axis: [bar.text for bar in self.bars]}
         return pd.DataFrame(rows)
 
 
 @dataclass(frozen=True)
 class Row:
-    """One row of `Panels`: a value and its text for each column."""
-
     label: str
     values: tuple[float, ...]
     texts: tuple[str, ...]
@@ -61,8 +57,6 @@ class Panels:
     """Upright bars in rows that share their columns, each row on its own scale.
 
     Attributes:
-        columns: labels below.
-        axis: what the columns are.
         chosen, best: columns that are outlined and filled.
     """
 
@@ -74,14 +68,11 @@ class Panels:
     best: int
 
     def table(self) -> pd.DataFrame:
-        """The same numbers."""
         return pd.DataFrame({self.axis: self.columns} | {row.label: row.texts for row in self.rows})
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line of `Lines`."""
-
     label: str
     values: tuple[float, ...]
     meaning: Meaning
@@ -93,8 +84,7 @@ class Lines:
 
     Attributes:
         columns: labels of the positions.
-        at: position of the handle.
-        percent: whether values are shares.
+        at: the handle's position.
     """
 
     says: str
@@ -106,19 +96,15 @@ class Lines:
     digits: int = 2
 
     def text(self, value: float) -> str:
-        """A value as it is written."""
         return f"{value:.0%}".replace("%", " %") if self.percent else f"{value:.{self.digits}f}".replace("-", "−")
 
     def table(self) -> pd.DataFrame:
-        """The same numbers."""
         shown = {line.label: [self.text(value) for value in line.values] for line in self.series}
         return pd.DataFrame({self.axis: self.columns} | shown)
 
 
 @dataclass(frozen=True)
 class Dots:
-    """Places of one meaning."""
-
     label: str
     places: tuple[int, ...]
     meaning: Meaning | Literal["faint"]
@@ -128,7 +114,7 @@ class Dots:
 
 @dataclass(frozen=True)
 class Way:
-    """A line from a place to a place, as thick as it is often taken; dotted where nobody takes it."""
+    """A line between two places, as thick as it is often taken; dotted if nobody takes it."""
 
     source: int
     target: int
@@ -138,13 +124,12 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class PlaceMap:
-    """Places at their positions, without a ground.
+    """Places at their positions on an empty ground.
 
     Attributes:
         latitude, longitude: degrees of every place.
         dots: drawn in this order.
         names: of the places that are named on the map.
-        clickable: whether a click on a place chooses it.
     """
 
     says: str
@@ -156,7 +141,6 @@ class PlaceMap:
     clickable: bool = False
 
     def table(self) -> pd.DataFrame:
-        """How many places of each kind."""
         return pd.DataFrame(
             {"": [dots.label for dots in self.dots], "Places": [len(dots.places) for dots in self.dots]}
         )
@@ -164,19 +148,13 @@ class PlaceMap:
 
 @dataclass(frozen=True, eq=False)
 class Picture:
-    """A figure of another view.
-
-    Attributes:
-        plot: draws it in a palette.
-        rows: the same numbers.
-    """
+    """A figure of another view; ``rows`` are its numbers."""
 
     says: str
     plot: Callable[[Palette], go.Figure]
     rows: pd.DataFrame
 
     def table(self) -> pd.DataFrame:
-        """The same numbers."""
         return self.rows
 
 

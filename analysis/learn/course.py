@@ -11,8 +11,6 @@ from analysis.workspace import Workspace
 
 @dataclass(frozen=True)
 class Entry:
-    """A lesson of the course: its outline, and how it is made for a city."""
-
     outline: Outline
     build: Callable[[Workspace], Lesson]
 

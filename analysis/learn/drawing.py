@@ -15,7 +15,6 @@ _MAP_PX = 430
 
 
 def draw(chart: Chart, palette: Palette) -> go.Figure:
-    """Draw any chart of a lesson."""
     match chart:
         case Bars():
             return _draw_bars(chart, palette)

@@ -1,4 +1,4 @@
-"""A user's own places ranked by how often, how recently and whether just now (Eq. 9).
+"""A user's own places, ranked by how often, how recently and whether they were just visited (Eq. 9).
 
 Shape suffixes: N cases, V pairs of a case and a place visited before it.
 """
@@ -18,12 +18,11 @@ MOST_CASES: Final = 1500
 
 @dataclass(frozen=True)
 class HabitWeights:
-    """Weights of the three statistics, and the two lengths they are measured with.
+    """Weights of the three statistics.
 
     Attributes:
         count, recency, window: points for log(1 + visits), exp(-check-ins since / recency_steps), being in the window.
-        recency_steps: tau, in check-ins.
-        recent_window: L, in check-ins.
+        recency_steps, recent_window: tau and L, in check-ins.
     """
 
     count: float
@@ -33,7 +32,7 @@ class HabitWeights:
     recent_window: int
 
     def points(self, count: np.ndarray, since: np.ndarray) -> np.ndarray:
-        """Points of places visited ``count`` times, ``since`` check-ins ago.
+        """Points of places visited ``count`` times, last ``since`` check-ins ago.
 
         >>> HabitWeights(1.0, 2.0, 0.5, 10.0, 3).points(np.array([1.0]), np.array([3.0])).round(3).tolist()
         [2.675]
@@ -44,12 +43,10 @@ class HabitWeights:
 
 @dataclass(frozen=True, eq=False)
 class Habits:
-    """All places that users visited before a case, for cases whose true place is one of them.
+    """The places that users visited before a case, for cases whose true place is one of them.
 
     Attributes:
-        case_N: number of each case; users_N: its user.
-        case_V: position of each pair's case among N, never falling.
-        poi_V: its place.
+        case_V: position of each pair's case among N, ascending.
         count_V, since_V: the place's visits, and check-ins since the last of them.
         truth_N: pair of the true place.
     """

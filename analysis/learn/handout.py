@@ -1,4 +1,4 @@
-"""The handout of the course: one HTML file that prints, questions first, answers on separate pages."""
+"""The printable handout of the course: one HTML file with questions first and answers on separate pages."""
 
 import re
 from collections.abc import Sequence
@@ -15,10 +15,9 @@ _ENTITY: Final = {"&lt;": "<", "&gt;": ">", "&amp;": "&"}
 
 
 def handout_html(city: str, lessons: Sequence[Lesson | None]) -> str:
-    """The page.
+    """The handout as HTML.
 
     Args:
-        city: the dataset's name.
         lessons: of the course, in order; None leaves a lesson's questions out.
     """
     items = [
@@ -29,7 +28,7 @@ def handout_html(city: str, lessons: Sequence[Lesson | None]) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """Text without the marks of Markdown, whose escaping the template's own replaces.
+    """Text without the marks of Markdown.
 
     >>> plain_text("**Bar \\\\*A\\\\*** and more")
     'Bar *A* and more'

@@ -19,12 +19,12 @@ _SALT: Final = "lesson"
 
 @dataclass(frozen=True)
 class Generalised:
-    """A trail as it may be shown.
+    """The result of generalising a trail.
 
     Attributes:
         fits: users who were in all of its cells.
         cell_km: side of the smallest cell.
-        reached: whether that many users are enough.
+        reached: whether at least k users match.
     """
 
     fits: int
@@ -34,14 +34,14 @@ class Generalised:
 
 @lru_cache(maxsize=16)
 def crowd_at(opened: Workspace, k: int) -> Crowd:
-    """Everyone's points: places of fewer than k users as cells, times as weekday and part of the day."""
+    """Everyone's points; places of fewer than k users are cells, times are weekday and part of the day."""
     rule = Generalisation(salt=_SALT, min_users=k)
     traces = traces_of(opened.dataset)
     return Crowd(traces, MaskedPlaces.generalised(opened, rule), traces.part_of_week(rule.hours))
 
 
 def trail(opened: Workspace, user: int, number: int) -> list[int]:
-    """At most ``number`` distinct places of a user, evenly spread over the order of their first visits."""
+    """At most ``number`` distinct places of a user, evenly spread in the order of first visits."""
     traces = traces_of(opened.dataset)
     own = traces.poi[traces.user == user]
     _, first = np.unique(own, return_index=True)
@@ -51,7 +51,6 @@ def trail(opened: Workspace, user: int, number: int) -> list[int]:
 
 
 def fitting(opened: Workspace, places: list[int]) -> int:
-    """How many users were at all of these places at any time."""
     exact = MaskedPlaces.exact(opened)
     traces = traces_of(opened.dataset)
     return Crowd(traces, exact, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
@@ -61,7 +60,7 @@ def fitting(opened: Workspace, places: list[int]) -> int:
 def generalised_for(opened: Workspace, places: tuple[int, ...], k: int) -> Generalised:
     """The smallest cells, doubled step by step, for which at least k users match.
 
-    As a shared case does (`analysis.sharing.share`); ``reached`` is False where even the widest cells are too fine.
+    As in `analysis.sharing.share`. ``reached`` is False if even the widest cells are too fine.
     """
     traces = traces_of(opened.dataset)
     rule = Generalisation(salt=_SALT, min_users=k)

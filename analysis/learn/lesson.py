@@ -1,6 +1,6 @@
 """The parts of a lesson: a picture and a guess, a scene with handles, and a check question.
 
-A `Lesson` is made for one city; every number in it is computed when it is made, and a `Scene` when its handles move.
+A `Lesson` belongs to one city, whose data give every number in it.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,7 +22,7 @@ def require_model(city: Workspace) -> Workspace:
     """The city, if a trained RECAP is open.
 
     Raises:
-        LessonUnavailableError: none is.
+        LessonUnavailableError: none is open.
     """
     if not city.has_parts:
         raise LessonUnavailableError("This lesson needs a trained RECAP. Choose one in the list above.")
@@ -31,8 +31,6 @@ def require_model(city: Workspace) -> Workspace:
 
 @dataclass(frozen=True)
 class Choice:
-    """An answer and the reply to it."""
-
     label: str
     reply: str
 
@@ -42,10 +40,10 @@ class Question:
     """A question with one right answer, computed from the data.
 
     Attributes:
-        prompt: the question, in Markdown.
+        prompt: in Markdown.
         choices: two to `MOST_CHOICES` answers in the order they are shown.
         right: index of the right one.
-        picture: what to look at before answering; None where the scene above shows it.
+        picture: to look at before answering; None if the scene above shows it.
     """
 
     prompt: str
@@ -65,11 +63,8 @@ class Handle:
     """A control that the learner moves.
 
     Attributes:
-        name: in code and in a widget's key.
-        label: on screen.
-        positions: what can be chosen, in order.
         start: index of the first position shown.
-        kind: a slider, or a list where positions have no order.
+        kind: a slider, or a list if positions have no order.
     """
 
     name: str
@@ -81,13 +76,7 @@ class Handle:
 
 @dataclass(frozen=True)
 class Scene:
-    """The figure at one position of the handles.
-
-    Attributes:
-        finding: a sentence, as a heading.
-        charts: with their tables and the sentences that a screen reader reads.
-        note: one line below.
-    """
+    """The figure at one position of the handles; ``finding`` is its heading, ``note`` a line below."""
 
     finding: str
     charts: tuple[Chart, ...]
@@ -103,10 +92,8 @@ class Training:
     """Small models that train while the learner watches.
 
     Attributes:
-        label: of the button.
         words: what will be trained.
-        handles: what is chosen before.
-        run: trains with positions of the handles and reports progress.
+        run: trains at positions of the handles and reports progress.
     """
 
     label: str
@@ -120,8 +107,7 @@ class Deeper:
     """A link into a view that shows the same.
 
     Attributes:
-        params: of the link.
-        moved: what positions of the lesson's handles add to them.
+        moved: parameters to add for positions of the lesson's handles.
     """
 
     view: str
@@ -135,12 +121,10 @@ class Outline:
     """Facts about a lesson that need no city.
 
     Attributes:
-        key: in links and code.
-        title, idea: what it is called, and its one idea.
         minutes: how long it takes in class.
-        questions: to talk about.
-        terms: of the glossary.
-        reads: the model whose parts the lesson explains: the default's curves, the paper's prior, or any.
+        questions: to discuss.
+        terms: keys of the glossary.
+        reads: the model that the lesson explains: the default's curves, the paper's prior, or any.
     """
 
     key: str
@@ -159,12 +143,9 @@ class Lesson:
     Attributes:
         intro: before the guess, in Markdown; text from data is escaped.
         guess: asked with its picture before the reveal.
-        handles: what moves the scene.
-        scene: what positions of the handles show.
+        scene: the figure at positions of the handles.
         idea: one or two sentences after the reveal.
         check: asked last.
-        deeper: where to go on.
-        training: small models to train, if the lesson has any.
     """
 
     outline: Outline
@@ -179,5 +160,4 @@ class Lesson:
 
     @property
     def start(self) -> tuple[int, ...]:
-        """The handles' first positions."""
         return tuple(handle.start for handle in self.handles)

@@ -40,7 +40,7 @@ _SIZES: Final[dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class LiveEpoch:
-    """An epoch that has just ended: its number, how many there are, and HR@1 over the town's test transitions."""
+    """An epoch that has just ended, with HR@1 over the town's test transitions."""
 
     epoch: int
     epochs: int
@@ -49,12 +49,11 @@ class LiveEpoch:
 
 @dataclass(frozen=True)
 class Worth:
-    """Worth of a part in one training: HR@1 with it less HR@1 without it, over the same test transitions.
+    """Worth of a part: HR@1 with it minus HR@1 without it, over the same test transitions.
 
     Attributes:
         with_part, without: HR@1 of the two models.
         low, high: 95 % interval of the difference, over resampled users.
-        n: test transitions.
     """
 
     with_part: float
@@ -65,23 +64,18 @@ class Worth:
 
     @property
     def difference(self) -> float:
-        """HR@1 that the part adds."""
         return self.with_part - self.without
 
     @property
     def earns(self) -> bool:
-        """Whether the interval is above 0."""
         return self.low > 0
 
 
 def toy_config(*, lacks: Part | None = None, seed: int = 0, epochs: int = EPOCHS) -> TrainConfig:
     """The configuration of a toy model.
 
-    All parts act from the first epoch. Only the graph reads the first quarter of the training transitions, so the
-    model cannot learn the closed houses by heart (see `analysis.learn.toy_town`).
-
-    Args:
-        lacks: the part that is left out.
+    All parts act from the first epoch. Only the graph reads the first quarter of the training transitions, so the model
+    cannot learn the closed houses by heart (see `analysis.learn.toy_town`).
     """
     model = _SIZES | {"use_graph": lacks != "graph", "use_history": lacks != "history"}
     return TrainConfig.parse(
@@ -104,11 +98,8 @@ def train_in_town(
 ) -> pd.DataFrame:
     """Train, and rank the town's test transitions after the last epoch.
 
-    Args:
-        report: called after each epoch.
-
     Returns:
-        The test cases with ``rank``, as `recap.evaluation.scoring.rank_cases` gives them.
+        The test cases with ``rank``, see `recap.evaluation.scoring.rank_cases`.
     """
     with tempfile.TemporaryDirectory(prefix="recap-toy-") as folder:
         trainer = Trainer(town.dataset, config, Path(folder), torch.device("cpu"))
@@ -128,6 +119,5 @@ def train_in_town(
 
 
 def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> Worth:
-    """Compare two trainings over the same test transitions."""
     row = compare_records(whole, without, metrics=("hr1",), groups=("all",)).iloc[0]
     return Worth(float(row["value"]), float(row["baseline"]), float(row["low"]), float(row["high"]), int(row["n"]))

@@ -25,7 +25,7 @@ class Share:
 
 
 def share_of(hits: np.ndarray, users: np.ndarray, samples: int = 400) -> Share:
-    """How often something is true, over cases of these users.
+    """The share of hits among cases of these users.
 
     >>> share_of(np.array([True, False, True, True]), np.array([0, 0, 1, 1])).value
     0.75
@@ -52,7 +52,7 @@ def share_question(
     """A question for a share; a share on an edge belongs to the answer above it.
 
     Args:
-        fact: the numbers, part of every reply.
+        fact: a sentence with the numbers, part of every reply.
         too_low, too_high: a hint after such a guess.
 
     >>> share_question("?", 0.5, fact="It is half.", too_low="More.", too_high="Fewer.").right
@@ -67,7 +67,7 @@ def share_question(
 
 
 def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: Chart | None = None) -> Question:
-    """A question whose replies say whether the answer is right, and then the fact.
+    """A question whose replies give the verdict and the fact.
 
     >>> choose("?", ("A", "B"), 1, "It is B.").choices[0].reply
     'Not quite. It is B.'
@@ -77,7 +77,7 @@ def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: C
 
 
 def larger(first: float, second: float, close: float) -> int:
-    """0 where the first number is larger, 1 where the second is, 2 where they are close.
+    """0 if the first number is larger, 1 if the second is, 2 if they are close.
 
     >>> larger(0.5, 0.1, 0.05), larger(0.1, 0.12, 0.05)
     (0, 2)

@@ -1,7 +1,7 @@
-"""A learner's progress as two letters per lesson in the link; nothing is kept on a server.
+"""A learner's progress as two letters per lesson in the link; no server keeps it.
 
-``ba--`` says: in the first lesson the second answer was guessed and the first one given to the check; the second
-lesson is not begun.
+``ba--`` means: the learner guessed the second answer of the first lesson, gave the first answer to its check, and has
+not begun the second lesson.
 """
 
 from dataclasses import dataclass, replace
@@ -18,7 +18,7 @@ _LETTERS: Final = ascii_lowercase[:MOST_CHOICES]
 
 @dataclass(frozen=True)
 class Progress:
-    """Answers by lesson, as indices of choices; None where none was given.
+    """Answers by lesson, as indices of choices; None if there is none.
 
     Attributes:
         guesses: made before the reveal.
@@ -30,12 +30,11 @@ class Progress:
 
     @classmethod
     def none(cls, lessons: int) -> Self:
-        """Progress before the first answer."""
         return cls((None,) * lessons, (None,) * lessons)
 
     @classmethod
     def parse(cls, text: str, lessons: int) -> Self:
-        """Read a link's text; what cannot be read counts as not answered.
+        """Read a link's text; unreadable parts count as not answered.
 
         >>> Progress.parse("ba-x", 2)
         Progress(guesses=(1, None), checks=(0, None))
@@ -46,16 +45,13 @@ class Progress:
 
     @property
     def text(self) -> str:
-        """For a link; empty before the first answer."""
         answers = [answer for pair in zip(self.guesses, self.checks, strict=True) for answer in pair]
         return "".join(_NONE if answer is None else _LETTERS[answer] for answer in answers).rstrip(_NONE)
 
     def with_guess(self, lesson: int, choice: int) -> Self:
-        """The progress after a guess."""
         return replace(self, guesses=(*self.guesses[:lesson], choice, *self.guesses[lesson + 1 :]))
 
     def with_check(self, lesson: int, choice: int) -> Self:
-        """The progress after an answer to the check question."""
         return replace(self, checks=(*self.checks[:lesson], choice, *self.checks[lesson + 1 :]))
 
     def without(self, lesson: int) -> Self:
@@ -64,9 +60,7 @@ class Progress:
         return type(self)(guesses, (*self.checks[:lesson], None, *self.checks[lesson + 1 :]))
 
     def answered(self, lesson: int) -> int:
-        """How many of a lesson's two questions were answered."""
         return (self.guesses[lesson] is not None) + (self.checks[lesson] is not None)
 
     def is_done(self, lesson: int) -> bool:
-        """Whether both questions of a lesson were answered."""
         return self.answered(lesson) == QUESTIONS

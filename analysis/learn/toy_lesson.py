@@ -1,4 +1,4 @@
-"""The toy town in its lesson: its map, and a training that shows what each part is worth there."""
+"""The toy town in its lesson: its map, and a training that measures each part."""
 
 from functools import lru_cache
 from typing import Final
@@ -20,18 +20,16 @@ PART_WORDS: Final[dict[Part, str]] = {"graph": "Without the graph token", "histo
 
 @lru_cache(maxsize=16)
 def toy_town(two_hop: float, returns: float, seed: int) -> ToyTown:
-    """The toy town, cached."""
     return build_toy_town(two_hop, returns, seed)
 
 
 @lru_cache(maxsize=4)
 def opened_town(two_hop: float, returns: float, seed: int) -> Workspace:
-    """The toy town with graph and cases, cached."""
     return Workspace.of(toy_town(two_hop, returns, seed).dataset)
 
 
 def poi_of(opened: Workspace, place: int) -> int:
-    """The dataset's number of a planted place."""
+    """The dataset's index of a planted place."""
     return int(np.flatnonzero(opened.dataset.pois[c.POI_NAME].to_numpy() == place_name(place))[0])
 
 
@@ -44,11 +42,7 @@ def town_map(
     target: int,
     chosen: int | None = None,
 ) -> PlaceMap:
-    """The town with a transition's ends and the place in between that was chosen; places are the dataset's numbers.
-
-    Args:
-        seed: of the town.
-    """
+    """The town with a transition's ends and the chosen middle place; places are the dataset's indices."""
     kinds = {kind: [poi_of(opened, place) for place in range(PLACES) if kind_of_place(place) == kind] for kind in
              ("House", "Stop", "Square")}  # fmt: skip
     dots = [Dots(f"{kind}s", tuple(places), "baseline", size) for (kind, places), size in
@@ -67,7 +61,7 @@ def town_map(
 
 
 def parts_training() -> Training:
-    """Train the whole model and without each part, in a town of the learner's making."""
+    """Train the whole model and without each part, in a town of the learner's choice."""
     shares = tuple(percent(share) for share in SHARES)
     handles = (
         Handle("two_hop", "Transitions that only a path explains", shares, len(SHARES) - 1),

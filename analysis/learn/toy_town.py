@@ -1,17 +1,16 @@
-"""A town of thirty places whose truth is known, because we planted it.
+"""A town of thirty places whose transitions follow known rules.
 
-Twelve houses, each with its own stop, and six squares with two houses each. Users go from a house to its stop, and
-from a stop to its square; every outing is one such transition. Two kinds can be mixed in:
+Each of twelve houses has its own stop; each of six squares belongs to two houses. Users go from a house to its stop,
+and from a stop to its square. Every outing is one transition. Two kinds can be mixed in:
 
-- **Two-hop**: straight from a house to its square. From half of the houses, the open ones, users do so in training too;
-  from the closed ones nobody does before the test, so only the path house -> stop -> square tells where they go.
-- **Returns**: from a square to a place that the user prefers this season, which only their latest visits tell.
+- **Two-hop**: straight from a house to its square. From the six open houses users also do so in training. From the
+  closed ones nobody does before the test, so only the path house -> stop -> square predicts it.
+- **Returns**: from a square to a place that the user prefers this season. Only the user's latest visits predict it.
 
-The first weeks are ordinary, so that every path is there to be found.
+The first weeks are ordinary, so that every path exists.
 
-Positions are an input of the core, so each kind of place has its own quarter, and houses are in one street: a
-position says that a place is a house, and not which one. Otherwise the core would learn squares by heart from
-positions, and the graph token's worth would depend on the layout.
+Positions are an input of the core. Each kind of place therefore has its own quarter, and all houses are in one street.
+Otherwise the core would learn squares from positions.
 """
 
 from dataclasses import dataclass
@@ -66,12 +65,11 @@ class ToyTown:
     kinds: tuple[Kind, ...]
 
     def measured_share(self, kind: Kind) -> float:
-        """Share of the test cases that are of a kind."""
         return self.kinds.count(kind) / len(self.kinds)
 
 
 def stop_of(house: int) -> int:
-    """The stop of a house; houses are places 0 to 11, stops 12 to 23, squares 24 to 29.
+    """The stop of a house. Houses are places 0 to 11, stops 12 to 23, squares 24 to 29.
 
     >>> stop_of(0), square_of(0), square_of(6), square_of(7)
     (12, 24, 24, 25)
@@ -80,17 +78,17 @@ def stop_of(house: int) -> int:
 
 
 def square_of(house: int) -> int:
-    """The square that a house's path leads to; an open and a closed house share one."""
+    """The square of a house's path; an open and a closed house share one."""
     return 2 * HOUSES + house % SQUARES
 
 
 def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, layout: int = 0) -> ToyTown:
-    """Let sixty people live in the town.
+    """Generate a town of sixty users.
 
     Args:
-        two_hop_share: share of the transitions that go straight from a house to its square, 0 to `MAX_SHARE`.
-        return_share: share of the transitions that return to a place of this season, 0 to `MAX_SHARE`.
-        layout: 0 puts stops and squares on rings; any other number draws them anywhere in their quarters.
+        two_hop_share: share of transitions straight from a house to its square, 0 to `MAX_SHARE`.
+        return_share: share of transitions that return to a place of this season, 0 to `MAX_SHARE`.
+        layout: 0 puts stops and squares on rings; other numbers place them anywhere in their quarters.
 
     Raises:
         ConfigError: a share outside its range.
@@ -125,7 +123,7 @@ class _Transition:
 
 
 def _life(person: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[_Transition]:
-    """A person's outings, a day each; validation and test are one season, the last."""
+    """A person's outings, one a day; validation and test are one season, the last."""
     transitions: list[_Transition] = []
     favourite = 0
     for split, count in _OUTINGS.items():
@@ -140,7 +138,7 @@ def _life(person: int, two_hop: float, returns: float, generator: np.random.Gene
 
 
 def _mix(count: int, two_hop: float, returns: float, generator: np.random.Generator) -> list[Kind]:
-    """Kinds of a person's transitions: the asked shares, rounded at random so that they hold on average."""
+    """Kinds of a person's transitions, in the given shares on average."""
     numbers = [int(share * count + generator.random()) for share in (two_hop, returns)]
     two_hop_steps: list[Kind] = ["two_hop"] * numbers[0]
     return_steps: list[Kind] = ["return"] * numbers[1]
@@ -165,7 +163,7 @@ def _ends(kind: Kind, split: str, is_early: bool, favourite: int, generator: np.
 
 
 def _check_ins(transitions: list[_Transition], positions: list[tuple[float, float]]) -> tuple[pd.DataFrame, list[Kind]]:
-    """Two check-ins for each transition, one transition a day; and the kind of each row's transition."""
+    """Two check-ins for each transition, one transition a day, and each row's kind."""
     rows, kinds = [], []
     for transition in transitions:
         began = _START + pd.Timedelta(days=transition.number, minutes=transition.person)
@@ -192,7 +190,6 @@ def _check_ins(transitions: list[_Transition], positions: list[tuple[float, floa
 
 
 def kind_of_place(place: int) -> str:
-    """House, Stop or Square."""
     return "House" if place < HOUSES else "Stop" if place < 2 * HOUSES else "Square"
 
 
@@ -206,9 +203,9 @@ def place_name(place: int) -> str:
 
 
 def map_position(place: int, seed: int) -> tuple[float, float]:
-    """Where the lesson's map draws a place: squares in the middle, stops around them, houses far out; degrees.
+    """Position on the lesson's map in degrees: squares in the middle, then stops, then houses.
 
-    The seed draws the order on each ring. In the dataset houses are in one street and squares in one quarter.
+    The seed gives the order on each ring. The dataset has other positions.
     """
     rings = {"Square": (SQUARES, 0.011), "Stop": (HOUSES, 0.022), "House": (HOUSES, 0.03)}
     number, radius = rings[kind_of_place(place)]
@@ -218,7 +215,7 @@ def map_position(place: int, seed: int) -> tuple[float, float]:
 
 
 def _position(place: int, seed: int, layout: int) -> tuple[float, float]:
-    """Position of a place in the dataset, degrees."""
+    """Position of a place in the dataset, in degrees."""
     if place < HOUSES:
         return _STREET[0], round(_STREET[1] + _DOOR * place, 5)
     if layout == 0:

@@ -1,4 +1,4 @@
-"""Reading a curve: guess the shape of "time since the last visit", see the learned one, and find places on it."""
+"""The lesson on the curve of the time since the last visit."""
 
 from collections.abc import Callable
 from functools import partial
@@ -59,10 +59,7 @@ _LETTERS: Final = "ABC"
 
 
 def shape_of(curve: Curve) -> int:
-    """The shape of `SHAPES` closest to a curve at places visited before.
-
-    By correlation over its axis; a curve that hardly moves is flat.
-    """
+    """The shape of `SHAPES` that correlates most with a curve at visited places; a nearly constant curve is flat."""
     x = np.linspace(0.0, 1.0, _SAMPLES)
     first, last = curve.knots[1], curve.knots[-1]
     y = np.array([curve.at(first + share * (last - first)) for share in x])
@@ -73,7 +70,7 @@ def shape_of(curve: Curve) -> int:
 
 
 def build(world: Workspace) -> Lesson:
-    """Make the lesson.
+    """Build the lesson.
 
     Raises:
         LessonUnavailableError: no model with this curve, or no user with three places.
@@ -129,7 +126,6 @@ _NOTE: Final = "Grey bars: how common each value is, in 256 test cases."
 
 
 def _marked(curve: Curve, marks: dict[str, float], palette: Palette) -> go.Figure:
-    """The curve alone, with letters at some values."""
     figure = plot_curves([curve], palette, columns=1, row_height=320)
     for letter, value in marks.items():
         figure.add_scatter(
@@ -172,7 +168,7 @@ def _draw_shapes(palette: Palette) -> go.Figure:
 
 
 def _check(world: Workspace, curve: Curve) -> Question:
-    """Which of three marks is a place that a user knows."""
+    """Ask which of three marks is a place that a user knows."""
     for case in world.cases[c.CASE].tolist():
         edited_case = build_edited_case(world.predictor, int(case))
         pois = np.unique(edited_case.variant.history.poi_H[:-2]).tolist()

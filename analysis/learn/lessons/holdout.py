@@ -1,4 +1,4 @@
-"""Holdout: hide frequent transitions in training, so that a model must find them in another way."""
+"""The lesson on hiding frequent transitions in training."""
 
 from typing import Final
 
@@ -40,10 +40,7 @@ def frequent_edges(graph: TransitionGraph) -> tuple[np.ndarray, np.ndarray]:
 
 
 def hide(graph: TransitionGraph, share: float) -> tuple[int, int]:
-    """Hide some frequent transitions: how many are hidden, and how many of these have a two-hop path.
-
-    The order in which they are hidden is drawn by `SEED`.
-    """
+    """Hide some frequent transitions at random; count them, and those of them with a two-hop path."""
     source, target = frequent_edges(graph)
     chosen = np.random.default_rng(SEED).permutation(len(source))[: round(share * len(source))]
     if not len(chosen):
@@ -96,7 +93,6 @@ def build(world: Workspace) -> Lesson:
 
 
 def _picture(world: Workspace) -> Bars:
-    """How often training saw its transitions."""
     counts = world.graph.counts.tocoo().data
     bars = []
     for name, mask, meaning in (
@@ -123,7 +119,7 @@ def _scene(shares: list[tuple[int, int]], at: int) -> Scene:
 
 
 def _check(world: Workspace) -> Question:
-    """What the holdout is worth in the city's own model; without ablations, how many cases it can hide."""
+    """Ask what the holdout is worth in the city's own model or, without ablations, how many cases it can hide."""
     table = shipped_ablations(world.bundle, "hr1", "tail")
     row = None if table is None else next((r for r in table.to_dict("records") if r["name"] == _VARIANT), None)
     if row is None:

@@ -1,4 +1,4 @@
-"""How many hops: each further hop reaches more true places and many more wrong ones."""
+"""The lesson on the number of hops."""
 
 from typing import Final
 
@@ -118,14 +118,13 @@ def _map(world: Workspace, source: int, target: int, inside: np.ndarray, says: s
 
 
 def _farthest(world: Workspace, cases: pd.DataFrame) -> pd.Series:
-    """The case with the largest distance, so that both ends show on a map."""
     ends = (cases[c.SOURCE].to_numpy(), cases[c.TARGET].to_numpy())
     distance = distance_km(*(values[at] for at in ends for values in (world.latitude, world.longitude)))
     return cases.iloc[int(np.nanargmax(distance))]
 
 
 def _check(places: np.ndarray, coverage: np.ndarray, best: int) -> Question:
-    """What grows faster with one hop more than the best."""
+    """Ask what grows faster with one hop more than the best."""
     first = min(best, len(places) - 2)
     grown = [
         float(values[first + 1] / values[first]) if values[first] > 0 else float("inf") for values in (places, coverage)

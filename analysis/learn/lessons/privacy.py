@@ -1,4 +1,4 @@
-"""Privacy: a few points identify most users; cells and coarse times hide some of them again."""
+"""The lesson on privacy: points that identify users, and k-anonymity."""
 
 from typing import Final
 
@@ -76,12 +76,10 @@ def build(world: Workspace) -> Lesson:
 
 
 def choose_user(world: Workspace) -> int:
-    """The user of the first test case, else the first one."""
     return int(world.cases[c.USER].iloc[0]) if len(world.cases) else 0
 
 
 def _chart(world: Workspace, user: int, number: int, *more: Bar) -> Bars:
-    """How many users match the first places of a trail, one place after the other."""
     places = trail(world, user, MOST_POINTS)[:number]
     bars = [
         Bar("1 place" if at == 0 else f"{at + 1} places", count, f"{count:,}", "truth")

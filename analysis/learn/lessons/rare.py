@@ -1,4 +1,4 @@
-"""Rare transitions: most next transitions are rare although few next places are."""
+"""The lesson on rare transitions."""
 
 from typing import Final
 
@@ -35,7 +35,7 @@ _NAME: Final = 24
 
 
 def rare_shares(cases: pd.DataFrame, threshold: int) -> tuple[float, float]:
-    """Shares of the next places and of the next transitions that training saw at most so often."""
+    """Shares of the next places and next transitions that training saw at most ``threshold`` times."""
     return (
         float((cases[c.DESTINATION_COUNT] <= threshold).mean()),
         float((cases[c.TRANSITION_COUNT] <= threshold).mean()),
@@ -87,7 +87,6 @@ def build(world: Workspace) -> Lesson:
 
 
 def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
-    """Test cases, evenly spread, with the training count of each transition."""
     rows = np.unique(np.linspace(0, len(cases) - 1, min(_SHOWN, len(cases))).astype(int))
     some = cases.iloc[rows].sort_values(c.TRANSITION_COUNT, ascending=False, kind="stable")
     labels = world.labels
@@ -136,7 +135,7 @@ def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular:
 
 
 def _check(world: Workspace, cases: pd.DataFrame) -> Question:
-    """Which of three transitions is rare, though its place is not."""
+    """Ask which of three transitions is rare although its place is not."""
     count, visits = cases[c.TRANSITION_COUNT].to_numpy(), cases[c.DESTINATION_COUNT].to_numpy()
     middle = float(np.median(visits))
     kinds = {

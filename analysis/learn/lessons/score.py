@@ -1,4 +1,4 @@
-"""A score is a sum: what each group adds to two places, and which contributions are stable."""
+"""The lesson on a score as a sum of contributions."""
 
 from functools import partial
 from typing import Final
@@ -46,7 +46,7 @@ _SMALL: Final = 0.005
 
 
 def choose_case(world: Workspace) -> int:
-    """A rare transition that the model ranks first: the first one that needs past visits, else the first.
+    """A rare transition that the model ranks first, if possible one that needs past visits.
 
     Raises:
         LessonUnavailableError: the model ranks no rare transition first.
@@ -132,7 +132,6 @@ def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: in
 
 
 def _check(world: Workspace, edited: EditedCase, order: list[str]) -> Question:
-    """How many contributions pass the robustness checks."""
     checks = [check for check in check_rows(edited, world.seeds()) if check.row in order]
     if not checks:
         raise LessonUnavailableError("No contribution of this case could be checked. Choose another model.")

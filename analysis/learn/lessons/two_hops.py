@@ -1,4 +1,4 @@
-"""Two-hop paths: two known transitions explain a new one in a toy town; in the city an ablation says what they do."""
+"""The lesson on two-hop paths, in a toy town and in the city."""
 
 from typing import Final
 
@@ -38,7 +38,7 @@ _EDGES: Final = (0.05, 0.25, 0.75)
 
 
 def found_with_path(world: Workspace) -> np.ndarray:
-    """Test cases with a rare transition that are found and to whose place a two-hop path leads."""
+    """Found test cases of rare transitions with a two-hop path to the true place."""
     cases = world.cases
     rare = cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT
     found = world.ablations()[c.RANK].to_numpy() <= K
@@ -117,7 +117,7 @@ def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
 
 
 def _check(world: Workspace, unseen: int, linked: int) -> Question:
-    """How many found cases need the paths; without a model, how many new transitions have one."""
+    """Ask how many found cases need the paths or, without a model, how many new transitions have one."""
     rows = np.zeros(0, dtype=np.int64)
     if world.has_parts and world.ablations()["without_two_hops"].notna().any():
         rows = found_with_path(world)

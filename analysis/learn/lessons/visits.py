@@ -1,4 +1,4 @@
-"""Past visits: how often, how recently and whether just now; the learner's weights against the trained ones."""
+"""The lesson on past visits: the learner's weights against the trained ones."""
 
 import math
 from itertools import pairwise
@@ -49,7 +49,7 @@ _CLOSE: Final = 0.005
 
 
 def trained_weights(predictor: "Predictor") -> HabitWeights:
-    """The model's own, with lambda_prior multiplied in.
+    """The model's weights, multiplied by lambda_prior.
 
     Raises:
         LessonUnavailableError: the model has no such prior.
@@ -118,7 +118,7 @@ def _weights(trained: HabitWeights, count: float, recency: float, window: float)
 
 
 def _picture(world: Workspace, habits: Habits) -> Bars:
-    """The places of one user before a return, most visited first; which is the true one is not said."""
+    """The places of one user before a return, most visited first, without marking the true one."""
     pairs = np.flatnonzero(habits.case_V == 0)
     count, since = habits.count_V[pairs], habits.since_V[pairs]
     order = np.lexsort((since, -count))[:_SHOWN]
@@ -157,7 +157,7 @@ def _scene(habits: Habits, trained: HabitWeights, reference: Share, alone: list[
 
 
 def _check(habits: Habits, trained: HabitWeights) -> Question:
-    """Two places of one user, the most visited and the latest: which gets more points."""
+    """Ask which gets more points: a user's most visited place or the latest."""
     starts = np.searchsorted(habits.case_V, np.arange(len(habits.case_N) + 1))
     for start, end in pairwise(starts):
         count, since = habits.count_V[start:end], habits.since_V[start:end]
