@@ -1,4 +1,4 @@
-"""The bundled ablation results as a table: what the model loses without one part (Fig. 6)."""
+"""The bundled ablation results as a table: losses of the model without one part (Fig. 6)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,11 +11,10 @@ from recap.storage.json_text import read_json
 
 
 def ablation_table(content: Mapping[str, Any], metric: str, group: str = "all") -> pd.DataFrame:
-    """The drop against the full model, one row per variant, as they are listed in the file.
+    """The loss of each variant against the full model, in the file's order.
 
     Args:
         content: of a bundle's ``ablations.json``.
-        metric: one of its metrics.
         group: all, head, tail or unseen cases.
 
     Returns:
@@ -38,10 +37,10 @@ def ablation_table(content: Mapping[str, Any], metric: str, group: str = "all") 
 def shipped_ablations(
     bundle: Path | None, metric: str, group: str = "all", *, checkpoint_hash: str | None = None
 ) -> pd.DataFrame | None:
-    """`ablation_table` of a bundle's file; None where it has none that can be read.
+    """`ablation_table` of a bundle's file; None if there is no readable one.
 
     Args:
-        checkpoint_hash: of the model that the parts must have been taken from; None for any.
+        checkpoint_hash: of the ablated model; None for any.
     """
     try:
         content = read_json(bundle / "ablations.json") if bundle is not None else {}

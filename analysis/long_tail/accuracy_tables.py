@@ -1,6 +1,6 @@
 """Long-tail tables from evaluation records: accuracy by count, groups, cohorts of the tail, shares.
 
-Accuracies are over cases; every table carries n.
+Accuracies are over cases; every table has n.
 """
 
 import math
@@ -31,18 +31,16 @@ def accuracy_by_count(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Accuracy in bins of how often the transition, or the target, occurred in training (Figs. 2 and 10).
+    """Accuracy in bins of how often the transition or the target occurred in training (Figs. 2 and 10).
 
     Args:
-        records: one model's evaluation records.
         by: ``transition_count`` (0 to 9, 10+) or ``destination_count``.
         metric: one of `recap.evaluation.metrics.METRICS`.
         reference: another model's records of the same cases.
-        samples, seed: of the user bootstrap.
 
     Returns:
-        One row per bin, empty ones too: ``bin, low, high`` (counts, both included, -1 for open), ``n, value, lower,
-        upper`` (95 % interval over users) and ``reference``; values are NaN where n is 0.
+        One row per bin: ``bin, low, high`` (counts, both included, -1 for open), ``n, value, lower, upper`` (95 %
+        interval over users) and ``reference``; values are NaN where n is 0.
 
     Raises:
         ConfigError: unknown metric or ``by``.
@@ -55,12 +53,12 @@ def accuracy_by_count(
 def accuracy_rises(records: pd.DataFrame, metric: str, *, samples: int = SAMPLES, seed: int = 0) -> pd.DataFrame:
     """How much accuracy rises from rarest to most frequent, over transitions and places, and the difference.
 
-    The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three are drawn together, so that
-    the difference is paired; it is the rise over transitions less that over places, turned to its own direction.
+    The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three share bootstrap samples. The
+    difference is the rise over transitions minus the size of the change over places.
 
     Returns:
         Rows ``transition, place, difference`` (column ``over``): ``first, last`` (accuracy at the ends; NaN for the
-        difference), ``rise, lower, upper`` (95 % interval over users); NaN where a panel has no two such bins.
+        difference), ``rise, lower, upper`` (95 % interval over users); NaN without two such bins.
     """
     values = metric_values(records, metric)
     bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
@@ -99,15 +97,15 @@ def accuracy_by_group(
     samples: int = SAMPLES,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Every model over all cases and each of `PANELS`, and how far the first model leads the best other one.
+    """Every model over all cases and each of `PANELS`, and the first model's lead over the best other one.
 
     Args:
         models: label -> records of the same cases; the first is the model in question.
-        eta: a transition is rare when it occurred at most this often in training.
+        eta: a transition is rare up to this count.
 
     Returns:
         One row per group (``all``, then `PANELS`) and model, the first model first, then the best over all cases:
-        ``model, group, n, value, lower, upper`` (95 % interval over users), and for the first model ``lead`` (over the
+        ``model, group, n, value, lower, upper`` (95 % interval over users). The first model also has ``lead`` (over the
         best other model in that group), ``lead_lower, lead_upper`` (paired over users) and ``baseline``.
     """
     first, *others = models
@@ -146,9 +144,9 @@ MOST_SHOWN: Final = 6
 
 
 def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFrame:
-    """The rows of `accuracy_by_group` that a picture shows: at most `MOST_SHOWN` models.
+    """Rows of `accuracy_by_group` for a figure of at most `MOST_SHOWN` models.
 
-    The model in question, its feature curves alone, the two counts of past visits, the best published model, and the
+    They are the model in question, the feature curves, the two counts of past visits, the best published model, and the
     better of popularity and distance.
 
     Args:
@@ -171,7 +169,7 @@ class _Measured(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """How far one model is ahead of another over all cases, with its 95 % interval over users."""
+    """Lead of one model over another over all cases, with its 95 % interval over users."""
 
     value: float
     lower: float
@@ -179,20 +177,18 @@ class Difference(NamedTuple):
 
 
 def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> Difference:
-    """Accuracy of a less that of b over the same cases."""
+    """Accuracy of a minus that of b over the same cases."""
     value_N, everyone_N = metric_values(a, metric) - metric_values(b, metric), np.zeros(len(a), dtype=np.int64)
     lower, upper = interval(UserBootstrap(a[c.USER].to_numpy()).means(value_N, everyone_N, 1))
     return Difference(float(value_N.mean()) if len(value_N) else math.nan, float(lower[0]), float(upper[0]))
 
 
 class RareAccuracy(NamedTuple):
-    """Accuracy on rare transitions to known and to new places, next to frequent ones; NaN where there is no case.
+    """Accuracy on rare transitions to known and to new places, and on frequent ones; NaN without cases.
 
     Attributes:
-        n_known, n_new: cases.
-        known, new, frequent: accuracies.
-        known_behind: frequent less known.
-        new_behind: known less new.
+        known_behind: frequent minus known.
+        new_behind: known minus new.
     """
 
     n_known: int
@@ -205,7 +201,7 @@ class RareAccuracy(NamedTuple):
 
 
 def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT) -> RareAccuracy:
-    """A model's accuracy in each of `PANELS`, and the differences between them with 95 % intervals over users."""
+    """A model's accuracy in each of `PANELS`, and their differences with 95 % intervals over users."""
     value_N, panel_N = metric_values(records, metric), panel_of_cases(records, eta)
     n, (known, new, frequent) = group_means(value_N, panel_N, len(PANELS))
     drawn_known, drawn_new, drawn_frequent = (
@@ -220,7 +216,7 @@ def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT)
 
 
 def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
-    """`accuracy_by_group` as people read it: a row per model, for each group its value and interval.
+    """`accuracy_by_group` with one row per model.
 
     Returns:
         ``model``, then ``<group>, <group>_lower, <group>_upper`` for all cases and each of `PANELS`.
@@ -258,7 +254,7 @@ def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:
     """Training counts of the distinct test transitions, most frequent first (Fig. 9).
 
     Args:
-        cases: the case table or any records; one row per case.
+        cases: the case table or any records.
 
     Returns:
         One row per occurring count, descending: ``transition_count, pairs, share, from_share, to_share`` (cumulated

@@ -1,4 +1,4 @@
-"""The sentences of Long tail, chosen by the numbers and their intervals."""
+"""The sentences of Long tail; numbers and their intervals decide which ones appear."""
 
 import math
 from collections.abc import Hashable, Mapping
@@ -36,10 +36,9 @@ PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", 
 
 
 def long_tail_headline(rare: RareAccuracy, rises: pd.DataFrame) -> str:
-    """When rare transitions are hard; if new places do not explain it, what accuracy follows.
+    """When rare transitions are hard, or else what accuracy depends on.
 
     Args:
-        rare: from `rare_accuracy`.
         rises: from `accuracy_rises`.
     """
     if rare.new_behind.lower > 0 and rare.new < rare.known / 2:
@@ -75,7 +74,7 @@ def _is_flat(rise: Mapping[Hashable, Any]) -> bool:
 
 
 def rare_sentence(model: str, metric: str, rare: RareAccuracy, cohorts: pd.DataFrame) -> str:
-    """The numbers behind the headline, and new places within and beyond two hops.
+    """The headline's numbers, and those of new places within and beyond two hops.
 
     Args:
         cohorts: from `accuracy_by_cohort`.
@@ -95,7 +94,6 @@ def _number(value: float, metric: str) -> str:
 
 
 def cohorts_caption(metric: str, cases: int) -> str:
-    """The line under the four cells."""
     measure = (
         f"Share found in the top {metric.removeprefix('hr')}" if metric.startswith("hr") else METRIC_LABELS[metric]
     )
@@ -103,64 +101,53 @@ def cohorts_caption(metric: str, cases: int) -> str:
 
 
 def bars_caption(reference: str) -> str:
-    """The line under the bars; Markdown."""
     return f"Small numbers are cases; **–** marks {reference}."
 
 
 def counts_alt(model: str, axis: str) -> str:
-    """The bars in words."""
     return f"{model}: accuracy by {axis.lower()}"
 
 
 def no_parts(model: str) -> str:
-    """A model without ablations; Markdown."""
     return f"{markdown_text(model)} has no parts to leave out."
 
 
 def no_kinds(model: str) -> str:
-    """A model whose misses have no kinds; Markdown."""
     return f"{markdown_text(model)} has no contributions, so its misses have no kinds."
 
 
 def no_cell(min_users: int) -> str:
-    """Instead of the map of misses."""
     return f"No cell of the city has test cases of {min_users} users or more."
 
 
 def map_alt(cells: int) -> str:
-    """The map of misses in words."""
     return f"Map of {cells} cells; the table has the same numbers"
 
 
 def listed_of(listed: int, of: int) -> str:
-    """How many cases pass the filters."""
     return f"{listed:,} of {of:,} cases"
 
 
 def list_line(model: str, reference: str, k: int) -> str:
-    """The line under the list of cases."""
     return (
         f"Cases that only {model} finds in the top {k} come first, by ranks gained over {label_in_sentence(reference)}."
     )
 
 
 def kinds_line(missed: int, k: int) -> str:
-    """The line under the kinds of misses."""
     return f"In {missed:,} test cases the true place ranks below {k}. Tick a row to list its cases."
 
 
 def map_line(min_users: int) -> str:
-    """The line under the map of misses."""
     return f"The stronger the colour, the more cases are missed. Cells of fewer than {min_users} users are left out."
 
 
 def worth_metric(metric: str) -> str:
-    """The metric of `worth_rows` in words."""
     return METRIC_LABELS[metric] if metric.startswith("hr") else METRIC_LABELS["mrr"]
 
 
 def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
-    """``name, drop, lower, upper`` of each part, largest loss first: hits for hit rates, MRR otherwise.
+    """``name, drop, lower, upper`` of each part, largest loss first: hit rate for hit rates, otherwise MRR.
 
     Args:
         worth: from `analysis.records.causes.ablation_worth`, at the K of the metric.
@@ -171,12 +158,11 @@ def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 
 def is_beyond_chance(rows: pd.DataFrame) -> bool:
-    """Whether the interval of any row excludes 0."""
     return bool(((rows["lower"] > 0) | (rows["upper"] < 0)).any())
 
 
 def retrained_line(table: pd.DataFrame, metric: str) -> str:
-    """What changes beyond chance when a model is trained without one part.
+    """Significant changes of a model that was trained without one part.
 
     Args:
         table: from `analysis.long_tail.ablations.ablation_table`.
@@ -193,7 +179,6 @@ def retrained_line(table: pd.DataFrame, metric: str) -> str:
 
 
 def _changed(name: str) -> str:
-    """A variant's name inside a sentence."""
     name = name.replace("w/o Shortcut", "w/o the holdout loss")  # the paper's name
     return (
         f"without {name.removeprefix('w/o ').lower()}"
@@ -203,7 +188,6 @@ def _changed(name: str) -> str:
 
 
 def lost_hits_line(hits: LostHits) -> str:
-    """How many hits are lost without past visits, and without two-hop paths or the graph token."""
     named = [(words, hits.lost[name]) for name, words in PARTS.items() if name in hits.lost][:2]
     if not hits.found or not named:
         return "What each part is worth"
@@ -232,11 +216,7 @@ def hop_line(hops: pd.DataFrame) -> str:
 
 
 def lift_line(lift: pd.DataFrame) -> str:
-    """Whether two hops predict new places better than popularity and distance.
-
-    Args:
-        lift: from `analysis.long_tail.lift.two_hop_lift`.
-    """
+    """Whether two hops predict new places better than popularity and distance."""
     row = lift[lift["control"] == "unvisited"].iloc[0]
     if math.isnan(row["lift"]):
         return "Too few unseen transitions lead to new places to compare two hops with chance."

@@ -4,16 +4,16 @@ For case i with source s_i, true place y_i and E_i(d) = 1 where place d is withi
 
     lift = mean_i E_i(y_i) / mean_i sum_d w_i(d) E_i(d),    w_i(d) = [m(s_i, d) = 0] v_i(d) / sum of the same over d.
 
-m counts training transitions: cases are unseen transitions, and the places compared were never reached from s_i either.
-A frequent transition would have features that the truth, chosen for being rare, cannot have. The truth is among them.
-The control says what v knows:
+m counts training transitions. Cases are unseen transitions; the compared places, which include the truth, were also
+never reached from s_i. A frequent transition would have features that the truth, chosen for being rare, cannot have.
+The control determines v:
 
-- ``uniform``: nothing, every place counts the same;
+- ``uniform``: 1 for every place;
 - ``own_visits``: the user's earlier visits to it, over the cases whose true place is among them;
-- ``unvisited``: its training check-ins times how strongly training transitions prefer that distance, but 0 for places
-  the user has been to, the source included; over the cases whose true place is none of these.
+- ``unvisited``: its training check-ins times the preference of training transitions for that distance, but 0 for the
+  source and places that the user knows; over the cases whose true place is none of these.
 
-The seed draws the cases, where there are more than `MAX_CASES` to a question, and the users of the bootstrap.
+At most `MAX_CASES` cases are sampled for each control.
 
 Shape suffixes: B cases of a block, N cases, P places.
 """
@@ -38,25 +38,24 @@ _CASES_PER_BLOCK: Final = 128
 
 
 def kept_hops(opened: Workspace) -> pd.DataFrame:
-    """What each further hop reaches, one row per number of hops; made once, see `hop_statistics`."""
+    """`hop_statistics` of each number of hops, computed once."""
     return opened.kept(
         "hops", lambda: pd.DataFrame(hop_statistics(opened.dataset, opened.graph, MAX_HOPS)), rows=MAX_HOPS
     )
 
 
 def kept_lift(opened: Workspace) -> pd.DataFrame:
-    """`two_hop_lift`, made once."""
+    """`two_hop_lift`, computed once."""
     return opened.kept("two-hop-lift", lambda: two_hop_lift(opened), rows=len(CONTROLS))
 
 
 def two_hop_lift(
     opened: Workspace, *, max_cases: int = MAX_CASES, samples: int = SAMPLES, seed: int = 0
 ) -> pd.DataFrame:
-    """The lift under each control; the module says what they are.
+    """The lift under each control of this module.
 
     Args:
-        max_cases: at most this many cases to a question, drawn by the seed where there are more.
-        samples, seed: of the user bootstrap and of the draw.
+        samples, seed: of the user bootstrap; the seed also samples cases.
 
     Returns:
         One row per control: ``control, n`` (cases with a place to compare), ``observed`` (share of true places within
@@ -102,7 +101,7 @@ def two_hop_lift(
 
 
 def _choose_cases(opened: Workspace, max_cases: int, seed: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """The case numbers to look at, ascending, and which of them each control asks about: bool (N,) by control."""
+    """Sampled case numbers, ascending, and by control which of them belong to it: bool (N,)."""
     cases = opened.cases
     unseen = np.flatnonzero(cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
     new = ~cases[c.IN_HISTORY].to_numpy(bool) & (cases[c.SOURCE] != cases[c.TARGET]).to_numpy(bool)
@@ -119,7 +118,7 @@ def _draw(rows: np.ndarray, most: int, seed: int) -> np.ndarray:
 
 
 def _blocks(opened: Workspace, table: pd.DataFrame) -> Iterator[tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]]:
-    """Two-hop reach, own visits and weights of every place, a block of cases at a time: float64 arrays (B, P)."""
+    """Two-hop reach, own visits and weights of every place, in blocks of cases: float64 arrays (B, P)."""
     popularity_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64)
     preference = _distance_preference(opened, popularity_P)
     for start in range(0, len(table), _CASES_PER_BLOCK):
@@ -143,7 +142,6 @@ def _blocks(opened: Workspace, table: pd.DataFrame) -> Iterator[tuple[np.ndarray
 
 
 def _own_visits(opened: Workspace, block: pd.DataFrame) -> np.ndarray:
-    """Each user's earlier visits to every place."""
     visits = np.zeros((len(block), opened.dataset.num_pois))
     for i, row in enumerate(block[c.ROW].tolist()):
         first = int(opened.visits.first_T[row])
@@ -152,7 +150,7 @@ def _own_visits(opened: Workspace, block: pd.DataFrame) -> np.ndarray:
 
 
 def _distance_preference(opened: Workspace, popularity_P: np.ndarray) -> np.ndarray:
-    """Per distance bin: training transitions over what popularity alone would give; 1 where nothing is expected."""
+    """Training transitions per distance bin, divided by what popularity alone would give; 1 if nothing is expected."""
     counts = opened.graph.counts.tocoo()
     bins = len(_DISTANCE_EDGES_KM) + 1
     km = distance_km(
@@ -165,7 +163,7 @@ def _distance_preference(opened: Workspace, popularity_P: np.ndarray) -> np.ndar
     leaving_P = opened.graph.counts.sum(axis=1)
     share_P = popularity_P / max(popularity_P.sum(), 1.0)
     expected = np.zeros(bins)
-    # Every pair of places: chords by one product of unit vectors instead of arcs, which takes a third of the time.
+    # For all pairs of places, chords from one product of unit vectors take a third of the time of arcs.
     vectors_P3 = unit_vectors(opened.latitude, opened.longitude)
     edges = 2 * np.sin(np.array(_DISTANCE_EDGES_KM) / EARTH_RADIUS_KM / 2) ** 2
     sources = np.flatnonzero(leaving_P)

@@ -1,4 +1,4 @@
-"""Where misses happen: test cases by the grid cell of the place they start from; cells of few people are left out."""
+"""Test cases and misses by the grid cell of the source, without cells of few people."""
 
 from typing import Final
 
@@ -19,8 +19,7 @@ def miss_cells(opened: Workspace, records: pd.DataFrame, k: int, min_users: int 
     """Cells with cases of at least ``min_users`` people, the most missed cases first.
 
     Args:
-        records: evaluation records of all test cases.
-        k: a case is missed when the truth ranks below k.
+        k: a case is missed if the truth ranks below k.
 
     Returns:
         ``west, south, east, north`` in degrees, ``cases, missed, users`` and ``share`` (missed of cases).

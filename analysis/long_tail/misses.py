@@ -1,7 +1,7 @@
 """The miss taxonomy: one label for every missed case, from columns that do not depend on K.
 
-A case is missed where the target's rank is above K. It is named by the ablation that finds it
-(`analysis.records.causes`), the one with the best rank where several do. Where none does, the first of:
+A case is missed if the target ranks below K. Its label is the ablation that finds it (`analysis.records.causes`), the
+one with the best rank if there are several. Otherwise it is the first of:
 
 - ``out_of_reach``: the target is neither in the user's history nor within two hops of the source.
 - ``near_miss``: the first place is within 200 m of the target.
@@ -53,7 +53,7 @@ HIT: Final = "hit"
 
 
 def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFrame) -> pd.DataFrame:
-    """Facts about each case that the labels need.
+    """Add facts about each case that the labels need.
 
     Args:
         cases: from `describe_cases`.
@@ -61,7 +61,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
 
     Returns:
         The ablations with ``within_reach`` (visited before, or within two hops), ``first_distance_m`` and
-        ``first_same_category`` (of the first place, from the target).
+        ``first_same_category`` (of the first place and the target).
     """
     pois = dataset.pois
     latitude, longitude = pois[c.LATITUDE].to_numpy(np.float64), pois[c.LONGITUDE].to_numpy(np.float64)
@@ -75,7 +75,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
 
 
 def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
-    """One label per case for a chosen K: `HIT`, or the miss label.
+    """One label per case: `HIT`, or the miss label at K.
 
     Raises:
         ConfigError: K is below 1.
@@ -103,7 +103,7 @@ def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
 
 
 def count_misses(labels: pd.Series) -> pd.DataFrame:
-    """``label, n, share`` of the missed cases, empty labels included; the counts sum to the misses."""
+    """``label, n, share`` of the missed cases, with a row for every label."""
     counts = labels.value_counts().reindex(MISSES, fill_value=0)
     total = int(counts.sum())
     shares = counts / total if total else counts.astype(float)

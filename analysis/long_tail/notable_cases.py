@@ -1,4 +1,4 @@
-"""Three cases worth opening: found through past visits, found through two-hop paths, and one that is missed."""
+"""Three cases worth opening: found through past visits, found through two-hop paths, and missed."""
 
 from collections.abc import Callable
 from typing import Final, NamedTuple
@@ -26,13 +26,10 @@ class NotableCase(NamedTuple):
     """A case worth opening.
 
     Attributes:
-        kind: one of `KINDS`.
-        case: its number.
         rank, counter_rank: of the truth, by the model and by counting past visits.
-        transition_count: how often the transition occurred in training.
         visits: of the user to the place, before the source.
-        ablation: what was left out; None where no ablation was run.
-        rank_without: of the truth then.
+        ablation: what was left out; None without an ablation.
+        rank_without: of the truth in the ablation.
     """
 
     kind: str
@@ -46,10 +43,10 @@ class NotableCase(NamedTuple):
 
 
 def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableCase]:
-    """The notable cases of an opened model, see `notable_cases`.
+    """The `notable_cases` of an opened model.
 
     Args:
-        may_ablate: whether ablations of a few cases may be run where those of all are not kept.
+        may_ablate: whether to run ablations of a few cases if those of all are not kept.
     """
     tables, kept = (opened.records(), opened.with_model("visit_count").records()), opened.kept_ablations()
     if kept is not None:
@@ -73,14 +70,14 @@ def notable_cases(
 ) -> list[NotableCase]:
     """Up to one case of each kind, of different users if possible.
 
-    Found cases are ranked within `FOUND_WITHIN`. With ablations they are lost without the part; without, the place
-    was visited before, or is new and within two hops. Unseen transitions and places within reach come first, then
-    the largest ratio of the two ranks. The missed case is new, beyond two hops and of middling rank.
+    Found cases rank within `FOUND_WITHIN`. With ablations, they are lost without the part. Otherwise the place was
+    visited before, or is new and within two hops. Unseen transitions and places within reach come first, then the
+    largest ratio of the two ranks. The missed case is new, beyond two hops and of middling rank.
 
     Args:
         records, counter: records of the model and of `visit_count`.
-        ablate: of the model; None where its score has no parts.
-        shortlist: how many cases of a kind are ablated at most; None for all.
+        ablate: None for a model without parts.
+        shortlist: most cases of a kind to ablate; None for all.
     """
     wanted, found = _wanted(records, ablated=ablate is not None), list[NotableCase]()
     is_found = is_hit(records, FOUND_WITHIN)
@@ -114,7 +111,7 @@ def notable_cases(
 
 
 def _spread(rows: pd.DataFrame, likely: int, most: int) -> pd.DataFrame:
-    """At most this many rows: likely ones from the best rank to the worst, then the first of the others."""
+    """At most this many rows: likely ones, evenly spread over their ranks, then the first of the others."""
     if likely <= most:
         return rows[:most]
     return rows.iloc[np.linspace(0, likely - 1, most).round().astype(int)]
@@ -125,7 +122,7 @@ def _first(rows: pd.DataFrame | pd.Series) -> int | None:
 
 
 def _wanted(records: pd.DataFrame, *, ablated: bool) -> dict[str, np.ndarray]:
-    """The cases of each kind that show it best: unseen transitions to another place."""
+    """The preferred cases of each kind: unseen transitions to another place."""
     moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
     unseen = (records[c.TRANSITION_COUNT] == 0).to_numpy() & moves
     known, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
@@ -138,7 +135,6 @@ def _wanted(records: pd.DataFrame, *, ablated: bool) -> dict[str, np.ndarray]:
 
 
 def visits_before(opened: Workspace, case: int) -> int:
-    """How often the user had visited the case's target before its source."""
     chosen = opened.case(case)
     row, target = int(chosen[c.ROW]), int(chosen[c.TARGET])
     first = int(opened.visits.first_T[row])

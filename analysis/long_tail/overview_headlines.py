@@ -1,4 +1,4 @@
-"""The sentences of Overview: headline, lines and cards, filled with the data's own numbers."""
+"""The sentences of Overview: headline, lines and cards."""
 
 import math
 from collections.abc import Mapping
@@ -28,7 +28,7 @@ _PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths"}
 
 
 def overview_headline(groups: pd.DataFrame, metric: str) -> str:
-    """How many rare transitions the model finds, to known and to new places; and who finds more.
+    """Rare transitions that the model finds, to known and to new places, and which model finds more.
 
     Args:
         groups: from `accuracy_by_group`; the first model is the one in question.
@@ -56,7 +56,7 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
 
 
 def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> str:
-    """What counting past visits finds, who finds more new places, and how many transitions are rare.
+    """What counting past visits finds, which model finds more new places, and how many transitions are rare.
 
     Args:
         rare_share: of the test cases, 0 to 1.
@@ -75,7 +75,6 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> s
 
 
 def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str:
-    """One quiet line about the data."""
     facts = [f"{users:,} users", f"{places:,} places", f"{cases:,} test cases"]
     return " · ".join([*facts, "the city is invented"] if invented else facts)
 
@@ -84,7 +83,7 @@ def curves_line(model: str, difference: Difference) -> str:
     """Whether a model and its feature curves alone differ.
 
     Args:
-        difference: the model less the curves.
+        difference: the model minus the curves.
     """
     if math.isnan(difference.lower):
         return ""
@@ -95,7 +94,7 @@ def curves_line(model: str, difference: Difference) -> str:
 
 
 def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> str:
-    """That the feature curves alone rank better, where they are ahead by more than `CURVES_LEAD`; else empty."""
+    """Headline if the feature curves alone lead by more than `CURVES_LEAD`; otherwise empty."""
     mine, theirs = (float(metric_values(table, "mrr").mean()) for table in (records, curves))
     if not theirs > mine + CURVES_LEAD:
         return ""
@@ -103,7 +102,6 @@ def curves_headline(model: str, records: pd.DataFrame, curves: pd.DataFrame) -> 
 
 
 def panels_title(metric: str) -> str:
-    """Title of the lead picture."""
     if metric == "hr1":
         return "Next places found first"
     k = metric.removeprefix("hr")
@@ -121,29 +119,25 @@ def column_title(column: str) -> str:
 
 
 def intervals_line(line: str) -> str:
-    """The line under the lead picture, with that of `curves_line`."""
     return f"95 % intervals are in the table. {line}".strip()
 
 
 def groups_line(groups: pd.DataFrame) -> str:
-    """How many cases each group has, and what the intervals are."""
     n = groups.drop_duplicates("group").set_index("group")["n"]
     counts = "; ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
     return f"Cases: {counts}. From and to: 95 % interval over users."
 
 
 def cards_title(count: int) -> str:
-    """Title of the cards."""
     return {1: "One case", 2: "Two cases", 3: "Three cases"}[count] + " worth opening"
 
 
 def distribution_title(rare_share: float) -> str:
-    """Title of the sorted transition counts."""
     return f"{100 * rare_share:.0f} of 100 distinct transitions are rare"
 
 
 def card_badge(card: NotableCase) -> str:
-    """What kind of case a card shows; a cause only where an ablation was run."""
+    """Kind of a card's case; a cause only after an ablation."""
     if card.kind == "missed":
         return "Missed"
     if card.rank_without is not None:
@@ -152,7 +146,6 @@ def card_badge(card: NotableCase) -> str:
 
 
 def card_sentence(card: NotableCase) -> str:
-    """One sentence on a card's case."""
     if card.kind == "missed":
         return "A new place for this user, beyond two hops."
     if card.kind == "past_visits":
@@ -163,12 +156,11 @@ def card_sentence(card: NotableCase) -> str:
 
 
 def card_label(card: NotableCase) -> str:
-    """Label of a card's first rank."""
     return "Visit count" if card.rank_without is None else f"Without {_PARTS[card.kind]}"
 
 
 def absent_line(cards: list[NotableCase], *, ablated: bool) -> str:
-    """Which kinds of cause no card shows; empty where each has its card, or no ablation was run."""
+    """Kinds of causes without a card; empty if there are none, or no ablation was run."""
     shown = {card.kind for card in cards}
     missing = [words for kind, words in _PARTS.items() if kind not in shown] if ablated else []
     return f"No case in the top {FOUND_WITHIN} is lost without {' or without '.join(missing)}." if missing else ""
@@ -179,7 +171,6 @@ def _rows_of(groups: pd.DataFrame, model: str) -> Mapping[str, dict[Any, Any]]:
 
 
 def _start(metric: str) -> str:
-    """How many guesses a hit rate allows, where it is not the usual 20."""
     return {"hr1": "With one guess, ", "hr5": "With five guesses, ", "hr10": "With ten guesses, "}.get(metric, "")
 
 
@@ -188,7 +179,7 @@ def _number(value: float, metric: str) -> str:
 
 
 def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *, new: bool = False) -> str:
-    """The best other model in a group, where the whole interval of the difference favours it; else empty."""
+    """The best other model of a group if the whole interval favours it; otherwise empty."""
     if not mine.get("lead_upper", math.nan) < 0:
         return ""
     name = str(mine["baseline"])

@@ -1,10 +1,10 @@
-"""Ablations of every test case: the rank of the truth without each group of terms, always scored again.
+"""Ablations of every test case: the rank of the truth without each group of terms.
 
-- ``past_visits``, ``core`` and so on: one group of the scorer's terms; what depends on it is computed again.
-- ``history``: past visits and times together, the paper's "w/o History" (the check-ins that the encoder reads stay).
-- ``graph_token``: the token's content is zero. ``two_hops``: the token and the group of two-hop paths.
+- ``past_visits``, ``core`` and so on: without one group of the scorer's terms and everything that depends on it.
+- ``history``: without past visits and times, the paper's "w/o History"; the encoder still reads check-ins.
+- ``graph_token``: the token's content is zero. ``two_hops``: without the token and the group of two-hop paths.
 
-Each rank is given twice: among all places, and among places of the truth's kind alone (known to the user, or new).
+Ranks are among all places, and also among places of the truth's kind (known to the user, or new).
 """
 
 from typing import TYPE_CHECKING, Final, cast
@@ -26,7 +26,7 @@ _CASES_PER_BATCH: Final = 128
 
 
 def slug(group: str) -> str:
-    """A group's name in columns.
+    """A group's name in column names.
 
     >>> slug("two-hop paths")
     'two_hop_paths'
@@ -65,7 +65,7 @@ COLUMNS: Final = (
 
 
 def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:
-    """The ablations that a scorer has: names of the terms that each leaves out, or the graph token."""
+    """The ablations that a scorer has: for each, the terms or the graph token that it leaves out."""
     from recap.scores import GRAPH_TOKEN
 
     inactive = scorer.stage.inactive_parts(scorer.model.config)
@@ -84,23 +84,23 @@ def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:
 
 
 def feature_groups(scorer: "Scorer") -> frozenset[str]:
-    """Parts that act on a scorer's scores: its ablations, or its groups of terms; none for a published model."""
+    """A scorer's ablations, or else its groups of terms; none for a published model."""
     if hasattr(scorer, "stage"):
         return frozenset(ablations_of(cast("RecapScorer", scorer)))
     return frozenset(slug(term.group) for term in getattr(scorer, "terms", ()))
 
 
 def describe_ablations(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
-    """Rank of the truth as it is and without each group, and what each group adds to its score.
+    """Rank of the truth with and without each group, and each group's contribution to its score.
 
     Args:
         cases: rows of `Predictor.cases_of`.
 
     Returns:
-        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``is_known`` (the user has been
-        to the true place), ``kind_rank`` (among places of its kind), ``without_<ablation>`` and
-        ``kind_without_<ablation>`` (these ranks) and ``contribution_<group>``, which add up to the truth's score; NaN
-        where the model has no such part.
+        One row per case: ``case, rank`` (mean over ties), ``first`` (the first place), ``is_known`` (whether the user
+        has been to the true place), ``kind_rank`` (among places of its kind), ``without_<ablation>`` and
+        ``kind_without_<ablation>`` (these ranks) and ``contribution_<group>``, which sum to the truth's score. NaN if
+        the model has no such part.
     """
     from recap.device import one_thread
 
@@ -145,7 +145,7 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
 
 
 def contributions_by_group(scorer: "Explainable", batch: "CaseBatch", poi_B: "Tensor") -> dict[str, np.ndarray]:
-    """What each group of terms adds to the score of one place of each case, by slug; they add up to the score."""
+    """Contribution of each group of terms to the score of one place of each case, by slug."""
     contribution_BT = scorer.contributions(batch, poi_B).numpy()
     of_T = np.array([slug(term.group) for term in scorer.terms])
     return {name: contribution_BT[:, of_T == name].sum(1) for name in dict.fromkeys(of_T.tolist())}

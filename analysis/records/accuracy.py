@@ -20,10 +20,10 @@ METRIC_LABELS: Final = {
 
 
 def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
-    """The metric of every single case, the expectation over tied orders; its mean is `metrics_of`'s.
+    """The metric of every case, in expectation over tied orders.
 
     Raises:
-        ConfigError: unknown metric, or one that imported lists are too short for.
+        ConfigError: unknown metric, or imported lists are too short for it.
     """
     if metric not in METRICS:
         raise ConfigError(f"unknown metric {metric!r}; choose one of {', '.join(METRICS)}")
@@ -41,7 +41,7 @@ def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
 
 
 def shortest_list(records: pd.DataFrame) -> int | None:
-    """Places in the shortest list of imported predictions; None where every place is ranked."""
+    """Places in the shortest list of imported predictions; None if every place is ranked."""
     if c.LISTED not in records:
         return None
     listed = records[c.LISTED].to_numpy(np.int64)
@@ -49,13 +49,13 @@ def shortest_list(records: pd.DataFrame) -> int | None:
 
 
 def is_known(records: pd.DataFrame, metric: str) -> bool:
-    """Whether a metric is known: imported lists must reach to its K; MRR is a lower bound where they are short."""
+    """Whether imported lists are long enough for a metric; for MRR, short ones give a lower bound."""
     shortest = shortest_list(records)
     return shortest is None or metric == "mrr" or int(metric.removeprefix("hr").removeprefix("ndcg")) <= shortest
 
 
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
-    """Whether the target's rank is at most k (the mean rank where it is tied); a miss is its opposite."""
+    """Whether the target's rank is at most k; ties have their mean rank."""
     return records[c.RANK].to_numpy(np.float64) <= k
 
 

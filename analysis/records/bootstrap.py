@@ -1,4 +1,4 @@
-"""Bootstrap intervals over users: whole users are drawn again, since one user's cases are no independent trials.
+"""Bootstrap intervals over users: whole users are resampled, since one user's cases are not independent.
 
 Shape suffixes: N cases, U users, G groups, B bootstrap samples.
 """
@@ -16,13 +16,7 @@ a block at a time is brought into that form, a quarter of the memory."""
 
 
 class UserBootstrap:
-    """Seeded draws of users, shared by every statistic that should be compared pair by pair.
-
-    Args:
-        users_N: user of each case.
-        samples: how often users are drawn.
-        seed: of the draws.
-    """
+    """Seeded samples of users, shared by all statistics for paired comparison."""
 
     def __init__(self, users_N: np.ndarray, samples: int = SAMPLES, seed: int = 0) -> None:
         uniques, self.user_N = np.unique(users_N, return_inverse=True)
@@ -36,7 +30,7 @@ class UserBootstrap:
             block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
 
     def means(self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> np.ndarray:
-        """Group means in every sample, (B, G); NaN if a sample has no case of the group.
+        """Group means in every sample, (B, G); NaN without a case of the group.
 
         Args:
             groups_N: group of each case, -1 for none.

@@ -1,4 +1,4 @@
-"""Cases by what they show: the filters of Walk."""
+"""The filters of cases in Walk."""
 
 from typing import Final
 
@@ -50,7 +50,7 @@ def filter_labels(*, causes: bool) -> dict[str, str]:
 
 
 def resolve_filter(text: str) -> str | None:
-    """The filter that a link means, by name or by any label it has or had; None for an unknown one.
+    """The filter that a link means, by its name or a present or former label; None if unknown.
 
     >>> resolve_filter("Recovered by two hops"), resolve_filter("tail"), resolve_filter("bliss")
     ('hops', 'tail', None)
@@ -70,13 +70,13 @@ def filter_masks(
 ) -> dict[str, np.ndarray]:
     """One mask over the cases for each name in `FILTERS`.
 
-    ``missed``: the truth ranks below k. ``history`` and ``hops``: transition counts alone (Markov) miss it at k, the
-    model does not, and the target was visited before (history) or, never visited, is within two hops (hops). With
-    ablations they are causes: found at k with the user's own visits (history) or two hops (hops), and lost without.
+    ``missed``: the truth ranks below k. ``history`` and ``hops``: only the model finds it at k, Markov misses it, and
+    the target was visited before (history), or is unvisited and within two hops (hops). With ablations they are causes:
+    found at k, and lost without the user's own visits (history) or two hops (hops).
 
     Args:
         records, markov: the model's and Markov's records of the same cases.
-        ablations: the model's, from `analysis.records.causes.case_ablations`; None for a baseline, which has none.
+        ablations: from `analysis.records.causes.case_ablations`; None for a baseline.
     """
     groups = group_masks(records[c.TRANSITION_COUNT], eta)
     recovered = is_hit(records, k) & ~is_hit(markov, k)
@@ -101,7 +101,7 @@ def filter_cases(
     eta: int = TAIL_MAX_COUNT,
     ablations: pd.DataFrame | None = None,
 ) -> np.ndarray:
-    """Numbers of the cases that pass every named filter, ascending; all of them without a name.
+    """Numbers of the cases that pass every named filter, ascending.
 
     Raises:
         ConfigError: unknown name.
@@ -115,7 +115,7 @@ def filter_cases(
 
 
 def cases_of_steps(cases: pd.DataFrame, names: list[str], *, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
-    """The same for ``tail`` and ``unseen`` alone, which ask how often a step was seen in training and for no rank.
+    """Like `filter_cases`, for ``tail`` and ``unseen``, which need no rank.
 
     Args:
         cases: see `recap.evaluation.cases.describe_cases`.
@@ -125,7 +125,7 @@ def cases_of_steps(cases: pd.DataFrame, names: list[str], *, eta: int = TAIL_MAX
 
 
 def cases_at_place(dataset: Dataset, cases: pd.DataFrame, text: str) -> np.ndarray:
-    """Numbers of the cases whose source or target has ``text`` in its name or category, whatever the capitals."""
+    """Numbers of the cases whose source or target has ``text`` in its name or category, ignoring case."""
     wanted = " ".join(text.split()).casefold()
     category = dataset.pois[c.CATEGORY].astype(str)
     fits = np.array(

@@ -1,4 +1,4 @@
-"""How cases are grouped: by how often the transition or the place was seen, and by the target's kind."""
+"""Groups of cases: by training count of the transition or the place, and by the target's kind."""
 
 from typing import Final, Literal
 
@@ -25,7 +25,7 @@ COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
 
 
 def count_bins(by: str) -> pd.DataFrame:
-    """The bins of a count, one row each: ``bin`` (its name), ``low, high`` (both included, -1 for open).
+    """The bins of a count: ``bin`` (its name), ``low, high`` (both included, -1 for open).
 
     Raises:
         ConfigError: unknown ``by``.
@@ -37,7 +37,7 @@ def count_bins(by: str) -> pd.DataFrame:
 
 
 def bin_of_cases(cases: pd.DataFrame, by: str) -> np.ndarray:
-    """The row of `count_bins` that each case (case table or records) belongs to.
+    """The row in `count_bins` of each case (case table or records).
 
     Raises:
         ConfigError: unknown ``by``.
@@ -46,7 +46,7 @@ def bin_of_cases(cases: pd.DataFrame, by: str) -> np.ndarray:
 
 
 def cohort_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
-    """The row of `COHORTS` that each tail case (seen at most eta times) belongs to; -1 for the others."""
+    """The row in `COHORTS` of each tail case (seen at most eta times); -1 for the others."""
     history = cases[c.IN_HISTORY].to_numpy(bool)
     hops = cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
     cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
@@ -54,7 +54,7 @@ def cohort_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarra
 
 
 def panel_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
-    """The place in `PANELS` of each case."""
+    """The index in `PANELS` of each case."""
     new = (~cases[c.IN_HISTORY].to_numpy(bool)).astype(np.int64)
     return np.where(cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, new, PANELS.index("head"))
 

@@ -1,8 +1,8 @@
-"""A bar or a cell as a short text that a link can carry, and the cases behind it.
+"""A bar or a cell as a short text for links, and its cases.
 
-``step:0:0`` are the cases whose step occurred 0 times in training, ``step:10:-1`` ten times or more, ``place:10:19``
-those whose target was visited 10 to 19 times; ``cohort:1:0:1`` are the tail cases (at most the last number) whose
-target was visited before (1) and is not within two hops (0).
+``step:0:0`` are the cases whose transition occurred 0 times in training, ``step:10:-1`` ten times or more.
+``place:10:19`` are those whose target was visited 10 to 19 times. ``cohort:1:0:1`` are the tail cases (at most the last
+number) whose target was visited before (1) and is not within two hops (0).
 """
 
 import re
@@ -26,7 +26,7 @@ _COLUMNS: Final = {c.TRANSITION_COUNT: "step", c.DESTINATION_COUNT: "place"}
 
 @dataclass(frozen=True)
 class CaseSelection:
-    """Cases of one bar or cell; see the module's text for the forms."""
+    """Cases of one bar or cell, in the forms of this module."""
 
     kind: str
     numbers: tuple[int, ...]
@@ -46,22 +46,18 @@ class CaseSelection:
 
     @classmethod
     def of_bin(cls, by: str, low: int, high: int) -> "CaseSelection":
-        """A bin of `accuracy_by_count`."""
         return cls(_COLUMNS[by], (low, high))
 
     @classmethod
     def of_cohort(cls, in_history: bool, within_two_hops: bool, eta: int) -> "CaseSelection":
-        """A cohort of `accuracy_by_cohort`."""
         return cls("cohort", (int(in_history), int(within_two_hops), eta))
 
     @property
     def text(self) -> str:
-        """The text that `parse` reads."""
         return ":".join([self.kind, *map(str, self.numbers)])
 
     @property
     def label(self) -> str:
-        """Label of the cases."""
         if self.kind == "cohort":
             visited, near, _ = self.numbers
             place = "place visited before" if visited else "new place"

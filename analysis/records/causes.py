@@ -1,7 +1,6 @@
 """Ablations of all cases: which groups find and miss them, and how much accuracy each is worth.
 
-"Found by X" means: found at K with X, and lost without it. A found case that X merely reaches
-(within two hops, say) coincides with X; nothing is claimed.
+"Found by X" means found at K with X, and lost without it.
 """
 
 from collections.abc import Callable
@@ -38,7 +37,6 @@ _SEPARATE: Final = (
 
 
 def ablations_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
-    """Key of the table of a checkpoint's ablations."""
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND, FORMAT)
 
 
@@ -52,16 +50,15 @@ def case_ablations(
     bundle: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """`analysis.records.ablations.describe_ablations` of all test cases: read, or made once and kept.
+    """`analysis.records.ablations.describe_ablations` of all test cases, read or computed once.
 
-    Making it is resumable: finished pieces stay in the user's cache until the table is whole.
+    Computing is resumable: finished pieces stay in the user's cache until the table is complete.
 
     Args:
-        open_predictor: called only when the table is not there yet.
+        open_predictor: called only if the table is missing.
         rows: test cases.
-        keep: whether to write a new one to the cache.
-        bundle: the dataset's bundle, which may have come with it.
-        progress: receives (cases done, cases in all) while it is made.
+        bundle: may have the table.
+        progress: receives (cases done, all cases).
     """
     opened: list[Predictor] = []
 
@@ -77,7 +74,7 @@ def case_ablations(
 def kept_ablations(
     dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
 ) -> pd.DataFrame | None:
-    """The table of `case_ablations` where it was shipped or made before; None where it would have to be made."""
+    """The table of `case_ablations` if it was shipped or computed before, else None."""
     key = ablations_key(dataset_hash, checkpoint_hash)
     table = kept_table(key, pd.DataFrame, rows=rows, keep=False, bundle=bundle)
     return table if c.RANK in table else None
@@ -90,8 +87,8 @@ def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
         table: from `case_ablations`.
 
     Returns:
-        bool, one column for each of `ABLATIONS`, aligned with the table; all False for a missed case, and where the
-        model has no such part.
+        bool, one column for each of `ABLATIONS`, aligned with the table; False for a missed case, and for a part that
+        the model does not have.
 
     Raises:
         ConfigError: K is below 1.
@@ -101,13 +98,13 @@ def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
 
 
 def obstacles_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Which ablations find each case: missed at K, and found without the group; as `causes_of` otherwise."""
+    """Which ablations find each case: missed at K, and found without the group; see `causes_of`."""
     found, without = _at(table, k)
     return without.le(k).mul(~found, axis=0)
 
 
 def found_by(table: pd.DataFrame, ablation: str, k: int) -> pd.Series:
-    """Mask of the cases that are found at K and lost without one group, see `causes_of`.
+    """Cases that are found at K and lost without one group, see `causes_of`.
 
     Raises:
         ConfigError: an unknown ablation, or K below 1.
@@ -118,16 +115,16 @@ def found_by(table: pd.DataFrame, ablation: str, k: int) -> pd.Series:
 
 
 def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20, among: Among = "all") -> pd.DataFrame:
-    """How much accuracy is lost without each group, scored again, with 95 % intervals over users.
+    """Accuracy lost without each group, with 95 % intervals over users.
 
     Args:
         table: from `case_ablations`.
         users_N: user of each case.
-        among: known or new: only cases whose truth is of that kind, each ranked among places of that kind.
+        among: known or new restricts cases and ranked places to that kind.
 
     Returns:
-        One row per ablation that the model has, the dearest by MRR first: ``ablation, label, n, hr, hr_low, hr_high``
-        (lost hit rate at K) and ``mrr, mrr_low, mrr_high``.
+        One row per ablation that the model has, the largest loss of MRR first: ``ablation, label, n, hr, hr_low,
+        hr_high`` (lost hit rate at K) and ``mrr, mrr_low, mrr_high``.
     """
     prefix = ""
     if among != "all":
@@ -150,7 +147,7 @@ def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20, among:
 
 
 def worth_by_kind(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.DataFrame:
-    """`ablation_worth` among all places, known ones and new ones, with a column ``among``."""
+    """`ablation_worth` among all, known and new places, with a column ``among``."""
     kinds: tuple[Among, ...] = ("all", "known", "new")
     return pd.concat(
         [ablation_worth(table, users_N, k, among).assign(among=among) for among in kinds], ignore_index=True
@@ -158,7 +155,7 @@ def worth_by_kind(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.D
 
 
 def deciding_part(worth: pd.DataFrame, among: Among) -> str | None:
-    """The ablation in `_SEPARATE` that costs most MRR; None if none is beyond chance.
+    """The ablation in `_SEPARATE` that loses most MRR; None if none is significant.
 
     Args:
         worth: from `worth_by_kind`.
@@ -171,8 +168,8 @@ class LostHits(NamedTuple):
     """Hits of a model, and those lost in each ablation.
 
     Attributes:
-        k, found: the number of cases whose truth ranks within K.
-        lost: of these, lost in each ablation that the model has; they overlap.
+        found: number of cases whose truth ranks within K.
+        lost: of these, lost in each ablation of the model; they overlap.
     """
 
     k: int
@@ -181,7 +178,6 @@ class LostHits(NamedTuple):
 
 
 def count_lost_hits(table: pd.DataFrame, k: int = 20) -> LostHits:
-    """Count in a table from `case_ablations`."""
     causes = causes_of(table, k)
     lost = {name: int(causes[name].sum()) for name in ABLATIONS if _is_there(table, name)}
     return LostHits(k, int(is_hit(table, k).sum()), lost)
@@ -192,7 +188,6 @@ def _is_there(table: pd.DataFrame, name: str) -> bool:
 
 
 def _at(table: pd.DataFrame, k: int) -> tuple[pd.Series, pd.DataFrame]:
-    """Whether each case is found at K, and its ranks without each group."""
     if k < 1:
         raise ConfigError(f"K must be at least 1, got {k}")
     without = table[[f"without_{name}" for name in ABLATIONS]].set_axis(list(ABLATIONS), axis=1)

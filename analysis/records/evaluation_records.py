@@ -23,7 +23,7 @@ MODEL_LABELS: Final = {
 
 
 def label_in_sentence(label: str) -> str:
-    """A model's label inside a sentence: counters are no names, and what follows a comma is left out.
+    """A model's label inside a sentence, up to the first comma; counters are in lower case.
 
     >>> label_in_sentence("Visit count"), label_in_sentence("Markov"), label_in_sentence("LoTNext, trained here")
     ('visit count', 'Markov', 'LoTNext')
@@ -34,7 +34,7 @@ def label_in_sentence(label: str) -> str:
 
 
 def label_with_folder(label: str, folder: Path) -> str:
-    """A model's label with its checkpoint's folder, where that says more.
+    """A model's label with its checkpoint's folder, if that differs.
 
     >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
     ('RECAP', 'RECAP paper')
@@ -49,12 +49,10 @@ def records_key(dataset_hash: str, model_key: str) -> TableKey:
 
 
 def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
-    """The baselines next to a model: `feature_curves` where its records are kept or it was fitted, then counts.
-
-    Fitting it takes longer than all others together; `recap train` and `recap evaluate` do it.
+    """The baselines next to a model: `feature_curves` if its records are kept or it was fitted, then counts.
 
     Args:
-        may_rank: whether a fitted ranker may rank now; else its records must be there.
+        may_rank: whether a fitted ranker may rank now; otherwise its records must exist.
     """
     is_ready = records_key(dataset_hash, FEATURE_CURVES).is_kept(bundle)
     if may_rank and not is_ready:

@@ -1,4 +1,4 @@
-"""The case that opens when nobody has chosen one."""
+"""The case that opens by default."""
 
 import numpy as np
 import pandas as pd
@@ -9,16 +9,16 @@ from recap import columns as c
 
 
 def first_case(cases: pd.DataFrame, records: pd.DataFrame | None, ablations: pd.DataFrame | None) -> int:
-    """A telling case of the long tail, or the best there is.
+    """A striking case of the long tail, or the best there is.
 
-    Wanted, most important first: found, never seen in training, with past visits and a two-hop path, ranked lower
-    without each of the two, and past visits adding to the score. Among equals the best rank comes first, then the
-    lowest rank without two-hop paths.
+    Criteria, most important first: found, never seen in training, with past visits and a two-hop path, ranked lower
+    without each of the two, and past visits adding to the score. Then the best rank, then the lowest rank without
+    two-hop paths.
 
     Args:
-        cases: the test cases, see `recap.evaluation.cases.describe_cases`.
-        records: the model's; None where it has not ranked them yet.
-        ablations: the model's, from `analysis.records.causes.kept_ablations`; None where they were not run.
+        cases: see `recap.evaluation.cases.describe_cases`.
+        records: the model's; None if there are none yet.
+        ablations: from `analysis.records.causes.kept_ablations`, or None.
     """
     rank_N = np.zeros(len(cases)) if records is None else records[c.RANK].to_numpy(np.float64)
     is_new_N = ((cases[c.TRANSITION_COUNT] == 0) & (cases[c.SOURCE] != cases[c.TARGET])).to_numpy()

@@ -1,6 +1,6 @@
 """Predictions without a model: imported into the user's folder, or of published models shipped with a city.
 
-Files are named by their content's hash, never by what a user called them, and found by the dataset's hash.
+Files are found by the dataset's hash and named by their content's hash, never by a user's words.
 """
 
 from dataclasses import dataclass
@@ -34,10 +34,8 @@ class ImportedPredictions:
 
     Attributes:
         key: ``imported-`` and the beginning of the content's hash; names the scorer in links and caches.
-        name: what the user calls it.
-        path: the file.
-        shipped: whether it came with the city: a published model that was trained on it, without its weights.
-        described: what a shipped one is, with its options.
+        shipped: whether they belong to a published model that came with the city.
+        described: the shipped model with its options.
     """
 
     key: str
@@ -49,11 +47,10 @@ class ImportedPredictions:
 
     @property
     def label(self) -> str:
-        """The name, and where it comes from."""
         return self.name if self.shipped else f"{self.name}, imported"
 
     def read(self, rows: int) -> pd.DataFrame:
-        """The records.
+        """Read the records.
 
         Args:
             rows: the dataset's test cases.
@@ -71,7 +68,7 @@ def shown_name(text: str) -> str:
     """A name fit for a list of models: one line, at most 40 characters, no control characters.
 
     Raises:
-        ConfigError: nothing is left of it, or it is a baseline's.
+        ConfigError: nothing is left, or a baseline has this name.
     """
     name = " ".join(one_line(text).split())[:40].strip()
     if not name or name in BASELINES or name in MODEL_LABELS.values():
@@ -82,7 +79,7 @@ def shown_name(text: str) -> str:
 
 
 def keep_predictions(records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str) -> ImportedPredictions:
-    """Keep imported records, whole or not at all; the same content is kept once, under its newest name.
+    """Keep imported records completely or not at all; the same content is kept once, under its newest name.
 
     Raises:
         RecapError: the disk refused.
@@ -93,7 +90,7 @@ def keep_predictions(records: pd.DataFrame, dataset_hash: str, name: str, conten
 def ship_predictions(
     records: pd.DataFrame, dataset_hash: str, name: str, described: str, content_hash: str, bundle: Path
 ) -> ImportedPredictions:
-    """Put a trained model's records into a bundle, to be found like imported ones; they rank every place."""
+    """Put a trained model's records into a bundle, where they are found like imported ones."""
     ranks = records.drop(columns=list(c.part_columns(records.columns).values()))
     return _keep(ranks, dataset_hash, name, content_hash, bundle / SHIPPED, described=described)
 
@@ -109,7 +106,7 @@ def _keep(
 
 
 def find_predictions(dataset_hash: str) -> list[ImportedPredictions]:
-    """All such predictions of a dataset, by name; a file that cannot be read is left out."""
+    """All such predictions of a dataset, by name, without unreadable files."""
     found: dict[str, ImportedPredictions] = {}
     for path, shipped in _files(f"{dataset_hash[:16]}-{PREFIX}*.parquet"):
         try:
@@ -125,7 +122,6 @@ def find_predictions(dataset_hash: str) -> list[ImportedPredictions]:
 
 
 def _files(pattern: str) -> list[tuple[Path, bool]]:
-    """Files of the bundles, then of the user's folder; whether each is a bundle's."""
     shipped = [(path, True) for path in sorted(bundles_folder().glob(f"*/{SHIPPED}/{pattern}"))]
     try:
         return shipped + [(path, False) for path in sorted(user_subfolder("predictions").glob(pattern))]
@@ -135,5 +131,4 @@ def _files(pattern: str) -> list[tuple[Path, bool]]:
 
 @lru_cache(maxsize=256)
 def _said(path: Path, changed_ns: int) -> dict[str, str]:
-    """Metadata of a file, cached until the file changes."""
     return {key.decode(): value.decode() for key, value in (pq.read_schema(path).metadata or {}).items()}

@@ -1,4 +1,4 @@
-"""Kept tables of a checkpoint's seed replicates: ablations of each, shipped with a bundle or in the user's cache."""
+"""Kept tables of ablations of a checkpoint's seed replicates, shipped with a bundle or in the user's cache."""
 
 import re
 from contextlib import suppress
@@ -19,12 +19,10 @@ _SEED_KIND: Final = f"{KIND}-seed-"
 
 
 def seed_key(dataset_hash: str, checkpoint_hash: str, seed: int) -> TableKey:
-    """Key of the table of one seed replicate."""
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], f"{_SEED_KIND}{seed}", FORMAT)
 
 
 def replicates_folder(checkpoint_folder: Path) -> Path:
-    """Folder of a checkpoint's seed replicates."""
     return checkpoint_folder.with_name(f"{checkpoint_folder.name}-seeds")
 
 
@@ -36,14 +34,14 @@ def replicate_folders(checkpoint_folder: Path) -> list[Path]:
 def seed_tables(
     dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
 ) -> dict[int, pd.DataFrame]:
-    """The kept tables of ablations of a checkpoint's seed replicates, by seed: of the bundle and of the user's cache.
+    """The kept tables of ablations of a checkpoint's seed replicates, by seed.
 
     Args:
         rows: test cases.
     """
     first = seed_key(dataset_hash, checkpoint_hash, 0)
     places = [] if bundle is None else [first.shipped_in(bundle)]
-    with suppress(RecapError):  # a cache that cannot be read is done without
+    with suppress(RecapError):  # ignore an unreadable cache
         places.append(first.cached())
     paths = [path for place in places for path in place.parent.glob(place.name.replace("seed-0.", "seed-*."))]
     found = {int(match[1]) for path in paths if (match := _seed(path))}

@@ -1,4 +1,4 @@
-"""Which places are popular: the tenth of all places with the most check-ins in training."""
+"""Popular places: the tenth of all places with the most check-ins in training."""
 
 from typing import Final
 
@@ -8,10 +8,10 @@ POPULAR_SHARE: Final = 0.1
 
 
 def popular_bar(train_checkins: np.ndarray, share: float = POPULAR_SHARE) -> int:
-    """Check-ins in training from which on a place is popular: those of the last place of the most visited share.
+    """Fewest training check-ins of a popular place, one of the most visited ``share`` of places.
 
     Args:
-        train_checkins: of every place, (P,); unvisited ones count as places and are never popular.
+        train_checkins: of every place, (P,); unvisited places are never popular.
 
     >>> popular_bar(np.array([9, 4, 4, 0, 0]), 0.4), popular_bar(np.array([0, 0]))
     (4, 1)

@@ -1,4 +1,4 @@
-"""Tables that take a model over all test cases: shipped with a bundle, or made once and read from the user's cache."""
+"""Tables that take a model over all test cases: shipped with a bundle, or computed once and cached."""
 
 import shutil
 from collections.abc import Callable, Collection
@@ -25,11 +25,9 @@ class TableKey:
     """Identity of a kept table.
 
     Attributes:
-        dataset_hash: the dataset.
         model: a checkpoint's hash or a baseline's name.
-        split, kind: the split, and the protocol of records or what else names the table.
-        format: version of the table's columns; a file that names another one is as if not there. Empty for evaluation
-            records, which are checked by what they hold.
+        kind: the protocol of records, or another name of the table.
+        format: version of the table's columns; a file of another version is ignored. Empty for evaluation records.
     """
 
     dataset_hash: str
@@ -40,20 +38,17 @@ class TableKey:
 
     @property
     def metadata(self) -> dict[str, str]:
-        """Metadata of the file, with its format."""
         said = records_metadata(self.dataset_hash, self.model, self.split, self.kind)
         return said | ({_FORMAT: self.format} if self.format else {})
 
     def shipped_in(self, bundle: Path) -> Path:
-        """Path in a bundle."""
         return bundle / SHIPPED / records_name(self.dataset_hash, self.model, self.split, self.kind)
 
     def cached(self) -> Path:
-        """Path in the user's cache."""
         return records_file(self.dataset_hash, self.model, self.split, self.kind)
 
     def is_kept(self, bundle: Path | None) -> bool:
-        """Whether there is a file to read, shipped or in the cache; what it says of itself is not looked at."""
+        """Whether there is a file, shipped or in the cache; its content is not checked."""
         if bundle is not None and self.shipped_in(bundle).is_file():
             return True
         try:
@@ -73,15 +68,13 @@ def kept_table(
 ) -> pd.DataFrame:
     """Read a table from the bundle or the cache, or make it and keep it in the cache.
 
-    A kept table that says otherwise of itself or has another length is made again, a file that cannot be read is
-    replaced, and a cache that cannot be written is done without.
+    A table of another key or length and an unreadable file are replaced. A cache that cannot be written is ignored.
 
     Args:
-        make: called only when the table is not there yet.
+        make: called only if the table is missing.
         rows: rows it must have.
-        keep: whether to write a new one.
-        bundle: a folder that may have come with the table; it is only read.
-        without: columns that are not asked for; from a kept table they are not even read.
+        bundle: a folder that may have the table; it is only read.
+        without: columns to leave out; they are not even read.
     """
     if bundle is not None:
         shipped = _read(key.shipped_in(bundle), key, rows, without)
@@ -109,13 +102,13 @@ def table_in_pieces(
     bundle: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> pd.DataFrame:
-    """`kept_table` of a table that is made a few hundred rows at a time and goes on where it was cut off.
+    """`kept_table` of a table that is made a few hundred rows at a time and can be resumed.
 
-    Finished pieces are in a folder next to the table's place in the cache until the table is whole.
+    Finished pieces stay in the cache until the table is complete.
 
     Args:
         make_piece: makes rows start to end (excluded).
-        progress: called with (rows done, rows in all) while the table is made.
+        progress: receives (rows done, all rows).
     """
 
     kept_pieces = Pieces(key, keep=keep)
@@ -139,10 +132,7 @@ def table_in_pieces(
 
 
 class Pieces:
-    """Parts of a table that is being made, in a folder next to its place in the cache; without ``keep`` there are none.
-
-    A cache that cannot be written is done without.
-    """
+    """Parts of an unfinished table in the user's cache, if it can be written."""
 
     def __init__(self, key: TableKey, *, keep: bool = True) -> None:
         self._key = key
@@ -158,13 +148,11 @@ class Pieces:
         return None if path is None else _read(path, self._key, rows)
 
     def write(self, name: str, piece: pd.DataFrame) -> None:
-        """Keep a piece where that is possible."""
         path = self._path(name)
         if path is not None:
             _write_if_possible(piece, path, self._key)
 
     def drop(self) -> None:
-        """Remove all pieces: the table is whole."""
         if self._folder is not None and self._folder.is_dir():
             shutil.rmtree(self._folder, ignore_errors=True)
 
