@@ -1,6 +1,6 @@
 """A shared case's map as a PNG: the marks and the ground of `analysis.sharing.case_map`, drawn flat.
 
-It is drawn from `SharedPage` alone, and the file contains only pixels: no text chunk, no time.
+It is drawn from `SharedPage` alone. The file contains only pixels: no text chunk, no time.
 """
 
 import io
@@ -37,7 +37,7 @@ class _Letters:
     """Fonts of one file, or Pillow's own.
 
     Args:
-        path: a font file, variable or not; None for Pillow's own, which knows no accents.
+        path: a font file; None for Pillow's own, which knows no accents.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -45,7 +45,6 @@ class _Letters:
         self._font = lru_cache(maxsize=32)(self._load)
 
     def font(self, size: int, *, bold: bool = False) -> Font:
-        """A font of a size in pixels."""
         return self._font(size, bold)
 
     def fit(self, text: str) -> str:
@@ -66,7 +65,7 @@ class _Letters:
 
 
 def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | None = None) -> bytes:
-    """The map of the page's first case, 1520 x 1080 pixels; the ground's colour alone where the case has no point.
+    """The map of the page's first case, 1520 x 1080 pixels; only the ground's colour if the case has no point.
 
     Args:
         font: a font file that knows the names' letters; without one, accents are left out.
@@ -146,7 +145,7 @@ def _names(
     letters: _Letters,
     size: tuple[int, int],
 ) -> None:
-    """Names on plates, where they cover neither a mark nor each other; see `analysis.figures.labels`."""
+    """Names on plates that cover neither a mark nor each other, see `analysis.figures.labels`."""
     middle_x, middle_y = size[0] / 2, size[1] / 2
     seen = np.array([[(x - middle_x) / _LETTER, (y - middle_y) / _LETTER] for (x, y), _ in marks])
     radius = np.array([_TWICE * _RADIUS[mark.kind] / _LETTER for _, mark in marks])

@@ -1,4 +1,4 @@
-"""The marks of a case's map in map units: paths, cells, source, the two places compared; drawn as SVG and as PNG."""
+"""The marks of a case's map in map units, to draw as SVG and as PNG."""
 
 from typing import Final, Literal
 
@@ -16,8 +16,6 @@ MarkKind = Literal["source", "target", "runner_up", "middle"]
 
 
 class Mark(Config):
-    """One place on the map."""
-
     kind: MarkKind
     role: Role | None
     at: Point
@@ -26,8 +24,6 @@ class Mark(Config):
 
 
 class PathLine(Config):
-    """A two-hop path over a middle place."""
-
     through: list[Point]
     share: float
 
@@ -41,13 +37,12 @@ class CaseMap(Config):
 
     @property
     def alt(self) -> str:
-        """In words, for those who do not see it."""
         names = ", ".join(mark.name for mark in self.marks if mark.kind != "middle")
         return f"Map: {names}; {len(self.paths)} two-hop paths"
 
 
 def case_map(case: SharedCase, places: list[SharedPlace], projection: Projection) -> CaseMap | None:
-    """The marks of one case; None where the source or both places have no point."""
+    """The marks of one case; None if the source or both places have no point."""
     at = {
         number: mark
         for number in {case.source, case.target, case.runner_up, *(path.place for path in case.paths[:MOST_PATHS])}
@@ -85,7 +80,6 @@ def _position(place: SharedPlace, projection: Projection) -> tuple[Point, Frame 
 
 
 def _frame(marks: list[Mark]) -> Frame:
-    """All marks with a margin, in one shape."""
     x = [mark.at[0] for mark in marks]
     y = [mark.at[1] for mark in marks]
     width = max(max(x) - min(x), ASPECT * (max(y) - min(y)), _CLOSEST) * 1.45

@@ -1,6 +1,6 @@
-"""Grid cells that replace places: the smallest in which k people were, their names, and a point that is not a place.
+"""Grid cells that replace places: the smallest with k people, their names, and a point that is not a place.
 
-Cells are squares in degrees with sides of 1, 2, 4, ... times the rule's, on one grid for the whole earth.
+Cells are squares with sides of 1, 2, 4, ... times the rule's, in degrees, on one grid for the whole earth.
 """
 
 import string
@@ -20,7 +20,7 @@ _LATTICE: Final = 21
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cell of every place that is shown as one: level (-1 for other places), row, column and side in degrees."""
+    """The cells of places: level (-1 for a place without a cell), row, column and side in degrees."""
 
     latitude: np.ndarray
     longitude: np.ndarray
@@ -34,10 +34,10 @@ class Cells:
     def assign(
         cls, latitude: np.ndarray, longitude: np.ndarray, traces: Traces, hidden: np.ndarray, rule: Generalisation
     ) -> "Cells":
-        """The smallest cell of each hidden place in which k people were at hidden places.
+        """The smallest cell around each hidden place in which k people were at hidden places.
 
         Args:
-            hidden: bool, the places that are shown as cells.
+            hidden: bool, places shown as cells.
         """
         size = len(latitude)
         zeros = np.zeros(size, dtype=np.int64)
@@ -55,30 +55,29 @@ class Cells:
 
     @property
     def code(self) -> np.ndarray:
-        """One number for each cell; places without one have their own."""
+        """One number for each cell, and for each place without a cell."""
         return codes_of(self.level, self.row, self.column)
 
     def bounds(self, poi: int) -> tuple[float, float, float, float] | None:
-        """South, west, north, east; None where the place has no cell."""
+        """South, west, north, east; None without a cell."""
         if self.level[poi] < 0:
             return None
         south, west, side = (float(value) for value in (self.row[poi], self.column[poi], self.side[poi]))
         return south * side, west * side, (south + 1) * side, (west + 1) * side
 
     def covers(self, poi: int) -> np.ndarray:
-        """Whether each place is in the cell of ``poi``."""
         row, column = (np.floor(degrees / self.side[poi]) for degrees in (self.latitude, self.longitude))
         return np.asarray((row == self.row[poi]) & (column == self.column[poi]))
 
     def label(self, poi: int) -> str:
-        """Letters from west to east and numbers from north to south, with the side of a larger cell."""
+        """Letters from west to east and numbers from north to south; a larger cell also has its side."""
         same = self.level == self.level[poi]
         west, north = self.column[same].min(), self.row[same].max()
         text = f"{_letters(int(self.column[poi] - west))}{int(north - self.row[poi]) + 1}"
         return text if self.level[poi] == 0 else f"{text} of {float(self.side[poi]) * KM_PER_DEGREE:.0f} km"
 
     def point(self, poi: int) -> tuple[float, float] | None:
-        """A point in the cell: its middle, or where that is near a hidden place the point farthest from all of them."""
+        """The middle of the cell or, if that is near a hidden place, the point farthest from all of them."""
         key = int(self.level[poi]), int(self.row[poi]), int(self.column[poi])
         if key not in self._points:
             self._points[key] = self._point_apart(poi)

@@ -1,4 +1,4 @@
-"""A comparison as HTML, for notebooks: the sentences, figures and tables of the Compare view, without scripts."""
+"""A comparison as HTML for notebooks, without scripts."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ _LEFT, _WIDTH, _MIDDLE, _HALF = 60, 690, 105, 90
 
 
 def render_comparison(found: Comparison) -> str:
-    """One HTML element with its own style; names come from outside and are escaped."""
+    """One HTML element with its own style; names are escaped."""
     marks, reach = _marks(found)
     return template("comparison.html.j2").render(
         c=found,
@@ -40,7 +40,6 @@ Comparison.html_body = staticmethod(render_comparison)
 
 
 def _marks(found: Comparison) -> tuple[list[dict[str, Any]], float]:
-    """Positions of each bin's disc and interval, and the difference at the upper edge."""
     rows = found.bins.to_dict(orient="records")
     known = [row for row in rows if row["n"] > 0]
     reach = max([1e-3, *(max(abs(row["low"]), abs(row["high"])) for row in known)])

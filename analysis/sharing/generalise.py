@@ -1,7 +1,7 @@
-"""From an explanation to what may be shown of it: every field that leaves is filled here, on purpose.
+"""Turn an explanation into a shared case, field by field.
 
-Scores, ranks and contributions stay exact; who, where and when become what the rule allows. Other places' contributions
-and the places of earlier check-ins stay behind.
+Scores, ranks and contributions stay exact; who, where and when follow the rule. Other places' contributions and the
+places of earlier check-ins are left out.
 """
 
 from datetime import datetime
@@ -23,11 +23,11 @@ BEST: Final = 5
 
 
 def share_case(explanation: CaseExplanation, masking: Masking, number: int, note: str = "") -> SharedCase:
-    """One case as the export tells it.
+    """One case as the export shows it.
 
     Args:
         number: on the page, from 1.
-        note: somebody's own words, shown as they are.
+        note: a person's own words, shown unchanged.
     """
     e, exact = explanation, masking.is_exact
     place = masking.number

@@ -1,6 +1,7 @@
-"""The ground of shared maps in plain map units: a city's own layers, and places that many people know as dots.
+"""The ground of shared maps in map units: a city's own layers, and dots for places that many people know.
 
-Units are web-mercator pixels at zoom 12 from a middle that no file tells, x to the east and y to the south, to a tenth.
+Units are web-mercator pixels at zoom 12 from a middle that no file reveals, x to the east and y to the south, to a
+tenth.
 """
 
 from collections.abc import Iterator, Mapping
@@ -36,8 +37,6 @@ class GroundLayer(Config):
 
 
 class Ground(Config):
-    """The ground under the marks."""
-
     layers: list[GroundLayer]
     dots: list[Point]
     credit: str = ""
@@ -58,7 +57,6 @@ class Projection:
         self.is_empty = not known.any()
 
     def points(self, latitude: np.ndarray, longitude: np.ndarray) -> list[Point]:
-        """Map units, one pair for each place."""
         x, y = screen_offsets(self._camera, np.asarray(latitude, float), np.asarray(longitude, float))
         return [(round(float(a), 1), round(float(b), 1)) for a, b in zip(x, y, strict=True)]
 
@@ -68,13 +66,13 @@ def shareable_layers(
 ) -> Mapping[str, Any] | None:
     """The layers that a file may show.
 
-    A shore reveals where on Earth a map is, and so do the names of places that many people visit. Where a file tells
-    the user's own places as cells only, nothing else on it may say where these cells are: there is no shore then.
+    A shore reveals where on Earth a map is, and so do the names of places that many people visit. If the user's own
+    places are only cells, nothing else may reveal where these are, so there is no shore.
 
     Args:
-        rule: how places are shown; None for a file that tells everything as recorded.
-        invented: whether the city is, which has no place on Earth.
-        hides_places: whether the user's own places are shown as cells too.
+        rule: how places are shown; None shows everything as recorded.
+        invented: whether the city is, and so has no place on Earth.
+        hides_places: whether the user's own places are cells too.
     """
     if basemap is None or rule is None or invented:
         return basemap
@@ -86,7 +84,7 @@ def shareable_layers(
 
 
 def _coarsened(layer: Mapping[str, Any], step: float) -> dict[str, Any]:
-    """Every geometry on a grid of this step, degrees, without what is smaller than a grid square."""
+    """Every geometry on a grid of this step in degrees, without parts smaller than a grid square."""
     whole = [shapely.set_precision(shape(feature["geometry"]).simplify(step), step) for feature in layer["features"]]
     kept = [geometry for geometry in whole if not geometry.is_empty]
     return {"features": [{"type": "Feature", "properties": {}, "geometry": mapping(geometry)} for geometry in kept]}
@@ -99,11 +97,11 @@ def draw_ground(
     longitude: np.ndarray,
     frames: list[Frame],
 ) -> Ground:
-    """The layers and dots that some frame shows.
+    """Layers and dots inside the frames.
 
     Args:
-        basemap: the city's own layers; without them the dots draw the city.
-        latitude, longitude: of the places that may be dots: those of at least k people.
+        basemap: the city's own layers, or None.
+        latitude, longitude: of places of at least k people, which may be dots.
     """
     if not frames:
         return Ground(layers=[], dots=[])
@@ -145,7 +143,6 @@ def _is_in(point: Point, frame: Frame) -> bool:
 
 
 def _touches(line: list[Point], frame: Frame) -> bool:
-    """Whether the line's box meets the frame."""
     x, y = [p[0] for p in line], [p[1] for p in line]
     left, top, width, height = frame
     return min(x) <= left + width and max(x) >= left and min(y) <= top + height and max(y) >= top

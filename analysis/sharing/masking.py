@@ -1,4 +1,4 @@
-"""How names, times and edits are shown in one export: the same place has the same name and number everywhere in it."""
+"""How one export shows names, times and edits; a place has the same name and number everywhere in it."""
 
 import re
 from collections.abc import Iterable
@@ -32,11 +32,11 @@ _UNNAMED: Final = "a place"
 
 @dataclass
 class Masking:
-    """One export: its rule, how it shows the dataset's places, and the places in it so far.
+    """One export: its rule, how it shows places, and the places in it so far.
 
     Attributes:
-        opened: None where the case alone is shown, without a map or an estimate.
-        rule: None where everything is shown as it is.
+        opened: None for a single case without a map or an estimate.
+        rule: None shows everything as recorded.
         hides_user: the user's own places are cells, and times have no weekday.
     """
 
@@ -52,7 +52,7 @@ class Masking:
         return self.rule is None
 
     def number(self, poi: int) -> int:
-        """The place's number in this export; two cells of one name get numbers."""
+        """The place's number in this export; cells with the same name get numbers."""
         if poi not in self.numbers:
             name, again = self.places.name[poi], 1
             while not self.is_exact and name in self.names:
@@ -63,11 +63,9 @@ class Masking:
         return self.numbers[poi]
 
     def name(self, poi: int) -> str:
-        """Name of the place in this export."""
         return self.names[self.number(poi)]
 
     def shared_places(self) -> list[SharedPlace]:
-        """All places so far, by number."""
         return [self._shared_place(poi, self.names[at]) for poi, at in self.numbers.items()]
 
     def _shared_place(self, poi: int, name: str) -> SharedPlace:
@@ -82,7 +80,7 @@ class Masking:
         )
 
     def moment(self, weekday: int | None, hour: float | None) -> str:
-        """A moment on the clock of the place: to the minute where exact, never with a date."""
+        """A moment in local time, never with a date; to the minute if exact."""
         if weekday is None or hour is None:
             return "–"
         if self.rule is None:
@@ -90,14 +88,13 @@ class Masking:
         return self.rule.part_of_week(None if self.hides_user else weekday, hour)
 
     def user(self, user: int) -> str:
-        """The user's name in this export."""
         return user_name(user) if self.rule is None else self.rule.pseudonym(user)
 
     def sentence(self, sentence: Sentence, shown: dict[str, int]) -> Sentence:
-        """A sentence with places as shown and spans of hours coarsened.
+        """A sentence with places as shown and coarser spans of hours.
 
         Args:
-            shown: places by the name that the explanation gives them.
+            shown: places by the name in the explanation.
         """
         if self.is_exact:
             return sentence
@@ -111,7 +108,7 @@ class Masking:
     def _piece(self, piece: Piece, shown: dict[str, int]) -> Piece:
         if piece.kind in ("plain", "revisits", "paths"):
             text = _HOURS.sub("less than a day ago", piece.text)
-            for name, poi in shown.items():  # names are pieces of their own; should one stand here, it goes too
+            for name, poi in shown.items():  # names are separate pieces; replace any name in other text too
                 if self.places.is_cell[poi] and name in text:
                     text = re.sub(rf"\b{re.escape(name)}\b", _UNNAMED, text)
             return piece.model_copy(update={"text": text})
@@ -122,7 +119,7 @@ class Masking:
         return piece.model_copy(update={"text": f"another {text}" if another and named is None else text})
 
     def edits(self, edits: Iterable[Edit]) -> str:
-        """Edits: their text form in an exact export, else what they change in words."""
+        """Edits in their text form in an exact export, otherwise in words."""
         edits = tuple(edits)
         return write_edits(edits) if self.is_exact else "; ".join(map(self._edit, edits))
 
@@ -150,7 +147,7 @@ class Masking:
 
 
 def places_by_name(explanation: CaseExplanation) -> dict[str, int]:
-    """Every place that the explanation names, by that name."""
+    """Every place of the explanation by its name there."""
     pairs = [
         (explanation.source_name, explanation.source),
         (explanation.target_name, explanation.target),

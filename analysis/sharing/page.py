@@ -1,6 +1,6 @@
-"""A shared page as one HTML file: no script, nothing from elsewhere, both themes, prints to clean pages.
+"""A shared page as one HTML file: no script, no outside resources, both themes, printable.
 
-Names come from outside data, so everything is escaped; it is rendered from `SharedPage` alone.
+It is rendered from `SharedPage` alone. Names come from outside data, so everything is escaped.
 """
 
 from functools import cache
@@ -28,7 +28,6 @@ _MOST_PATHS: Final = 8
 
 
 def render_html(page: SharedPage) -> str:
-    """The whole page."""
     projection = projection_of(page)
     bodies = []
     for case in page.cases:
@@ -42,7 +41,7 @@ def render_html(page: SharedPage) -> str:
 
 
 def write_html(page: SharedPage, path: Path) -> None:
-    """Write the page, whole or not at all.
+    """Write the page completely or not at all.
 
     Raises:
         RecapError: the disk refused.
@@ -51,7 +50,7 @@ def write_html(page: SharedPage, path: Path) -> None:
 
 
 def render_notebook(explanation: CaseExplanation) -> str:
-    """One exact case as an element with its own style, for the eyes of who asked; without a map."""
+    """One exact case as an element with its own style, without a map, for the person who asked."""
     masking = Masking(None, MaskedPlaces.named({poi: name for name, poi in places_by_name(explanation).items()}), None)
     case = share_case(explanation, masking, 1)
     return f"<style>{_style()}</style>{_case(case, masking.shared_places(), None)}"
@@ -73,7 +72,7 @@ def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> 
 
 
 def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
-    """What the template needs in addition to the case: positions, rows, roles."""
+    """The template's further input: positions, rows, roles."""
     a, b = case.a, case.b
     bars = {entry.poi: waterfall(entry) for entry in (a, b)}
     ends = [0.0, *(end for side in bars.values() for bar in side for end in bar.ends)]
@@ -101,7 +100,7 @@ def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:
 
 
 def template(name: str) -> Template:
-    """One of our templates; what it is given is escaped."""
+    """A template that escapes its input."""
     return _environment().get_template(name)
 
 

@@ -1,7 +1,7 @@
-"""How every place of a dataset is shown in an export: as it is, or as a grid cell that k people were in.
+"""How an export shows every place of a dataset: as it is, or as a grid cell with k people.
 
 A place that at least k people visited keeps name, category and coordinates. Any other is shown as the smallest cell in
-which k people were at such places; its category stays where k people were at places of that category in that cell.
+which k people were at such places. It keeps its category if k people were at such places of that category in the cell.
 """
 
 from collections.abc import Mapping
@@ -32,9 +32,8 @@ class MaskedPlaces:
         latitude, longitude: degrees as recorded.
         name, category: as shown.
         is_cell: shown as a cell, (places,).
-        cells: of those.
-        point: int64 code, (places,); places that look the same to a reader share it.
-        blurred: places shown as a cell that may hold any place at all, named ones too; see `hide`.
+        point: int64 code, (places,); equal for places that look the same to a reader.
+        blurred: places shown as a cell that may contain any place, see ``hide``.
     """
 
     latitude: np.ndarray
@@ -48,7 +47,6 @@ class MaskedPlaces:
 
     @classmethod
     def exact(cls, opened: Workspace) -> "MaskedPlaces":
-        """Every place as it is."""
         number = opened.dataset.num_pois
         return cls(
             latitude=opened.latitude,
@@ -62,17 +60,17 @@ class MaskedPlaces:
 
     @classmethod
     def named(cls, names: Mapping[int, str]) -> "MaskedPlaces":
-        """Places of which nothing but the name is known."""
+        """Places with known names only."""
         nothing = np.full(max(names, default=-1) + 1, np.nan)
         is_cell = np.zeros(len(nothing), dtype=bool)
         return cls(nothing, nothing, names, dict.fromkeys(names, ""), is_cell, None, np.arange(len(nothing)))
 
     @classmethod
     def generalised(cls, opened: Workspace, rule: Generalisation, hide: frozenset[int] = frozenset()) -> "MaskedPlaces":
-        """Places of fewer than k people as cells.
+        """Show places of fewer than k people as cells.
 
         Args:
-            hide: further places, whoever was there; all of these are shown as cells without a category.
+            hide: further places, which are shown as cells without a category.
         """
         exact, traces = cls.exact(opened), traces_of(opened.dataset)
         hidden = traces.users_of_place < rule.min_users
@@ -93,24 +91,24 @@ class MaskedPlaces:
         return cls(exact.latitude, exact.longitude, names, categories, hidden, cells, point, hide)
 
     def at(self, poi: int) -> tuple[float, float] | None:
-        """Latitude and longitude as shown; None where none are."""
+        """Latitude and longitude as shown, or None."""
         if self.is_cell[poi]:
             return None if self.cells is None else self.cells.point(poi)
         at = float(self.latitude[poi]), float(self.longitude[poi])
         return None if np.isnan(at).any() else at
 
     def bounds(self, poi: int) -> tuple[float, float, float, float] | None:
-        """South, west, north and east of the cell; None where the place is shown as itself."""
+        """South, west, north and east of the cell; None for a place shown as itself."""
         return self.cells.bounds(poi) if self.is_cell[poi] and self.cells is not None else None
 
     def alike(self, poi: int) -> np.ndarray:
-        """Which places the one that is shown may be, bool (places,)."""
+        """Places that the shown one may be, bool (places,)."""
         if poi in self.blurred and self.cells is not None and self.cells.level[poi] >= 0:
             return self.cells.covers(poi)
         return np.asarray(self.point == self.point[poi])
 
     def opened(self, opened: Workspace) -> Workspace:
-        """The dataset for a picture: its places have masked names; use nothing else of it."""
+        """The dataset with masked names, for a picture only."""
         at = [self.at(poi) for poi in range(len(self.name))]
         anywhere = next((point for point in at if point is not None), (0.0, 0.0))
         latitude, longitude = np.array([point or anywhere for point in at]).T
@@ -132,7 +130,7 @@ def _keeps_category(group: np.ndarray, celled: np.ndarray, traces: Traces, rule:
 
 
 def masked_places(opened: Workspace, rule: Generalisation) -> MaskedPlaces:
-    """How a dataset's places are shown under a rule; kept, since no salt is in them."""
+    """A dataset's places under a rule, cached; they contain no salt."""
     key = rule.min_users, rule.cell_degrees
     kept = _MASKED.setdefault(opened.dataset, {})
     if key not in kept:

@@ -1,8 +1,8 @@
-"""How well shared points hide a user, counted on the dataset: who else was there and then, and unicity.
+"""How well shared points hide a user, counted on the dataset: matching users, and unicity.
 
-Unicity (de Montjoye, Hidalgo, Verleysen and Blondel, "Unique in the Crowd", Scientific Reports 3:1376, 2013): draw p
-points of a user's own trace; the share of users whom no other user's trace fits. Points are places and times as
-shared (a place or a cell, weekday and part of the day); as recorded they are places and hours.
+Unicity (de Montjoye, Hidalgo, Verleysen and Blondel, "Unique in the Crowd", Scientific Reports 3:1376, 2013): the share
+of users for whom p random points of their own trace fit no other user's trace. Points are places and times as shared (a
+place or a cell, weekday and part of the day); as recorded they are places and hours.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,10 @@ MOST_POINTS: Final = 8
 
 @dataclass(frozen=True)
 class SharedPoint:
-    """A point of a case's user: a place where they were, and a time of one visit there if one is shown.
+    """A place where a case's user was, and the time of one visit if it is shown.
 
     Attributes:
-        poi: the dataset's place.
-        row: the check-in whose part of the week is shown; None where no time is.
+        row: the check-in whose part of the week is shown, or None.
     """
 
     poi: int
@@ -37,16 +36,15 @@ class Crowd:
     """Everybody's points, as shown and as recorded.
 
     Args:
-        traces: all check-ins.
-        places: as the file tells them.
-        part: code of the part of the week (or of the day) of every check-in, as shown.
+        places: as the file shows them.
+        part: code of the shown part of the week (or of the day) of every check-in.
     """
 
     def __init__(self, traces: Traces, places: MaskedPlaces, part: np.ndarray) -> None:
         self._traces, self._places, self._part = traces, places, part
 
     def fitting(self, points: list[SharedPoint]) -> int:
-        """How many users have check-ins at all the points as shown."""
+        """Number of users with check-ins at all the points as shown."""
         return self._count(points, self._places.alike, self._part)
 
     def fitting_as_recorded(self, points: list[SharedPoint]) -> int:
@@ -64,9 +62,9 @@ class Crowd:
         return int(fits.sum())
 
     def unicity(self, points: int, *, as_recorded: bool = False, seed: int = 0) -> tuple[float | None, int]:
-        """Share of users unique given ``points`` of their own, and how many users have so many.
+        """Share of users unique given ``points`` of their own, and the number of users with so many.
 
-        Mean over `DRAWS` draws of each; None if nobody has that many points.
+        The mean over `DRAWS` samples; None if nobody has that many points.
         """
         traces = self._traces
         place, time = traces.poi, traces.local_seconds // 3600

@@ -1,4 +1,4 @@
-"""From explanations to a page that may leave: generalised by default, exact only where that is asked for and said.
+"""From explanations to a page to share: generalised by default, exact only on request, and then the page says so.
 
 page = share_cases([explanation], opened)
 render_html(page), page.model_dump_json()
@@ -45,13 +45,13 @@ def share_cases(
     Args:
         explanations: of cases of one checkpoint and dataset, in their order.
         opened: that dataset, on which k and the estimate are counted.
-        exact: tell everything as it is, and say so.
-        hide_places: tell the user's own places as cells too, wide enough that k users fit each case if any are,
-            and times without a weekday.
+        exact: show everything as recorded, and say so.
+        hide_places: show the user's own places as cells too, if possible so wide that k users match each case, and
+            times without a weekday.
         title: of a collection; a single case has its finding.
-        notes: one for each case, shown as written; empty for none.
-        rule: how much is taken away; by default `Generalisation` with a new salt.
-        basemap: the city's map layers; which of them a file shows, see `shareable_layers`.
+        notes: one for each case, shown unchanged; empty for none.
+        rule: by default `Generalisation` with a new salt.
+        basemap: the city's map layers, of which `shareable_layers` are shown.
 
     Raises:
         CaseError: no case, notes for another number of cases, or cases of another dataset.
@@ -97,7 +97,7 @@ def _note(estimate: Reidentification | None, rule: Generalisation) -> str:
 
 
 def projection_of(page: SharedPage) -> Projection:
-    """The map units of a page, made from the places that it tells; see `analysis.sharing.ground`."""
+    """The map units of a page, from the places that it shows."""
     return _projection(page.places)
 
 
@@ -168,7 +168,6 @@ def _estimate(
 def _changes(
     cases: list[SharedCase], places: list[SharedPlace], masking: Masking, rule: Generalisation, has_notes: bool
 ) -> list[Change]:
-    """The report, line by line."""
     cells = sum(place.is_cell for place in places)
     users = len({case.user for case in cases})
     why = f"visited by fewer than {rule.min_users} people" + (", or the user's own," if masking.hides_user else "")

@@ -1,7 +1,7 @@
-"""Types of a shared file: one case, its places, and the whole page; every rendering reads these alone.
+"""Types of a shared file: one case, its places, and the whole page.
 
-Each field is filled on purpose in `analysis.sharing.generalise`; what an explanation holds beyond them never leaves.
-Places are numbers of the page (positions in `SharedPage.places`), never the dataset's.
+`analysis.sharing.generalise` fills each field on purpose; nothing else of an explanation leaves. Places are numbers of
+the page (positions in `SharedPage.places`), never the dataset's.
 """
 
 from typing import Final
@@ -29,7 +29,7 @@ class SharedPlace(Config):
 
 
 class SharedRank(Config):
-    """One of the best places: no contributions, since they would tell where else the user had been."""
+    """One of the best places, without contributions, which would reveal where else the user had been."""
 
     place: int
     rank: float
@@ -38,8 +38,6 @@ class SharedRank(Config):
 
 
 class SharedPath(Config):
-    """One two-hop path."""
-
     place: int
     count_in: int
     total_in: int
@@ -51,20 +49,16 @@ class SharedPath(Config):
 
     @property
     def middle(self) -> int:
-        """As figures call it."""
+        """The name that figures expect."""
         return self.place
 
 
 class SharedDot(Config):
-    """A visit on the timeline."""
-
     weeks_ago: float = Field(description="Whole weeks; exact in an exact export.")
     label: str
 
 
 class SharedVisits(Config):
-    """The user's visits to one of the two places compared."""
-
     place: int
     count: int
     days_ago: float | None = Field(description="Of the last one, whole days.")
@@ -72,8 +66,6 @@ class SharedVisits(Config):
 
 
 class SharedCase(Config):
-    """One case, fit to be shown as the page says."""
-
     number: int = Field(description="On this page, from 1.")
     case: int | None = Field(description="Number of the test case, in an exact export alone.")
     user: str
@@ -111,7 +103,7 @@ class Change(Config):
 
 
 class Reidentification(Config):
-    """How well the shown points hide a user, counted on the dataset; see `analysis.sharing.reidentification`."""
+    """How well the shown points hide a user, see `analysis.sharing.reidentification`."""
 
     matching_users: int = Field(description="The fewest, over the cases, who were where and when a case shows.")
     fitting_as_recorded: int = Field(description="The same with exact places and seconds.")
@@ -119,7 +111,6 @@ class Reidentification(Config):
 
     @property
     def sentence(self) -> str:
-        """The number that matters, in words."""
         if self.matching_users == 1:
             return "At least one shared case matches exactly one user."
         unmasked = "exactly one does" if self.fitting_as_recorded == 1 else f"{self.fitting_as_recorded:,} do"
@@ -127,8 +118,6 @@ class Reidentification(Config):
 
 
 class SharedPage(Config):
-    """The content of a shared file."""
-
     format: int = FORMAT
     is_exact: bool
     title: str
@@ -145,5 +134,4 @@ class SharedPage(Config):
     ground: Ground = Field(exclude=True, description="The ground of the maps; not part of the JSON.")
 
     def place(self, number: int) -> SharedPlace:
-        """A place by its number on this page."""
         return self.places[number]

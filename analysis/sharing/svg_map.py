@@ -1,4 +1,4 @@
-"""A case's map as numbers for inline SVG: one ground for the whole page, marks of a size that fits each frame."""
+"""A case's map as numbers for inline SVG, on one ground for the whole page."""
 
 from itertools import pairwise
 from typing import Final
@@ -18,16 +18,12 @@ _RADIUS: Final = {"source": 8.0, "target": 10.0, "runner_up": 9.0, "middle": 5.0
 
 
 class GroundPath(Config):
-    """One layer as one path."""
-
     name: str
     kind: str
     d: str
 
 
 class Name(Config):
-    """A name next to its mark."""
-
     x: float
     y: float
     anchor: str
@@ -37,8 +33,6 @@ class Name(Config):
 
 
 class Disc(Config):
-    """A mark."""
-
     x: float
     y: float
     r: float
@@ -46,8 +40,6 @@ class Disc(Config):
 
 
 class SvgMap(Config):
-    """Input of the map's template."""
-
     box: Frame
     unit: float
     alt: str
@@ -58,7 +50,6 @@ class SvgMap(Config):
 
 
 def ground_paths(ground: Ground) -> list[GroundPath]:
-    """The ground from the bottom up."""
     paths = [
         GroundPath(
             name=layer.name,
@@ -72,7 +63,7 @@ def ground_paths(ground: Ground) -> list[GroundPath]:
 
 
 def svg_map(drawn: CaseMap) -> SvgMap:
-    """One case's map; ``unit`` is how many map units a pixel of the picture is."""
+    """One case's map; ``unit`` is the number of map units per pixel."""
     left, top, width, height = drawn.frame
     unit = width / WIDTH_PX
     css = {"source": "source", "middle": "middle"}
@@ -96,7 +87,7 @@ def svg_map(drawn: CaseMap) -> SvgMap:
 
 
 def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
-    """Names of the source and the two places, where they cover no mark; see `analysis.figures.labels`."""
+    """Names of the source and the two places that cover no mark, see `analysis.figures.labels`."""
     marks = [mark for mark in drawn.marks if mark.kind != "middle"][::-1]  # the place explained comes first
     x, y = (np.array([(mark.at[i] - middle[i]) / unit for mark in marks]) for i in (0, 1))
     obstacles = np.array(
@@ -127,7 +118,7 @@ def _names(drawn: CaseMap, unit: float, middle: Point) -> list[Name]:
 
 
 def _line(points: list[Point], *, close: bool) -> str:
-    """A path: an absolute start, then steps, so that a whole city stays small."""
+    """A path with relative steps, to keep a city's file small."""
     steps = [
         f"{round(to[0] - start[0], 1):g} {round(to[1] - start[1], 1):g}"
         for start, to in pairwise(points)

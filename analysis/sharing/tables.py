@@ -1,8 +1,8 @@
-"""A table that names people, places or times as it may be shared; numbers of a model stay as they are.
+"""A table with people, places or times as it may be shared.
 
-The rule is that of `analysis.sharing.places` and `recap.privacy`, by column: users get other names, places of fewer
-than k people become cells, times weekday and part of the day; numbers of cases, rows and trajectories are left out, and
-rows about cases are put into another order, since their place in the table would tell which case they are.
+The rule is that of `analysis.sharing.places` and `recap.privacy`, by column. Users get pseudonyms, places of fewer than
+k people become cells, times become weekday and part of the day. Numbers of cases, rows and trajectories are left out,
+and rows about cases are reordered, since their position would reveal the case. A model's numbers stay as they are.
 """
 
 from typing import Any, Final
@@ -35,7 +35,7 @@ _LOCAL_TIME: Final = "local_time"
 
 
 def is_personal(table: pd.DataFrame) -> bool:
-    """Whether a table has rows about people, cases or single places rather than counts of them."""
+    """Whether a table has rows about people, cases or single places, and not only counts of them."""
     named = {*_PLACES, *_PEOPLE, *_OF_CASES, *_POINTS, *_DISTANCES, c.TRAJECTORY, c.POI_ID, "kind", _LOCAL_TIME}
     return bool(named & set(table.columns)) or any(map(_is_time, (table[name] for name in table.columns)))
 
@@ -43,7 +43,7 @@ def is_personal(table: pd.DataFrame) -> bool:
 def share_table(
     table: pd.DataFrame, opened: Workspace, *, exact: bool = False, rule: Generalisation | None = None
 ) -> pd.DataFrame:
-    """A copy to write into a file, with a column that says what it is; a table of counts alone comes back as it is.
+    """A copy for a file, with a column on its privacy; a table of counts stays as it is.
 
     Args:
         exact: keep everything, and say so.
@@ -66,7 +66,10 @@ def share_table(
 
 
 def to_csv(table: pd.DataFrame) -> bytes:
-    """CSV in UTF-8. Text that a spreadsheet would run as a formula gets an apostrophe in front, controls are shown."""
+    """CSV in UTF-8 that is safe in spreadsheets.
+
+    Text that would run as a formula gets an apostrophe in front; control characters are shown.
+    """
     safe = table.copy()
     for name in safe.columns:
         if not pd.api.types.is_numeric_dtype(safe[name]) and not pd.api.types.is_datetime64_any_dtype(safe[name]):
@@ -77,7 +80,7 @@ def to_csv(table: pd.DataFrame) -> bytes:
 def _share_column(
     name: str, table: pd.DataFrame, masked: MaskedPlaces, rule: Generalisation
 ) -> list[Any] | np.ndarray | None:
-    """The column as shown; None where it is left out."""
+    """The column as shown; None if it is left out."""
     column, owner = table[name], next((place for place in (c.POI, "middle") if place in table.columns), None)
     if name in _DROPPED or (name == c.POI and "kind" in table.columns):
         return None
@@ -107,7 +110,7 @@ def _share_column(
 
 
 def _item_label(kind: str, label: str, poi: Any, masked: MaskedPlaces) -> str:
-    """A check-in by its order alone."""
+    """The label of a check-in by its order only."""
     if kind == "checkin":
         return f"check-in {label.rsplit(', ', 1)[-1]}".replace("check-in current", "current")
     return label if pd.isna(poi) else f"path via {masked.name[int(poi)]}"

@@ -1,4 +1,4 @@
-"""Everybody's check-ins as arrays: what k and the re-identification estimate are counted on."""
+"""Everybody's check-ins as arrays, for k and the re-identification estimate."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +11,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.privacy import users_per_group
 
-_DAY: Final = 86_400  # seconds; `recap.history` has it too, and would load torch for a table
+_DAY: Final = 86_400  # seconds; importing it from `recap.history` would load torch
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,8 +20,7 @@ class Traces:
 
     Attributes:
         user, poi: int64 indices.
-        local_seconds: on the clock of the place.
-        num_users, num_pois: of the dataset.
+        local_seconds: local time of the place.
     """
 
     user: np.ndarray
@@ -32,7 +31,6 @@ class Traces:
 
     @cached_property
     def users_of_place(self) -> np.ndarray:
-        """Distinct users at every place."""
         return users_per_group(self.user, self.poi, self.num_pois)
 
     def part_of_week(self, hours: int, *, weekday: bool = True) -> np.ndarray:
@@ -43,7 +41,6 @@ class Traces:
 
 
 def traces_of(dataset: Dataset) -> Traces:
-    """The check-ins of a dataset, made once."""
     if dataset not in _TRACES:
         table = dataset.checkins
         seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)

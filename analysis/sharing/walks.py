@@ -1,4 +1,4 @@
-"""One step of a walk as a picture may show it."""
+"""One transition of a user for a picture."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from recap import columns as c
 
 
 def share_step(trajectory: Trajectory, prediction: CasePrediction) -> tuple[Trajectory, CasePrediction]:
-    """One step of a walk for a picture: without the way there, and without where else the user had been."""
+    """One transition, without the path so far and without other places that the user visited."""
     here = trajectory.stops[c.CASE] == int(prediction.case[c.CASE])
     alone = replace(trajectory, stops=trajectory.stops[here].reset_index(drop=True))
     return alone, replace(prediction, candidates=prediction.candidates.assign(revisit=False))

@@ -1,4 +1,4 @@
-"""Camera of a case's map: the next place and the predictions."""
+"""Camera of a case's map."""
 
 import numpy as np
 
@@ -23,7 +23,8 @@ def fit_prediction(
 ) -> Camera:
     """The camera on the source, the first five predictions and, only while it is shown, the truth.
 
-    Of the five, outliers several times as far away as half of them are left out: near places would be one dot.
+    Of the five, outliers several times as far away as half of them are left out; otherwise near places would be one
+    dot.
     """
     poi = _ahead(prediction, show_truth)
     return fit_camera(

@@ -10,7 +10,7 @@ from recap import columns as c
 
 
 def case_name(opened: Workspace, number: int) -> str:
-    """``Case 214 · User 041 · Thu 3 Oct, 18:20``, on the clock of the place.
+    """``Case 214 · User 041 · Thu 3 Oct, 18:20``, in local time.
 
     Raises:
         CaseError: no such case.
@@ -21,7 +21,7 @@ def case_name(opened: Workspace, number: int) -> str:
 
 
 def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
-    """The cases of a case's user in order; of many, those around it."""
+    """At most ``most`` cases of a case's user around it, in order."""
     user_N = opened.cases[c.USER].to_numpy()
     (mine,) = np.nonzero(user_N == user_N[number])
     at = int(np.searchsorted(mine, number))
@@ -30,7 +30,7 @@ def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
 
 
 def find_case(opened: Workspace, text: str) -> int | None:
-    """The case of a number that was typed, or a user's first case (``user 41``); None where there is none."""
+    """The case of a typed number, or a user's first case (``user 41``); None if there is none."""
     number = re.search(r"\d+", text.replace(",", ""))
     user = re.match(r"\s*user\s*0*(\d{1,9})\b", text, re.IGNORECASE)
     if user is not None:

@@ -1,4 +1,4 @@
-"""A model's predictions for one case: the best places with score, probability and distance, and the truth."""
+"""A model's predictions for one case."""
 
 import math
 from dataclasses import dataclass, replace
@@ -21,17 +21,17 @@ class CasePrediction:
     """The predictions for one case.
 
     Attributes:
-        case: the case's row of the case table.
-        candidates: the best places and, where it is not among them, the truth as the last row; columns ``rank`` (the
-            truth's is the mean over ties), ``poi, name, category, probability`` (NaN where the model has none),
-            ``score, distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
-            ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two steps, (A^2)_sd > 0), ``truth``
-            and ``part_<group>``, what a group of terms adds to the score.
+        case: its row of the case table.
+        candidates: the best places and, if it is not among them, the truth as the last row; columns ``rank`` (mean over
+            ties for the truth), ``poi, name, category, probability`` (NaN if the model has none), ``score,
+            distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
+            ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two hops, (A^2)_sd > 0), ``truth``
+            and ``part_<group>`` (the contribution of a group of terms).
         target_rank: mean rank of the truth over ties; NaN if an imported list does not contain it.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
-            empty where the model reads none.
-        num_best: how many rows of ``candidates`` are the best places.
-        reads: what the model reads, see `feature_groups`; nothing is known of imported lists.
+            empty if the model reads none.
+        num_best: number of best places in ``candidates``.
+        reads: what the model reads, see `feature_groups`; empty for imported lists.
     """
 
     case: pd.Series
@@ -52,7 +52,7 @@ class CasePrediction:
         return bool(self.reads & {*HOPS_ABLATIONS})
 
     def without_truth(self) -> "CasePrediction":
-        """The same as a guesser may see it: nothing in it depends on the true next place; its rank is NaN."""
+        """The prediction for a guesser: nothing depends on the true next place, whose rank is NaN."""
         best = self.candidates.head(self.num_best).assign(truth=False)
         known = self.case[[c.CASE, c.ROW, c.USER, c.TRAJECTORY, c.SOURCE]]
         paths = self.paths[self.paths[c.POI].isin(best[c.POI])]
@@ -60,7 +60,7 @@ class CasePrediction:
 
 
 def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_place: int = 2) -> CasePrediction:
-    """Score one case over the whole catalogue by the opened model and list the best places.
+    """Score one case over all places by the opened model and list the best places.
 
     Raises:
         CaseError: no such case.
@@ -79,7 +79,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
-        # Apart: the last digit depends on how many places are asked for, and must not tell where the truth is.
+        # Separately: the last digit depends on the number of places, and must not reveal the truth.
         pieces = [_parts(opened, row, some) for some in (best_K, listed[len(best_K) :]) if some]
         parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     poi = np.array(listed, dtype=np.int64)
@@ -92,7 +92,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
 
 
 def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray]:
-    """What each group of terms adds to the score of each place, by column; nothing of a published model."""
+    """Contribution of each group of terms to the score of each place, by column; empty for a published model."""
     if not hasattr(opened.scorer, "contributions"):
         return {}
     batch = CaseBatch(opened.checkins, torch.tensor([row] * len(pois)))
@@ -101,11 +101,11 @@ def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray
 
 
 def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *, top: int = 10) -> CasePrediction:
-    """Predictions for one case from records: no probabilities, parts or paths.
+    """Predictions for one case from records, without probabilities, parts or paths.
 
     Args:
-        records: evaluation records of all test cases; a truth beyond its list is the last row, with its rank, which is
-            not known (NaN) if an imported list does not contain it.
+        records: evaluation records of all test cases. A truth beyond its list is the last row; its rank is NaN if an
+            imported list does not contain it.
 
     Raises:
         CaseError: no such case.
@@ -131,7 +131,7 @@ def _candidates(
     probability_C: np.ndarray | float,
     score_C: np.ndarray,
 ) -> pd.DataFrame:
-    """The listed places with what is known of them before the source, see `CasePrediction.candidates`."""
+    """The listed places with facts known before the source, see `CasePrediction.candidates`."""
     row, source = int(case[c.ROW]), int(case[c.SOURCE])
     first = int(opened.visits.first_T[row])
     visits_P = np.bincount(opened.visits.poi_T[first:row], minlength=opened.dataset.num_pois)

@@ -1,4 +1,4 @@
-"""Users and their trajectories: what a person can choose in Walk, and the stops of one trajectory in time order."""
+"""Users, their trajectories, and the stops of one trajectory in time order."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,9 +15,8 @@ class Trajectory:
     """One trajectory with test cases.
 
     Attributes:
-        user, number: indices.
         stops: one row per check-in in time order: ``stop`` (from 1), ``poi, name, local_time`` and ``case`` (number of
-            the test case that starts here, -1 where none does).
+            the test case that starts here, or -1).
     """
 
     user: int
@@ -26,7 +25,6 @@ class Trajectory:
 
     @cached_property
     def cases(self) -> list[int]:
-        """The test cases of the trajectory in time order."""
         return [int(case) for case in self.stops[c.CASE] if case >= 0]
 
     def stop_of(self, case: int) -> int:
@@ -34,7 +32,7 @@ class Trajectory:
         return int(self.stops.loc[self.stops[c.CASE] == case, "stop"].iloc[0])
 
     def until(self, case: int) -> "Trajectory":
-        """The stops up to the one where a case starts: what is known before its next place."""
+        """The stops up to the start of a case."""
         return Trajectory(self.user, self.number, self.stops.head(self.stop_of(case)))
 
 
@@ -68,7 +66,7 @@ def trajectories_of(opened: Workspace, cases: np.ndarray, user: int) -> pd.DataF
     """A user's trajectories with chosen cases: ``trajectory, first_case, start`` (local), ``stops, cases``.
 
     Args:
-        cases: case numbers to count, ascending.
+        cases: numbers of the cases to count, ascending.
     """
     table = opened.cases.iloc[cases]
     table = table[table[c.USER] == user]
@@ -88,5 +86,4 @@ def trajectories_of(opened: Workspace, cases: np.ndarray, user: int) -> pd.DataF
 
 
 def users_of(opened: Workspace, cases: np.ndarray) -> list[int]:
-    """The users of chosen cases, ascending."""
     return sorted(int(user) for user in opened.cases[c.USER].iloc[cases].unique())
