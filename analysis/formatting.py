@@ -12,8 +12,6 @@ MINUS: Final = "−"
 def ordinal(rank: float) -> str:
     """A rank as a word; a mean over a tie is written as both neighbouring ranks.
 
-    The number of tied places is not shown: two places on 2nd and 3rd have the mean 2.5, four on 1st to 4th too.
-
     >>> [ordinal(rank) for rank in (1, 2, 3, 11, 22, 1204, 2.5)]
     ['1st', '2nd', '3rd', '11th', '22nd', '1,204th', 'tied 2nd–3rd']
     """
@@ -25,7 +23,7 @@ def ordinal(rank: float) -> str:
 
 
 def rank_number(rank: float) -> str:
-    """A rank as a number, for a column or after the word "rank"; a tie as in `ordinal`.
+    """A rank as a number; a tie as in `ordinal`.
 
     >>> [rank_number(rank) for rank in (1, 1204, 2.5, float("nan"))]
     ['1', '1,204', '2–3', '–']
@@ -36,7 +34,7 @@ def rank_number(rank: float) -> str:
 
 
 def rank_column(ranks: Iterable[float]) -> list[str]:
-    """Ranks as numbers that a table of text sorts by size: shorter ones begin with spaces.
+    """Ranks padded with spaces, so that sorting their text sorts them by size.
 
     >>> rank_column([12, 2.5])
     ['12', ' 2–3']
@@ -57,7 +55,7 @@ def rank_word(rank: float) -> str:
 
 
 def moved_rank(rank: float | None, before: float) -> str:
-    """A rank after an ablation; None where none was run.
+    """A rank after an ablation; None if it was not run.
 
     >>> moved_rank(3.0, 1.0), moved_rank(1.0, 1.0), moved_rank(None, 1.0)
     ('3rd', 'stays 1st', '–')
@@ -68,7 +66,7 @@ def moved_rank(rank: float | None, before: float) -> str:
 
 
 def points(value: float) -> str:
-    """Score points: two decimals, a true minus, never minus zero.
+    """Score points with two decimals.
 
     >>> points(-0.004), points(-1.5), points(0.385)
     ('0.00', '−1.50', '0.39')
@@ -88,7 +86,7 @@ def signed_points(value: float) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign, a true minus, and never minus zero.
+    """A difference with its sign.
 
     >>> signed(-0.1234), signed(0.2, 2), signed(-0.0004)
     ('−0.123', '+0.20', '0.000')
@@ -98,7 +96,7 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def share(value: float | None) -> str:
-    """A share or probability: three decimals; an empty group has none.
+    """A share or probability with three decimals; None for an empty group.
 
     >>> share(0.25), share(None)
     ('0.250', '–')
@@ -107,7 +105,7 @@ def share(value: float | None) -> str:
 
 
 def chance(probability: float) -> str:
-    """A chance in per cent; small ones are written as a bound.
+    """A probability in per cent; small ones as a bound.
 
     >>> chance(0.1234), chance(0.0004), chance(0.0)
     ('12.3 %', 'less than 0.1 %', 'less than 0.1 %')
@@ -116,7 +114,7 @@ def chance(probability: float) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """A share in per cent, with a space before the sign.
+    """A share in per cent.
 
     >>> percent(0.35), percent(0.1234, 1)
     ('35 %', '12.3 %')
@@ -139,7 +137,7 @@ def all_or_percent(share: float, digits: int = 0) -> str:
 
 
 def simple_fraction(share: float) -> str:
-    """A share as people say it: the simplest fraction within .02, else in hundredths.
+    """The simplest fraction within .02 of a share, else hundredths.
 
     >>> simple_fraction(0.66), simple_fraction(0.5), simple_fraction(0.43)
     ('Two of three', 'One of two', '43 of 100')
@@ -153,7 +151,7 @@ def simple_fraction(share: float) -> str:
 
 
 def times(count: int) -> str:
-    """How often.
+    """A number of times.
 
     >>> times(1), times(2), times(1200)
     ('once', 'twice', '1,200 times')
@@ -172,7 +170,7 @@ def number_word(count: int) -> str:
 
 
 def days(value: float) -> str:
-    """A time span: hours below two days, else days, whole numbers.
+    """A time span in whole hours below two days, else in whole days.
 
     >>> days(0.01), days(0.5), days(12.4)
     ('less than an hour', '12 hours', '12 days')
@@ -203,7 +201,7 @@ def day(time: datetime) -> str:
 
 
 def duration(seconds: float | None) -> str:
-    """A time as people say it.
+    """A duration in one unit.
 
     >>> [duration(seconds) for seconds in (None, 8, 95, 5400, 200_000)]
     ['–', '8 s', '2 min', '1.5 h', '2.3 days']
@@ -218,7 +216,7 @@ def duration(seconds: float | None) -> str:
 
 
 def stopwatch(seconds: float | None) -> str:
-    """A time as a clock shows it; empty before the first epoch.
+    """A duration as a clock shows it; empty for None.
 
     >>> [stopwatch(seconds) for seconds in (None, 8, 702, 5400)]
     ['', '0:08', '11:42', '1:30:00']
@@ -231,7 +229,7 @@ def stopwatch(seconds: float | None) -> str:
 
 
 def byte_size(count: float | None) -> str:
-    """A number of bytes as people say it.
+    """A number of bytes in MB or GB.
 
     >>> [byte_size(count) for count in (None, 350_000_000, 3_100_000_000)]
     ['–', '350 MB', '3.1 GB']

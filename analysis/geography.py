@@ -1,4 +1,4 @@
-"""Map extents on a sphere; longitudes are unwrapped so that a city across the date line stays whole."""
+"""Map extents on a sphere; longitudes are unwrapped at the date line."""
 
 import math
 from typing import NamedTuple
@@ -20,7 +20,7 @@ class Camera(NamedTuple):
 
 
 def unwrap_longitudes(longitude: np.ndarray) -> np.ndarray:
-    """Longitudes without a jump at the date line: the widest empty stretch of the globe becomes the seam.
+    """Longitudes without a jump at the date line; the seam is the widest empty stretch.
 
     >>> unwrap_longitudes(np.array([179.0, -179.0])).tolist()
     [179.0, 181.0]
@@ -51,9 +51,8 @@ def fit_camera(
 
     Args:
         latitude, longitude: degrees, longitudes unwrapped; at least one point.
-        width_px, height_px: size of the map on screen.
         padding_px: margin on every side.
-        max_zoom: closest look, also that of a single point.
+        max_zoom: also the zoom of a single point.
     """
     y = _mercator_y(latitude)
     west, east, south, north = (float(value) for value in (min(longitude), max(longitude), y.min(), y.max()))
@@ -76,7 +75,7 @@ def screen_offsets(camera: Camera, latitude: np.ndarray, longitude: np.ndarray) 
 
 
 def from_screen(camera: Camera, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Latitude and longitude of pixels right of and below the camera's middle; undoes `screen_offsets`.
+    """Latitude and longitude of pixels right of and below the camera's middle.
 
     >>> latitude, longitude = from_screen(Camera(40.0, -74.0, 12.0), np.zeros(1), np.zeros(1))
     >>> round(float(latitude[0]), 6), float(longitude[0])
@@ -100,11 +99,11 @@ def metres_per_pixel(camera: Camera) -> float:
 def aggregate_points(
     latitude: np.ndarray, longitude: np.ndarray, limit: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points gathered in square grid cells where there are more than ``limit``.
+    """Points, merged in square grid cells if there are more than ``limit``.
 
     Returns:
-        latitude, longitude and number of points per mark: each point itself up to the limit, else the mean point of
-        each of at most ``limit`` occupied cells.
+        latitude, longitude and number of points per mark. Above the limit, a mark is the mean point of one of at most
+        ``limit`` cells.
     """
     if len(latitude) <= limit:
         return latitude, longitude, np.ones(len(latitude), dtype=np.int64)

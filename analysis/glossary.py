@@ -1,6 +1,6 @@
 """Every term once: the word on screen, the paper's word, and one sentence for each kind of reader.
 
-Tooltips, names of score parts and docs/glossary.md are made from here. Keys are the names in code, records and JSON.
+Tooltips, names of score parts and docs/glossary.md are generated from it.
 """
 
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class Term:
     Attributes:
         key: name in code, records and JSON.
         word: on screen, in tables and exports.
-        paper: the paper's word; empty where the term is ours.
+        paper: the paper's word; empty if there is none.
         plain: one sentence for students and stakeholders.
         exact: one sentence for researchers.
     """
@@ -380,7 +380,7 @@ def tooltip(*keys: str) -> str:
 
 
 def glossary_page() -> str:
-    """docs/glossary.md."""
+    """Content of docs/glossary.md."""
     rows = (f"| `{t.key}` | {t.word} | {t.paper or '–'} | {t.plain} | {t.exact} |\n" for t in _TERMS)
     return PAGE_HEAD + "".join(rows)
 

@@ -1,8 +1,4 @@
-"""The hashes in a link, and how they differ from the open files.
-
-A link carries the beginnings of two hashes, ``dataset`` and ``checkpoint``; the page, the command line and a shared
-page ask the same function whether their numbers are those that the sender saw.
-"""
+"""The hashes of dataset and checkpoint in a link, and how they differ from the open files."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -14,11 +10,11 @@ _SHORTEST: Final = 6
 
 
 class Difference(NamedTuple):
-    """Difference of a link's files and the open ones.
+    """Difference between a link's files and the open ones.
 
     Attributes:
-        differing: the fields whose hashes differ, of `HASH_FIELDS`.
-        sentence: that, or what the link does not name, in words; empty where everything is known and equal.
+        differing: fields of `HASH_FIELDS` with different hashes.
+        sentence: the differing or missing hashes, in words; empty if all are known and equal.
     """
 
     differing: tuple[str, ...]
@@ -26,7 +22,7 @@ class Difference(NamedTuple):
 
 
 def link_hashes(dataset_hash: str, checkpoint_hash: str | None) -> dict[str, str]:
-    """The fields of a link that identify its dataset and checkpoint.
+    """The fields of a link that identify dataset and checkpoint.
 
     >>> link_hashes("0123456789abcdef", None)
     {'dataset': '0123456789ab'}
@@ -39,7 +35,7 @@ def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: 
     """Compare a link with the open files.
 
     Args:
-        link: its fields; ``dataset`` and ``checkpoint`` are beginnings of hashes, missing or empty ones are unknown.
+        link: its fields; missing or empty hashes are unknown.
 
     >>> compare_hashes({"dataset": "0123456789ab"}, "0123456789abcdef", None)
     Difference(differing=(), sentence='')
@@ -66,5 +62,4 @@ def _fits(beginning: str, whole: str) -> bool:
 
 
 def _short(text: str) -> str:
-    """A hash for a message, whatever the link contained."""
     return "".join(ch for ch in text if ch.isalnum())[:HASH_LENGTH] or "?"

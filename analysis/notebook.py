@@ -1,4 +1,4 @@
-"""An opened model in a notebook: explanations and comparisons that show themselves."""
+"""An opened model in a notebook: explanations and comparisons that display themselves."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +14,7 @@ from analysis.workspace import Workspace
 
 
 def explain_case(model: Workspace, case: int, **options: Any) -> CaseExplanation:
-    """Explain one test case; ``checks=True`` and other options as in `analysis.explain.explanation`.
+    """Explain one test case, with the options of `analysis.explain.explanation.explain_case`.
 
     Raises:
         CaseError: no such case or POI, or an edit that does not fit.
@@ -29,7 +29,7 @@ def compare_models(
     metric: str = "hr20",
     k: int | None = None,
 ) -> Comparison:
-    """A model (B) next to another (A) on the same test cases, as the Compare view shows it.
+    """Compare a model (B) with another (A) on the same test cases.
 
     Args:
         other: an opened model, a checkpoint folder, a baseline's name, or imported predictions by name.
@@ -45,5 +45,4 @@ def compare_models(
 
 @lru_cache(maxsize=4)
 def _paired(dataset: Workspace) -> PairedCases:
-    """Paired cases of a dataset, computed once."""
     return PairedCases(dataset.cases)

@@ -1,4 +1,4 @@
-"""A training as tables: its curriculum's stages, its curves, its result, its place in the queue."""
+"""A training as tables: stages, curves, result, place in the queue."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ COUNTERS: Final = {"visit_count": "Visit count", "count_plus_markov": "Count + M
 
 @dataclass(frozen=True)
 class StageSpan:
-    """Epochs ``first`` to ``last`` in which nothing new is switched on, named by what was switched on at ``first``."""
+    """Epochs ``first`` to ``last`` without a new part, named by the part that became active at ``first``."""
 
     name: str
     meaning: Meaning
@@ -37,7 +37,7 @@ class StageSpan:
 
 
 def stage_spans(config: AnyTraining) -> list[StageSpan]:
-    """The curriculum, stage by stage; parts that the model lacks have no stage, a published model has one."""
+    """The curriculum by stages; missing parts have none, a published model has one."""
     if not isinstance(config, TrainConfig):
         return [StageSpan(config.title, "core", 1, config.epochs)]
     spans: list[StageSpan] = []
@@ -57,7 +57,7 @@ def stage_spans(config: AnyTraining) -> list[StageSpan]:
 
 
 def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
-    """One row for each epoch and series: ``epoch, series, value``; epochs without validation are absent."""
+    """Curves as ``epoch, series, value``; epochs without validation are absent."""
     rows: list[dict[str, Any]] = []
     for line in metrics:
         values: dict[str, float | None]
@@ -73,7 +73,7 @@ def curve_table(metrics: list[EpochLine], curve: Curve) -> pd.DataFrame:
 
 
 def counter_levels(reference: RunReference, curve: Curve) -> dict[str, float]:
-    """What each counter reaches over all validation cases, by its label; empty where a curve has no such level."""
+    """Each counter's value over all validation cases, by label; empty for curves without such a level."""
     if curve == "loss" or not reference:
         return {}
     both: dict[str, Mapping[str, Any]] = {
@@ -85,11 +85,7 @@ def counter_levels(reference: RunReference, curve: Curve) -> dict[str, float]:
 
 
 def result_table(model: str, summary: RunSummary) -> pd.DataFrame:
-    """HR@20 on the test cases, the best model first: ``Model, All, Frequent, Rare``; empty before a run has ended.
-
-    Args:
-        model: what the trained one is called.
-    """
+    """HR@20 on the test cases, the best model first: ``Model, All, Frequent, Rare``; empty before a run has ended."""
     rows = {model: summary.get("test", {})}
     rows |= {label: summary.get("baselines", {}).get(name, {}) for name, label in COUNTERS.items()}
     known = {label: groups for label, groups in rows.items() if _hit_rate(groups, "all") is not None}
@@ -103,8 +99,7 @@ def _hit_rate(groups: Mapping[str, Any], group: str) -> float | None:
 
 
 def queue_table(rows: list[RunRow]) -> pd.DataFrame:
-    """The list of runs, the youngest first: ``run, what, state`` (a list of one, shown as a chip), ``progress`` (share
-    of epochs), ``hr20, time, note``."""
+    """Runs, latest first: ``run, what, state`` (in a list), ``progress`` (share of epochs), ``hr20, time, note``."""
     table = pd.DataFrame(
         [
             {
@@ -124,10 +119,10 @@ def queue_table(rows: list[RunRow]) -> pd.DataFrame:
 
 
 def gpu_table(gpus: list[Gpu], leases: dict[str, Lease]) -> pd.DataFrame:
-    """One row for each GPU: ``gpu, use`` (share of the last second), ``memory`` (share in use), ``used, runs``.
+    """GPUs: ``gpu, use`` (share of the last second), ``memory`` (share in use), ``used, runs``.
 
     Args:
-        leases: what each active run, by number, was given.
+        leases: of each active run, by number.
     """
     rows = []
     for gpu in gpus:

@@ -1,6 +1,6 @@
-"""An opened dataset with a model of it: each part is read or computed when it is first asked for.
+"""An opened dataset with a model; each part is read or computed when it is first needed.
 
-Nothing here loads torch before a part needs it: what shows counts or kept records alone is there a second earlier.
+No part loads torch before it is needed: counts and kept records appear a second earlier.
 """
 
 import hashlib
@@ -48,14 +48,13 @@ _NO_MODEL: Final = "no model is open: name a checkpoint folder, a baseline or im
 
 @dataclass(frozen=True, eq=False)
 class Workspace:
-    """A dataset and, where one was named, a model: a checkpoint, a baseline or imported predictions.
+    """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions.
 
     Attributes:
-        dataset: verified.
-        graph: its training transitions.
+        graph: training transitions.
         model: a checkpoint's folder, a baseline's name, imported predictions, or None.
-        bundle: the folder around the dataset, which may have come with records and other results.
-        keep: whether what takes long to make is written to the user's cache.
+        bundle: the folder around the dataset, which may have records and other results.
+        keep: whether slow results are written to the user's cache.
     """
 
     dataset: Dataset
@@ -70,27 +69,27 @@ class Workspace:
 
     @classmethod
     def open(cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True) -> "Workspace":
-        """Read and verify a dataset folder, with a model where one is named, see `with_model`.
+        """Read and verify a dataset folder, with a model if one is named, see `with_model`.
 
         Raises:
-            DatasetError, ChecksumError: the folder is not what it should be.
+            DatasetError, ChecksumError: the folder is no valid dataset.
         """
         opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep)
         return opened if model is None else opened.with_model(model)
 
     @classmethod
     def of(cls, dataset: Dataset, *, bundle: Path | None = None, keep: bool = True) -> "Workspace":
-        """The same for a dataset in memory."""
+        """Like `open`, for a dataset in memory."""
         return cls(dataset, TransitionGraph.from_dataset(dataset), bundle=bundle, keep=keep)
 
     def with_model(self, model: Path | str) -> "Workspace":
-        """The same dataset with another model; what was computed of the dataset is shared.
+        """The same dataset with another model; results of the dataset are shared.
 
         Args:
             model: a checkpoint's folder, a baseline's name, or the name or key of imported predictions.
 
         Raises:
-            ConfigError: nothing of that name; the line says what there is.
+            ConfigError: nothing of that name; the line lists the options.
         """
         alone = self.without_model
         if isinstance(model, str) and model in alone._baselines:
@@ -113,7 +112,7 @@ class Workspace:
         return named[0] if named else Path(model)
 
     def _once(self, kind: str, make: Callable[[], Part]) -> Part:
-        """A part computed by the first caller; others wait for that part only."""
+        """A part computed by the first caller; others wait only for that part."""
         if kind not in self._made:
             with self._making.setdefault(kind, threading.Lock()):
                 if kind not in self._made:
@@ -123,22 +122,18 @@ class Workspace:
 
     @property
     def without_model(self) -> "Workspace":
-        """The dataset alone."""
         return self._without_model or self
 
     @property
     def name(self) -> str:
-        """Name of the dataset."""
         return self.dataset.manifest.name
 
     @property
     def visits(self) -> Visits:
-        """Every user's visits in order."""
         return Visits.of(self.dataset)
 
     @property
     def checkins(self) -> "CheckinTensors":
-        """The check-ins as scorers read them."""
         from recap.history import CheckinTensors
 
         return self.without_model._once("checkins", lambda: CheckinTensors.from_dataset(self.dataset))
@@ -150,7 +145,6 @@ class Workspace:
 
     @property
     def labels(self) -> list[str]:
-        """A label for every POI, see `label_places`."""
         return self.dataset.poi_labels
 
     @cached_property
@@ -167,18 +161,17 @@ class Workspace:
         """One test case.
 
         Raises:
-            CaseError: there is no such number.
+            CaseError: no such number.
         """
         if not 0 <= number < len(self.cases):
             raise CaseError(f"there is no test case {number}; {self.name} has {len(self.cases):,} cases, from 0")
         return self.cases.iloc[number]
 
     def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
-        """A table of the dataset alone, from the user's cache where it was made before.
+        """A table of the dataset alone, from the user's cache if it was computed before.
 
         Args:
-            kind: its name.
-            make: called only when the table is not there yet.
+            make: called only if the table is missing.
             rows: rows it must have.
         """
         key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
@@ -200,7 +193,7 @@ class Workspace:
 
     @cached_property
     def label(self) -> str:
-        """Name of the model: RECAP, a published model with its options, a baseline, or imported ones."""
+        """Name of the model: RECAP, a published model with its options, a baseline, or imported predictions."""
         if isinstance(self.model, Path):
             return MODEL_LABELS[RECAP] if self.has_parts else published_label(self._manifest.get("train"))
         if self.model is None:
@@ -209,12 +202,12 @@ class Workspace:
 
     @property
     def label_of_folder(self) -> str:
-        """The same with the checkpoint's folder, where that says more."""
+        """The label with the checkpoint's folder, if that differs."""
         return label_with_folder(self.label, self.model) if isinstance(self.model, Path) else self.label
 
     @property
     def has_parts(self) -> bool:
-        """Whether its scores are sums of parts that can be left out: those of a trained RECAP alone."""
+        """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
         return isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
 
     @cached_property
@@ -228,10 +221,10 @@ class Workspace:
 
     @property
     def checkpoint(self) -> "Checkpoint | None":
-        """The verified checkpoint; None of another model.
+        """The verified checkpoint; None for another model.
 
         Raises:
-            CheckpointError: the folder holds none, or was changed since it was opened.
+            CheckpointError: the folder has none, or changed since it was opened.
             VocabularyError: it was trained on another dataset.
         """
         if not isinstance(self.model, Path):
@@ -251,10 +244,10 @@ class Workspace:
 
     @property
     def scorer(self) -> "Scorer":
-        """The model as something that scores cases; a checkpoint's in float64.
+        """The model as a scorer; a checkpoint's in float64.
 
         Raises:
-            ConfigError: no model is open, or imported predictions, which are lists and no model.
+            ConfigError: no model or only imported predictions are open.
         """
         return self._once("scorer", self._build_scorer)
 
@@ -271,12 +264,11 @@ class Workspace:
 
     @property
     def is_probabilistic(self) -> bool:
-        """Whether a softmax of the model's scores means a probability."""
         return self.checkpoint.is_probabilistic if self.checkpoint is not None else self.model == FEATURE_CURVES
 
     @property
     def ranker(self) -> "CaseRanker":
-        """The checkpoint, ready for single and edited cases.
+        """The checkpoint for single and edited cases.
 
         Raises:
             ConfigError: no checkpoint is open.
@@ -291,7 +283,7 @@ class Workspace:
 
     @property
     def predictor(self) -> "Predictor":
-        """The same for RECAP, whose scores are sums of contributions.
+        """The ranker of RECAP, whose scores are sums of contributions.
 
         Raises:
             ConfigError: no checkpoint is open.
@@ -304,7 +296,7 @@ class Workspace:
         return self.ranker
 
     def score(self, progress: Progress | None = None) -> pd.DataFrame:
-        """The records of all test cases, computed now.
+        """Compute the records of all test cases.
 
         Raises:
             ScoreError: the model returned NaN.
@@ -327,19 +319,19 @@ class Workspace:
         return records_key(self.dataset.hash, self.key).is_kept(self.bundle)
 
     def records(self, progress: Progress | None = None) -> pd.DataFrame:
-        """The evaluation records of all test cases: read from the bundle or the user's cache, or scored once and kept.
+        """The evaluation records of all test cases, read from the bundle or the user's cache, or scored once and kept.
 
-        The lists of the best places are not among the columns, where a file holds them (`records_with_lists`).
+        Lists of best places are left out if a file has them (`records_with_lists`).
 
         Raises:
             ScoreError: the model returned NaN.
         """
-        # What no file will hold must not be ranked a second time for its lists.
+        # Without a file, the lists would need a second ranking.
         has_file = self.keep or self.has_records
         return self._once("records", lambda: self._read_records(LISTS if has_file else (), progress))
 
     def records_with_lists(self) -> pd.DataFrame:
-        """The same with the best places and their scores of every case; read again at every call where it is a file."""
+        """The records with the best places and their scores of every case; a file is read at every call."""
         records = self.records()
         return records if set(LISTS) <= set(records) else self._read_records(())
 
@@ -361,7 +353,7 @@ class Workspace:
         return "ablations" in self._made or ablations_key(self.dataset.hash, self.key).is_kept(self.bundle)
 
     def ablations(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Ranks of every test case without each group of terms, see `case_ablations`; made once and kept.
+        """Ranks of every test case without each group of terms, see `case_ablations`; computed once and kept.
 
         Raises:
             ConfigError, CheckpointError: the model is not a trained RECAP.
@@ -380,7 +372,7 @@ class Workspace:
         )
 
     def kept_ablations(self) -> pd.DataFrame | None:
-        """The same where the table was shipped or kept before; None where it would have to be made."""
+        """`ablations` if shipped or kept before, otherwise None."""
         if not self.has_parts or not ablations_key(self.dataset.hash, self.key).is_kept(self.bundle):
             return None
         if "ablations" not in self._made:
@@ -391,7 +383,7 @@ class Workspace:
         return self._made["ablations"]
 
     def seeds(self) -> dict[int, pd.DataFrame]:
-        """Ablations of the checkpoint's seed replicates, by seed: those shipped or kept by now."""
+        """Shipped or kept ablations of the checkpoint's seed replicates, by seed."""
         if not self.has_parts:
             return {}
         return seed_tables(self.dataset.hash, self.key, rows=len(self.cases), bundle=self.bundle)
