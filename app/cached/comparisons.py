@@ -1,4 +1,4 @@
-"""The sides, records and comparisons of the Compare view, cached by content hash."""
+"""Sides, records and comparisons of the Compare view, cached by content hash."""
 
 from typing import Any
 
@@ -45,21 +45,20 @@ def side_options(source: Source) -> dict[str, Ranker]:
 
 
 def default_pair(source: Source) -> tuple[str, str]:
-    """A: visit count. B: the source's own model, else the feature curves."""
+    """A is visit count; B is the source's own model, or else the feature curves."""
     return DEFAULT_A, BASELINES[-1] if source.checkpoint_hash is None else source.token
 
 
 def read_side(option: Ranker) -> Side:
-    """Read a side with its records; compute them, with a message, if they are missing.
+    """Read a side with its records; compute missing ones, with a message.
 
-    Made here and in no cached function, which would play back the message's empty place at every later run.
+    Not in a cached function, which would repeat the message's empty place at every run.
     """
     _ = option.records
     return _side(option)
 
 
 def listed_records(option: Ranker) -> pd.DataFrame:
-    """Records of a side with the best places of every case."""
     return read_lists(option.source, option.model)
 
 
@@ -71,7 +70,7 @@ def _side(option: Ranker) -> Side:
 
 
 def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
-    """Records of the same model with other seeds: the kept ones, and those of open checkpoints."""
+    """Records of the same model with other seeds, kept or of open checkpoints."""
     kept = open_workspace(source).seeds()
     tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
     mine = _training(source)
@@ -85,7 +84,6 @@ def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
 def paired_cases(source: Source) -> PairedCases:
-    """The cases of the source's dataset, paired for every comparison."""
     return PairedCases(open_workspace(source).cases)
 
 
@@ -111,7 +109,7 @@ def _cell_cases(a: Ranker, b: Ranker, k: int, cell: str) -> pd.DataFrame:
 
 
 def _sides_of(source: Source, selection: HitSelection) -> tuple[Ranker, Ranker]:
-    """The sides of a comparison that a link names.
+    """The sides of a link's comparison.
 
     Raises:
         ConfigError: a side is not here.
@@ -123,7 +121,7 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Ranker, Ranker]:
 
 
 def _training(source: Source) -> dict[str, Any] | None:
-    """What two checkpoints must share to be the same model; None if it cannot be read."""
+    """A checkpoint's training configuration; None if it cannot be read."""
     assert source.checkpoint_folder is not None
     try:
         manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
@@ -147,7 +145,6 @@ def parse_selection(source: Source, text: str) -> Selection:
 
 
 def selected_cases(source: Source, selection: Selection) -> np.ndarray:
-    """Mask of the selected test cases."""
     if isinstance(selection, HitSelection):
         a, b = _sides_of(source, selection)
         return cell_mask(read_side(a), read_side(b), selection.k, selection.cell)
@@ -155,7 +152,6 @@ def selected_cases(source: Source, selection: Selection) -> np.ndarray:
 
 
 def selection_label(source: Source, selection: Selection) -> str:
-    """What the selected cases have in common, in words."""
     if isinstance(selection, HitSelection):
         a, b = _sides_of(source, selection)
         return cell_label(selection.cell, a.label, b.label)

@@ -29,7 +29,7 @@ def open_model(source: Source, model: str | None = None) -> Workspace:
     """Open the workspace and prepare its model to score.
 
     Raises:
-        ConfigError: imported predictions, which are lists and no model.
+        ConfigError: only imported predictions are open.
     """
     opened = open_workspace(source, model)
     opened.scorer  # noqa: B018 # what takes a while, here under a message
@@ -45,7 +45,6 @@ def predict(source: Source, case: int) -> CasePrediction:
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
 def visit_count_rank(source: Source, case: int) -> float:
-    """Rank of the true place by visit count in one case."""
     opened = open_workspace(source, "visit_count")
     ranked = rank_cases(opened.scorer, opened.cases.iloc[[case]], opened.checkins)
     return float(ranked[c.RANK].iloc[0])
@@ -67,17 +66,16 @@ def ranks_without(source: Source, case: int) -> dict[str, float]:
 
 @st.cache_resource(max_entries=4, show_spinner="Opening the model", hash_funcs=BY_MODEL)
 def open_ranker(source: Source) -> CaseRanker:
-    """The source's checkpoint, ready to score single and edited cases."""
     return open_model(source).ranker
 
 
 def get_ready(source: Source) -> None:
-    """Sort the training transitions by place, which all explanations of a source need."""
+    """Index the training transitions, which all explanations of a source need."""
     training_rows(open_predictor(source))
 
 
 def open_predictor(source: Source) -> Predictor:
-    """The same for a checkpoint whose scores have parts, see `Source.has_parts`."""
+    """The ranker of a checkpoint whose scores have parts, see `Source.has_parts`."""
     ranker = open_ranker(source)
     assert isinstance(ranker, Predictor)
     return ranker
@@ -102,7 +100,7 @@ def explain(
     edits: str = "",
     hide_truth: bool = False,
 ) -> CaseExplanation:
-    """Explain one case in full, as edited; by default the truth against the best other place."""
+    """Explain one case, as edited; by default the truth against the best other place."""
     with TURNS:
         return explain_case(
             open_predictor(source),
@@ -116,19 +114,17 @@ def explain(
 
 def best_place(source: Source, case: int) -> int:
     """The model's first choice, which a page explains while the truth is hidden."""
-    # Every argument as the view passes it: a call that leaves one out is another one to Streamlit's cache.
+    # Same arguments as in the view, for Streamlit's cache.
     return explain(source, case, about=None, against=None, hide_truth=True).target
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
 def smallest_edit(source: Source, case: int, about: int, against: int, edits: str) -> tuple[Flip | None, int]:
-    """The smallest single edit that reverses two places, and how many edits were tried."""
     with TURNS:
         return smallest_flip(build_edited_case(open_predictor(source), case, parse_edits(edits)), about, against)
 
 
 def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
-    """Robustness checks of the explained contributions."""
     known = tuple(_seed_tables(source))
     return _check(source, shown.case, shown.target, shown.edits, known, shown.truth is None)
 
@@ -137,7 +133,7 @@ def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
 def _check(
     source: Source, case: int, about: int, edits: str, known: tuple[int, ...], hide_truth: bool
 ) -> list[RowCheck]:
-    """The same, cached by the known seeds."""
+    """Cached by the known seeds."""
     with TURNS:
         edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
         if hide_truth:
@@ -147,7 +143,7 @@ def _check(
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
 def _seed_tables(source: Source) -> dict[int, pd.DataFrame]:
-    """Tables of seed replicates, shipped or kept; read again every two minutes."""
+    """Tables of seed replicates, read again every two minutes."""
     return open_workspace(source).seeds()
 
 
@@ -160,7 +156,7 @@ def learned(source: Source) -> Learned:
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def flow(source: Source, case: int, *, about: int | None, against: int | None, hide_truth: bool) -> ModelFlow:
-    """How the model scores one case: the explained place against its runner-up."""
+    """How the model scores the explained place and its runner-up."""
     with TURNS:
         edited_case = build_edited_case(open_predictor(source), case)
         if about is not None:

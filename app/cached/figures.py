@@ -1,6 +1,6 @@
-"""Figures and tables, drawn and serialised once, cached by what they show.
+"""Figures and tables, drawn and serialised once, cached by content.
 
-Plotly takes longer to put a chart together than to send it, and pandas to turn a table into Arrow's form.
+Building a plotly chart or an Arrow table takes longer than sending it.
 """
 
 import hashlib
@@ -35,8 +35,8 @@ Made = TypeVar("Made")
 class PerObject(Generic[Thing, Made]):
     """Compute ``make(thing)`` once per object, and forget it with the object.
 
-    Tables and explanations are shared by all visitors and never changed. Comparing their contents, or
-    bringing one into the form it is sent in, takes longer than to look up which one it is.
+    All visitors share the same tables and explanations. Looking up an object is faster than comparing or serialising
+    its content.
     """
 
     def __init__(self, make: Callable[[Thing], Made]) -> None:
@@ -64,7 +64,7 @@ class PerObject(Generic[Thing, Made]):
 class DrawnFigure(go.Figure):
     """A figure in the form that Streamlit sends; plotly would copy the whole figure for every visitor.
 
-    It takes over what the figure holds; to build one again takes plotly longer than to draw it.
+    It takes over the given figure, since rebuilding one takes plotly longer than drawing it.
     """
 
     def __init__(self, figure: go.Figure) -> None:
@@ -72,7 +72,7 @@ class DrawnFigure(go.Figure):
         self._sent: dict[str, Any] = figure.to_dict()
 
     def to_dict(self) -> dict[str, Any]:
-        """The figure as plain values; shared, so do not change it."""
+        """The figure as plain shared values; do not change them."""
         return self._sent
 
 
@@ -99,12 +99,12 @@ def drawn(plot: Callable[..., Any], *shown: Any, **options: Any) -> Any:
     """Draw ``plot(*shown, palette=..., **options)`` in the visitor's theme; the result is shared, so do not change it.
 
     Args:
-        shown: tables, explanations, numbers; never changed once they were shown.
+        shown: tables, explanations, numbers; do not change them later.
 
     Returns:
-        The figure, or a tuple of figures, to be given to `st.plotly_chart`.
+        The figure or figures, for `st.plotly_chart`.
     """
-    # By name: for every positional argument Streamlit looks up the function's signature.
+    # By name, because Streamlit looks up the signature for every positional argument.
     return _draw(plot=plot, shown=shown, options=options, theme=state.theme_palette().theme)
 
 
@@ -141,12 +141,7 @@ OPEN: Final = "open"
 
 @dataclass(frozen=True)
 class ListedCases:
-    """The rows that pass a filter.
-
-    Attributes:
-        cases: their cases, in the order of the rows.
-        rows: the rows in words, as they are sent.
-    """
+    """The rows that pass a filter, as sent to the browser, and their cases in the same order."""
 
     cases: np.ndarray
     rows: pa.Table | pd.DataFrame
@@ -154,12 +149,12 @@ class ListedCases:
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_OBJECT)
 def list_cases(table: pd.DataFrame, chosen: str, columns: tuple[str, ...], opens: str) -> ListedCases:
-    """Filter a table of `analysis.cases.case_table` and convert it to words.
+    """Filter a table of `analysis.cases.case_table` and write it in words.
 
     Args:
-        chosen: text of the filter; for a table of `known_before` without what it says of the truth.
-        columns: which are shown, as far as they are there.
-        opens: what the button of each row says.
+        chosen: text of the filter, without the truth for a table of `known_before`.
+        columns: to show, if the table has them.
+        opens: label of each row's button.
     """
     shown = table[CaseFilter.from_text(chosen).mask(table)]
     rows = _readable(shown, columns)

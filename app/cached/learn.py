@@ -1,4 +1,4 @@
-"""Lessons computed for a city, each with the model it explains."""
+"""Lessons of a city, each with the model it explains."""
 
 import streamlit as st
 
@@ -14,7 +14,7 @@ _FOLDERS = {"curves": "checkpoint", "prior": "paper"}
 
 
 def _model_of(source: Source, number: int) -> Source:
-    """The bundle's model that the lesson explains; for another source, the source itself."""
+    """The bundle's model that the lesson explains, or else the source itself."""
     reads = COURSE[number].outline.reads
     if source.bundle is None or reads == "any":
         return source
@@ -41,5 +41,5 @@ def _lesson(source: Source, number: int) -> Lesson:
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
 def scene(source: Source, number: int, at: tuple[int, ...]) -> Scene:
-    """What the lesson's handles show at these positions."""
+    """The scene at these positions of the lesson's handles."""
     return _lesson(_model_of(source, number), number).scene(at)

@@ -1,4 +1,4 @@
-"""Maps of the views: the ground, sent to each browser once, and the marks, cached as sent."""
+"""Maps of the views: the ground, sent to each browser once, and the marks."""
 
 import hashlib
 import json
@@ -56,7 +56,7 @@ BY_CASE: Final[HashFuncs] = BY_MODEL | {
 
 
 class DrawnDeck(pdk.Deck):
-    """A deck in the form that is sent; serialising takes longer than all other work of a stop."""
+    """A serialised deck; serialising takes longer than all other work of a stop."""
 
     def __init__(self, deck: pdk.Deck) -> None:
         super().__init__(tooltip=deck._tooltip, map_provider=None)
@@ -76,8 +76,8 @@ def walk_map(
     show_paths: bool,
     chosen: int | None = None,
 ) -> DrawnDeck:
-    """Map of one case with one place marked; cached, since going back shows the same maps again."""
-    ground = ground_address(source, theme)  # every run of a page asks for it, so it is not kept with the deck
+    """Map of one case with one place marked, cached."""
+    ground = ground_address(source, theme)  # not cached with the deck, since every run must request it
     return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, chosen)
 
 
@@ -122,7 +122,6 @@ def _draw_explain_map(source: Source, explanation: CaseExplanation, ground: str,
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
-    """Map of an explanation as a PNG; generalised unless exact."""
     opened = open_workspace(source)
     if not exact:
         page = share_cases([explanation], opened, basemap=shared_basemap(source))
@@ -131,7 +130,7 @@ def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *,
 
 
 def picture_font() -> Path | None:
-    """Streamlit's own Source Sans, which has accents, arrows and the true minus; else pictures use plain letters."""
+    """Streamlit's own Source Sans, with accents, arrows and the true minus; None if it is missing."""
     media = Path(st.__file__).parent / "static" / "static" / "media"
     return next(iter(sorted(media.glob("SourceSansVF-Upright*.woff2"))), None)
 
@@ -146,7 +145,7 @@ def walk_image(
     show_paths: bool,
     exact: bool,
 ) -> bytes:
-    """Map of one case as a PNG, with the page's marks; generalised unless exact."""
+    """Map of one case as a PNG; generalised unless exact."""
     opened = open_workspace(source)
     if exact:
         ground = flat_ground(source)
@@ -159,7 +158,6 @@ def walk_image(
 
 
 def flat_ground(source: Source) -> Ground:
-    """Ground of pictures with exact places."""
     return Ground(open_workspace(source), read_basemap(source))
 
 
@@ -188,7 +186,6 @@ def _with_density(source: Source, changed: int) -> Basemap | None:
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def _neighbourhoods(source: Source, changed: int) -> list[str]:
-    """Neighbourhood of each place, if the basemap names any."""
     opened = open_workspace(source)
     return neighbourhoods(_read_basemap(source, changed), opened.latitude, opened.longitude)
 
@@ -206,8 +203,8 @@ def has_tiles(source: Source) -> bool:
 def ground_address(source: Source, theme: Theme) -> str:
     """Address of the map's ground, a file that browsers cache.
 
-    Inline in every deck it was nine tenths of what a step sent. The file is named after its content and lives in
-    memory for as long as a visitor's page shows it, so every run of a page that shows a map asks for it again.
+    Inline in every deck it was nine tenths of the data sent. The file stays in memory only while a page shows it, so
+    every run of the page must request it.
     """
     content = _ground_file(source, theme, has_tiles(source), last_change(source.dataset_hash))
     address = runtime.get_instance().media_file_mgr.add(content, _GROUND_TYPE, coordinates="map-ground")
@@ -232,14 +229,12 @@ def _draw_misses(cells: pd.DataFrame, k: int, ground: str, theme: Theme) -> Draw
 
 
 def thumbnail(source: Source, case: int, theme: Theme, *, paths: bool) -> bytes:
-    """A card's map, drawn once and kept on disk."""
     drawn = _thumbnail(source, case, theme, paths)
     _drawn_here().add(_thumbnail_name(source, case, theme, paths))
     return drawn
 
 
 def is_drawn(source: Source, case: int, theme: Theme, *, paths: bool) -> bool:
-    """Whether a card's map is already drawn."""
     name = _thumbnail_name(source, case, theme, paths)
     if name in _drawn_here():
         return True
@@ -258,7 +253,7 @@ def _thumbnail_name(source: Source, case: int, theme: Theme, paths: bool) -> str
 
 
 def _thumbnail_file(name: str) -> Path | None:
-    """Where a thumbnail is kept; None if nothing may be written."""
+    """Path of a thumbnail; None if nothing may be written."""
     if AppSettings.from_environment().read_only:
         return None
     with suppress(OSError, RecapError):
@@ -276,7 +271,7 @@ def _thumbnail(source: Source, case: int, theme: Theme, paths: bool) -> bytes:
     marks = marks_of_record(opened, read_lists(source).iloc[case], paths=paths)
     drawn = draw_thumbnail(opened, marks, palette=palette_of(theme), basemap=read_basemap(source))
     if path is not None:
-        with suppress(OSError):  # a cache that cannot be written is done without
+        with suppress(OSError):  # ignore a cache that cannot be written
             path.parent.mkdir(parents=True, exist_ok=True)
             replace_bytes(path, drawn, durable=False)
     return drawn

@@ -1,4 +1,4 @@
-"""The runs, for the app: a read-only app shows them, and its server refuses changes."""
+"""The runs, for the app."""
 
 from pathlib import Path
 from typing import Any, Final
@@ -27,13 +27,13 @@ def open_store() -> RunStore:
 
 
 def list_rows(store: RunStore) -> list[RunRow]:
-    """All runs in brief, by number; restarts a runner that is needed and gone."""
+    """All runs in brief, by number; restarts a missing runner if needed."""
     ensure_runner(store)
     return [describe_briefly(run) for run in store.runs()]
 
 
 def datasets(store: RunStore) -> list[Source]:
-    """Datasets to choose from, each once: those the app can open, and those of the latest runs."""
+    """Datasets to choose from: those the app can open, and those of the latest runs."""
     sources = find_sources(AppSettings.from_environment())
     for run in store.runs()[: -_LATEST_RUNS - 1 : -1]:
         try:
@@ -46,13 +46,12 @@ def datasets(store: RunStore) -> list[Source]:
 
 @st.cache_data(ttl=1.5, show_spinner=False)
 def gpus() -> list[Gpu]:
-    """The machine's GPUs; read at most every 1.5 s."""
     return read_gpus()
 
 
 @st.cache_data(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET)
 def build_specs_of(source: Source, **request: Any) -> list[RunSpec]:
-    """The checked specs of a request; cached, because reading a large dataset at every key is slow."""
+    """The checked specs of a request; cached, because reading a large dataset is slow."""
     return build_specs(source.dataset_folder, **request)
 
 

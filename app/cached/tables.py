@@ -1,4 +1,4 @@
-"""Tables of the views, computed once per choice and shared, so do not change them."""
+"""Tables of the views, computed once per choice and shared; do not change them."""
 
 from typing import Final, cast
 
@@ -50,7 +50,7 @@ COUNTERS: Final = ("visit_count", "markov")
 def rankers(source: Source, metric: str) -> dict[str, Ranker]:
     """All rankers of the source's dataset by token: its own model, checkpoints, published models, counters.
 
-    Imported predictions are among them where their lists are long enough for the metric.
+    Imported predictions are included if their lists are long enough for the metric.
     """
     checkpoints = [other for other in checkpoints_of(source) if other.checkpoint_hash != source.checkpoint_hash]
     if source.checkpoint_hash is not None:
@@ -90,13 +90,10 @@ def rare(ranker: Ranker, metric: str, eta: int) -> accuracy_tables.RareAccuracy:
 
 
 def by_group(source: Source, metric: str) -> pd.DataFrame:
-    """Accuracy by group of every model of the dataset that has records.
-
-    The source's own is the first; counts are made where they are missing.
-    """
+    """Accuracy by group of every model of the dataset with records; the source's own is first."""
     first, *others = rankers(source, metric).values()
     known = [first, *(ranker for ranker in others if ranker.model in BASELINES or ranker.is_kept)]
-    for ranker in known:  # outside the cache, which would play back the progress bar at every later call
+    for ranker in known:  # outside the cache, which would repeat the progress bar
         _ = ranker.records
     return _by_group(tuple(known), metric)
 
@@ -129,15 +126,14 @@ def lift(source: Source) -> pd.DataFrame:
 
 
 def ablations(source: Source, metric: str) -> pd.DataFrame | None:
-    """The bundle's ablation results; None if the source has none."""
     if source.checkpoint_hash is None:
         return None
     return shipped_ablations(source.bundle, metric, checkpoint_hash=source.checkpoint_hash)
 
 
 def notable(source: Source) -> list[NotableCase]:
-    """Notable cases; runs the ablations of a few cases if those of all are not kept."""
-    for model in (None, "visit_count"):  # outside the cache: a message is shown while it is made
+    """Notable cases; ablates a few cases if no ablations are kept."""
+    for model in (None, "visit_count"):  # outside the cache, because of its message
         read_records(source, model)
     return _notable(source, all_ablated=kept_causes(source) is not None)
 
@@ -151,7 +147,6 @@ def _notable(source: Source, *, all_ablated: bool) -> list[NotableCase]:
 
 
 def lost_hits(source: Source, k: int) -> LostHits | None:
-    """Hits lost without each part; None if no ablations are kept."""
     ablations = kept_causes(source)
     return None if ablations is None else count_lost_hits(ablations, k)
 
@@ -188,13 +183,11 @@ def curves_lines(source: Source, metric: str) -> tuple[str, str]:
 
 
 def flat_records(ranker: Ranker) -> pd.DataFrame:
-    """Evaluation records without list columns."""
     return ranker.records.drop(columns=list(LISTS), errors="ignore")
 
 
 def miss_labels(source: Source, k: int) -> pd.Series:
-    """One label per test case, see `analysis.long_tail.misses`."""
-    described_misses(source)  # outside the cache: a message is shown while it is made
+    described_misses(source)  # outside the cache, because of its message
     return _miss_labels(source, k)
 
 
@@ -205,7 +198,6 @@ def _miss_labels(source: Source, k: int) -> pd.Series:
 
 @st.cache_resource(max_entries=4, show_spinner="Sorting the misses, once per model", hash_funcs=BY_MODEL)
 def described_misses(source: Source) -> pd.DataFrame:
-    """Input of the miss labels for every K."""
     opened, ablations = open_workspace(source), read_ablations(source)
     assert ablations is not None
     return describe_misses(opened.dataset, opened.cases, ablations)
@@ -243,15 +235,15 @@ def _listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str, *, 
 
 @st.cache_resource(max_entries=4, show_spinner=False, hash_funcs=BY_DATASET)
 def cases_of_any_model(source: Source) -> pd.DataFrame:
-    """The same without a model: no ranks, reasons or causes."""
+    """The case table without ranks, reasons or causes."""
     opened = open_workspace(source)
     return case_table(opened, pd.DataFrame({c.RANK: [float("nan")] * len(opened.cases)}))
 
 
 def other_models(source: Source) -> dict[str, Ranker]:
-    """Models that recipes compare with, by label: two counters, and what came with the dataset.
+    """Models that recipes compare with, by label: two counters, and the dataset's shipped checkpoints.
 
-    What the user trained is not among them, so that no training changes what a recipe finds.
+    The user's own trainings are left out, so they do not change a recipe's result.
     """
     mine, alone = model_key(source), source.without_checkpoint
     found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in COUNTERS if name != mine]
@@ -264,12 +256,12 @@ def other_models(source: Source) -> dict[str, Ranker]:
 
 
 def recipe_tables(source: Source) -> RecipeTables:
-    """Tables that recipes search; without ablations if none are kept, because a view does not wait for them."""
+    """Tables that recipes search; without ablations if none are kept."""
     return _tables(source, _with_records(source), kept_causes(source) is not None)
 
 
 def _with_records(source: Source) -> tuple[str, ...]:
-    """The names of the other models, once all records are there: no cached function should wait for them."""
+    """The names of the other models, after reading all records."""
     others = other_models(source)
     read_records(source)
     for ranker in others.values():
@@ -291,7 +283,6 @@ def _tables(source: Source, names: tuple[str, ...], has_causes: bool) -> RecipeT
 
 
 def recipes(source: Source) -> dict[RecipeName, FoundCases]:
-    """Every recipe's cases, see `analysis.cases.recipes`."""
     return _recipes(source, _with_records(source), kept_causes(source) is not None)
 
 

@@ -1,6 +1,6 @@
-"""Opened workspaces, shared by all visitors and kept by content hash: two sources of the same content share one.
+"""Opened workspaces, shared by all visitors and cached by content hash.
 
-Torch is loaded where records or ablations are missing, not to read them: a view of kept ones is there earlier.
+Torch is loaded only to compute missing records or ablations, so views of kept ones appear earlier.
 """
 
 import gc
@@ -38,7 +38,7 @@ def dataset_of(source: Source) -> str:
 
 
 def content_of(source: Source) -> tuple[str, str | None]:
-    """Cache key of what also depends on the model: its content, not its label, folder or link."""
+    """Cache key of what also depends on the model's content."""
     return source.dataset_hash, source.checkpoint_hash or source.imported
 
 
@@ -50,8 +50,8 @@ def open_workspace(source: Source, model: str | None = None) -> Workspace:
     """Open the source's dataset with its model or with another one.
 
     Args:
-        model: a baseline's name or the key of imported predictions; None for the source's own, which without a
-            checkpoint is `DEFAULT_BASELINE`.
+        model: a baseline's name or the key of imported predictions; None for the source's own, or without a checkpoint
+            `DEFAULT_BASELINE`.
 
     Raises:
         RecapError: the files changed since the source was found, or imported predictions are gone.
@@ -82,7 +82,7 @@ def _workspace(source: Source, named: str | None, *, keep: bool) -> Workspace:
 
 
 def model_key(source: Source, model: str | None = None) -> str:
-    """Name of a model's records: the checkpoint's hash, the imported key, or the baseline's name."""
+    """Key of a model's records: the checkpoint's hash, the imported key, or the baseline's name."""
     return model or source.checkpoint_hash or source.imported or DEFAULT_BASELINE
 
 
@@ -99,13 +99,12 @@ def model_label(source: Source, model: str | None = None) -> str:
 
 
 def folder_label(source: Source) -> str:
-    """The label with the checkpoint's folder, if that has its own name; models in a list need it."""
+    """The label with the checkpoint's folder, if that differs; for lists of models."""
     assert source.checkpoint_folder is not None
     return label_with_folder(model_label(source), source.checkpoint_folder)
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
-    """Imported predictions on the source's dataset, by key."""
     return {item.key: item for item in find_predictions(source.dataset_hash)}
 
 
@@ -114,9 +113,8 @@ class Ranker:
     """A model that ranks the test cases of a dataset.
 
     Attributes:
-        token: what a link carries; from content hashes, so that it means the same on every machine.
-        label: what people read.
-        source, model: what `read_records` takes.
+        token: in links; from content hashes, so it is the same on every machine.
+        source, model: arguments of `read_records`.
     """
 
     token: str
@@ -126,7 +124,6 @@ class Ranker:
 
     @property
     def is_kept(self) -> bool:
-        """Whether its records exist already."""
         key = model_key(self.source, self.model)
         return self.model in imported_predictions(self.source) or records_key(self.source.dataset_hash, key).is_kept(
             self.source.bundle
@@ -134,7 +131,6 @@ class Ranker:
 
     @property
     def is_published(self) -> bool:
-        """Whether it is a published model or imported predictions."""
         return self.source.model != RECAP or (self.model is not None and self.model not in BASELINES)
 
     @property
@@ -143,7 +139,7 @@ class Ranker:
 
     @property
     def shown(self) -> Source | None:
-        """What Walk and Explain open of it; None for a counter."""
+        """The source that Walk and Explain open; None for a counter."""
         if self.model is None:
             return self.source
         return None if self.model in BASELINES else self.source.ranked_by(self.model)
@@ -153,7 +149,6 @@ BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.sourc
 
 
 def checkpoints_of(source: Source) -> list[Source]:
-    """All checkpoints of the source's dataset."""
     found = find_sources(AppSettings.from_environment())
     return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
 
@@ -167,13 +162,11 @@ def label_checkpoints(checkpoints: Sequence[Source], labels: Sequence[str]) -> l
 
 
 def label_imported(source: Source) -> list[Ranker]:
-    """Imported predictions on the source's dataset as rankers."""
     alone = source.without_checkpoint
     return [Ranker(key, item.name, alone, key) for key, item in imported_predictions(source).items()]
 
 
 def is_large(source: Source) -> bool:
-    """Whether ablations over all test cases take too long for a page."""
     opened = open_workspace(source)
     return len(opened.cases) * opened.dataset.num_pois > MOST_SCORES
 
@@ -181,7 +174,7 @@ def is_large(source: Source) -> bool:
 def model_keys(source: Source) -> list[str]:
     """The models that Overview shows, the source's own first.
 
-    `feature_curves` joins them with kept records alone where ranking takes long, or would be done again at every start.
+    If ranking takes long or cannot be kept, `feature_curves` needs kept records.
     """
     may_rank = not (AppSettings.from_environment().read_only or is_large(source))
     others = models_shown(source.dataset_hash, source.bundle, may_rank=may_rank)
@@ -191,7 +184,7 @@ def model_keys(source: Source) -> list[str]:
 def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
     """The model's records over all test cases; ranked once, with a message, then cached.
 
-    The lists of the best places are not among the columns, but for imported predictions, which are lists.
+    Only imported predictions have lists of best places here.
 
     Args:
         model: see `open_workspace`.
@@ -207,8 +200,8 @@ def read_records(source: Source, model: str | None = None) -> pd.DataFrame:
 
 
 def read_lists(source: Source, model: str | None = None) -> pd.DataFrame:
-    """The same with the best places and scores of every case."""
-    read_records(source, model)  # outside the cache: a message shows while it is made
+    """The records with the best places and scores of every case."""
+    read_records(source, model)  # outside the cache, because of its message
     return _lists(source, model)
 
 
@@ -218,7 +211,7 @@ def _lists(source: Source, model: str | None) -> pd.DataFrame:
 
 
 def read_ablations(source: Source) -> pd.DataFrame | None:
-    """The ablations of all test cases; run once per checkpoint, with a message. Only RECAP has terms."""
+    """The ablations of all test cases, run once per checkpoint, with a message; None without terms."""
     if not source.has_parts:
         return None
     opened = open_workspace(source)
@@ -229,7 +222,7 @@ def read_ablations(source: Source) -> pd.DataFrame | None:
 
 
 def kept_causes(source: Source) -> pd.DataFrame | None:
-    """The same if shipped or computed before, else None: for views that do not wait."""
+    """The ablations if shipped or computed before, else None, without waiting."""
     return open_workspace(source).kept_ablations() if source.has_parts else None
 
 
@@ -239,7 +232,7 @@ def waits_for_causes(source: Source) -> bool:
 
 
 def first_case(source: Source) -> int:
-    """The case on which Walk and Explain open, chosen from cached tables only."""
+    """The default case of Walk and Explain, chosen from cached tables only."""
     opened = open_workspace(source)
     return _first_case(source, opened.has_records, kept_causes(source) is not None)
 
@@ -252,10 +245,7 @@ def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
 
 
 def freeze() -> None:
-    """Exclude all loaded objects from garbage collection, after loading something large.
-
-    Python's collector otherwise looks through all libraries, models and tables again and again.
-    """
+    """Exclude all loaded objects from garbage collection, which would otherwise scan them again and again."""
     _frozen.set()
     gc.collect()
     gc.freeze()
@@ -263,10 +253,10 @@ def freeze() -> None:
 
 @contextmanager
 def waiting(message: str) -> Iterator[Progress]:
-    """A progress bar for the visitor who waits while something is computed.
+    """A progress bar for the visitor who waits for a computation.
 
-    Not inside a cached function: Streamlit plays back what was drawn there at every later call, as empty elements that
-    shift what follows them, so that the browser builds map and tables again.
+    Do not use it inside a cached function. Streamlit would repeat its elements, empty, at every later call, and the
+    browser would rebuild maps and tables after them.
     """
     from app import threads  # noqa: F401 # here: loads torch, on one thread
 
