@@ -71,7 +71,7 @@ def run_app(
 
 
 def _require_free(address: str, port: int) -> None:
-    """Raise ConfigError where nothing can listen there, before anything is opened."""
+    """Raise ConfigError if the address cannot be used, before anything is opened."""
     from recap.errors import ConfigError
 
     try:

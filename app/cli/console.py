@@ -29,7 +29,7 @@ class SafeConsole(Console):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)
 
     def status(self, status: RenderableType, **options: Any) -> Status:
-        """A status line during work; never markup, because it contains file names."""
+        """A status line without markup, because it contains file names."""
         return super().status(Text(status) if isinstance(status, str) else status, **options)
 
 
@@ -60,10 +60,10 @@ def print_next(commands: dict[str, str], on: Console) -> None:
 
 
 def pairs_table(title: str, rows: dict[str, Any], names: Mapping[str, str] | None = None) -> Table:
-    """A table of two columns for people; nothing in it is markup.
+    """A table of two columns without markup.
 
     Args:
-        names: of the rows, where they are not their keys.
+        names: of rows whose name is not their key.
     """
     table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="dim")

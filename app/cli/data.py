@@ -138,7 +138,7 @@ def prepare(
             markup=False,
         )
 
-    # Only now: this imports scipy, and a refusal above should not wait for it.
+    # Only now, because it imports scipy, which the refusals above should not wait for.
     from recap.dataset_statistics import tail_shares
     from recap.graph import TransitionGraph
 
@@ -267,10 +267,10 @@ def _read_options(
     *,
     skip_bad_rows: bool = False,
 ) -> "ReadOptions":
-    """The values as a reader takes them.
+    """Check the values of reading options.
 
     Raises:
-        ConfigError: a value that cannot be.
+        ConfigError: an invalid value.
     """
     from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping, parse_text_options
 

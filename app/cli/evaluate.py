@@ -85,8 +85,8 @@ def evaluate(
 
 
 def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:
-    """Scorers by group with n and metrics; head and tail are over cases."""
-    # Without frames: the longest name and all metrics fit into 80 columns.
+    """Scorers by group with n and metrics."""
+    # Without frames, the table fits into 80 columns.
     table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     for heading in ("scorer", "cases", "n", "HR@1", "HR@5", "HR@10", "HR@20", "NDCG@20", "MRR"):
         table.add_column(heading, justify="left" if heading in ("scorer", "cases") else "right")

@@ -44,8 +44,6 @@ _Case = TypeVar("_Case", "CaseExplanation", "RanksOnly")
 
 @dataclass(frozen=True)
 class _Asked:
-    """The cases, edits and two places that options or a link name."""
-
     numbers: list[int]
     about: int | None
     against: int | None
@@ -53,7 +51,7 @@ class _Asked:
     split: int
 
     def named(self) -> list[int]:
-        """The cases; raises CaseError if none is named."""
+        """The cases; raises CaseError if there are none."""
         if not self.numbers:
             raise CaseError("no case given: use --case N or --link")
         return self.numbers
@@ -160,7 +158,7 @@ def _print_ranks(case: "RanksOnly") -> None:
 
 
 def _train_seeds(predictor: "Predictor", seeds: int) -> None:
-    """Train the missing seeds and keep the tables that the checks read."""
+    """Train the missing seeds and keep the tables of the checks."""
     from analysis.explain.seed_replicates import measure_replicates, train_replicates
     from recap.device import choose_device
 
@@ -226,7 +224,6 @@ def _print_explanation(explanation: "CaseExplanation") -> None:
 
 
 def _contributions(explanation: "CaseExplanation") -> Table:
-    """Groups and non-zero terms of both places, with the rank without each."""
     from analysis.explain.model_words import curve_label
     from analysis.explain.sentences import part_label
 

@@ -27,7 +27,7 @@ def frame_table(title: str, table: "pd.DataFrame", headings: Mapping[str, str]) 
 
     Args:
         title: not markup.
-        headings: by column, in the order they are printed; other columns are left out.
+        headings: by column, in print order; other columns are left out.
     """
     shown = Table(title=escape(title), title_justify="left")
     listed = [name for name in headings if name in table]
@@ -39,7 +39,7 @@ def frame_table(title: str, table: "pd.DataFrame", headings: Mapping[str, str]) 
 
 
 def _cell(value: Any) -> str:
-    """A number with four digits; "–" if there is none, such as the mean of no cases."""
+    """A number with four digits, or "–" if it is missing."""
     if isinstance(value, float):
         return "–" if math.isnan(value) else f"{value:.4f}"
     return "–" if isinstance(value, int) and value < 0 else escape(str(value))

@@ -150,11 +150,7 @@ def long_tail(
 
 
 def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "Table":
-    """A table for people.
-
-    Args:
-        value, reference: headings of the model's accuracy and of the other model's.
-    """
+    """A table for people; ``value`` and ``reference`` are headings of the two models' accuracies."""
     by_name = {"hops": HOP_HEADINGS, "lift": LIFT_HEADINGS, "worth": WORTH_HEADINGS, "misses": MISS_HEADINGS}
     headings = dict(by_name.get(name, HEADINGS))
     if name.startswith("by_"):
@@ -202,6 +198,5 @@ def open_other(opened: "Workspace", name: str) -> "Workspace":
 
 
 def run_ablations(model: "Workspace") -> "pd.DataFrame":
-    """The ablation table of a checkpoint; computed with a progress line if it is not kept."""
     with progress_line("Running the ablations") as report:
         return model.ablations(report)

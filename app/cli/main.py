@@ -99,7 +99,7 @@ def run() -> None:
         print("recap: stopped", file=sys.stderr)
         sys.exit(130)
     if refusal is not None:
-        # Out here no traceback keeps a half-read file open: its reader has a thread, which must end before Python does.
+        # Outside the handlers, where no traceback keeps a half-read file and its thread alive.
         refuse(refusal)
     sys.exit(code if isinstance(code, int) else 0)
 

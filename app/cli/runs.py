@@ -170,7 +170,7 @@ def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
 
 
 def _awake_store() -> "RunStore":
-    """The runs; starts the runner if one waits. If the disk refuses, commands can still read the runs."""
+    """The runs, after starting the runner if one waits; readable even if the disk refuses."""
     from recap.runs.execution.service import ensure_runner
     from recap.runs.store.run_store import RunStore
 
@@ -187,7 +187,7 @@ def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
     from recap.runs.store.run_store import RunStore
 
     store = RunStore.of_user()
-    # All numbers are checked before anything happens to the first.
+    # Check all numbers before acting on the first.
     found = [store.get(run_id) for run_id in run_ids]
     done = [{"id": run.id, "state": act(store, run)} for run in found]
     if as_json:

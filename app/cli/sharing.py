@@ -22,7 +22,7 @@ HidePlacesFlag = Annotated[bool, typer.Option("--hide-places", help="Also blur t
 
 
 def check_manner(*, exact: bool, hide_places: bool) -> None:
-    """Refuse two options that contradict each other.
+    """Refuse contradictory options.
 
     Raises:
         ConfigError: both were given.
@@ -40,7 +40,6 @@ def share(
     title: str = "",
     notes: Sequence[str] = (),
 ) -> "SharedPage":
-    """What the files will contain, see `analysis.sharing.share.share_cases`."""
     from analysis.basemap.stored import find_basemap
     from analysis.sharing.share import share_cases
 
@@ -58,7 +57,7 @@ def share(
 
 
 def write_shared(page: "SharedPage", html: Path | None) -> list[str]:
-    """Write the requested page; returns a line that says so, and one on what it contains.
+    """Write the requested page; returns lines on the file and its content.
 
     Raises:
         RecapError: the disk refused.

@@ -1,4 +1,4 @@
-"""Headings and names in the tables that commands print for people; JSON keeps the names of the code."""
+"""Headings and names in the tables of commands; JSON keeps the names of the code."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -95,7 +95,7 @@ STATISTICS: Final[Mapping[str, str]] = {
 
 
 def cell_words(value: object) -> object:
-    """A cell in words: yes and no, kinds of misses, what two hops are compared with.
+    """A cell in words.
 
     >>> cell_words(True), cell_words("own_visits"), cell_words(3)
     ('yes', "the user's own visits", 3)
