@@ -1,4 +1,4 @@
-"""The grid of cards in Cases: a drawn map, the two places, one sentence, and a button that chooses the card."""
+"""The grid of cards in Cases."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -25,13 +25,7 @@ _CHOSEN: Final = "chosen_card"
 
 @dataclass(frozen=True)
 class Entry:
-    """A card's case.
-
-    Attributes:
-        case: its number.
-        saved: how it was saved; None where it was not.
-        found: the recipe that shows it; None elsewhere.
-    """
+    """A card's case, with its saved view and its recipe if there are any."""
 
     case: int
     saved: Stored[SavedCase] | None = None
@@ -39,7 +33,6 @@ class Entry:
 
     @property
     def key(self) -> str:
-        """Key of a card."""
         return str(self.case) if self.saved is None else f"{self.case}-{self.saved.name}"
 
 
@@ -50,12 +43,11 @@ def chosen_entry(entries: Sequence[Entry]) -> Entry | None:
 
 
 def choose(key: str) -> None:
-    """Choose a card."""
     st.session_state[_CHOSEN] = key
 
 
 def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -> None:
-    """As many cards as were asked for, six at first."""
+    """The requested number of cards, six at first."""
     searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
     grid = st.grid(2, min_column_width=270, border=True)
@@ -70,7 +62,7 @@ def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -
             icon=":material/expand_more:",
             on_click=lambda: st.session_state.update(cards_shown=number + PAGE),
         )
-    for draw in pictures:  # last: a picture that was never drawn takes a tenth of a second, and the words are there
+    for draw in pictures:  # last: drawing a new picture takes a tenth of a second
         draw()
 
 

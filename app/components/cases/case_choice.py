@@ -1,4 +1,4 @@
-"""The list in Cases: a recipe's cases, search results, or saved cases; all of it is in the link."""
+"""The list in Cases: a recipe's cases, search results, or saved cases."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -33,9 +33,7 @@ class Listed:
         title: the finding.
         note: what was searched, or why there is nothing.
         name: of a file that shares it.
-        entries: in their order.
-        deck: how a link to Present names it; empty for a search.
-        collection: where one is shown.
+        deck: its name in a link to Present; empty for a search.
     """
 
     title: str
@@ -47,7 +45,7 @@ class Listed:
 
 
 def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
-    """The recipe of a link or pill, or the saved cases; "Confidently wrong" at first."""
+    """The recipe of a link or pill, or the saved cases; "Confidently wrong" by default."""
     asked = state.incoming("list")
     if asked in _LISTS:
         st.session_state["case_list"] = asked
@@ -63,12 +61,11 @@ def current_list(found: Mapping[RecipeName, FoundCases]) -> str:
 
 
 def current_search() -> str:
-    """The search text, or empty."""
     return " ".join(str(st.session_state.get("case_search") or "").split())
 
 
 def current_collection(shelf: Shelf) -> Stored[Collection] | None:
-    """The collection that a link or the selector names; None for all saved cases."""
+    """The collection of a link or the selector; None for all saved cases."""
     asked = state.incoming("collection")
     if asked is not None:
         st.session_state["collection"], st.session_state["case_list"] = asked, SAVED
@@ -80,7 +77,6 @@ def current_collection(shelf: Shelf) -> Stored[Collection] | None:
 
 
 def search_box() -> None:
-    """Search among all cases."""
     st.session_state["search_cases"] = current_search()
 
     def search() -> None:
@@ -98,7 +94,6 @@ def search_box() -> None:
 
 
 def list_pills(found: Mapping[RecipeName, FoundCases], saved: int, chosen: str) -> None:
-    """The recipes and the saved cases with their counts."""
     st.session_state["list_pills"] = None if current_search() else chosen
 
     def pick() -> None:
@@ -123,7 +118,6 @@ def _count(found: FoundCases) -> str:
 
 
 def collection_picker(shelf: Shelf) -> None:
-    """All saved cases, or one collection of them."""
     current = st.session_state.get("collection")
     st.session_state["picked_collection"] = current if current in shelf.collections else _ALL
 
@@ -153,7 +147,6 @@ def list_cases(
     shelf: Shelf,
     chosen: str,
 ) -> Listed:
-    """The cases of the current choice."""
     search = current_search()
     if search:
         return _searched(source, mine, search)

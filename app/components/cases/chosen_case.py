@@ -27,7 +27,6 @@ _SAID = "cases_said"
 
 
 def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[Collection] | None) -> None:
-    """One bordered box for what can be operated."""
     opened = open_workspace(source)
     case = opened.case(entry.case)
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
@@ -70,7 +69,7 @@ def _open_button(source: Source, label: str, page: str, entry: Entry) -> None:
 
 
 def _saved_view(source: Source, shelf: Shelf, case: int) -> Stored[SavedCase] | None:
-    """The case as it was, if it is in the library."""
+    """The case without edits, if it is in the library."""
     return shelf.cases.get(_new_case(source, case, "").name)
 
 
@@ -80,7 +79,7 @@ def _new_case(source: Source, case: int, title: str) -> SavedCase:
 
 
 def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, read_only: bool) -> None:
-    """What is written about the case; saving a case that is not in the library puts it there."""
+    """Notes and tags; saving puts the case into the library."""
     value = saved.value if saved else None
     owner = f"{entry.case}-{saved.name if saved else 'new'}-{saved.version[:8] if saved else ''}"
     keys = {field: f"{field}-{owner}" for field in ("note", "tags")}
@@ -98,7 +97,7 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
         return
 
     def save() -> None:
-        # What was typed is in the session by now; a value read while the page was drawn would be the one before.
+        # Read typed text from the session; a value from drawing the page would be outdated.
         typed = {field: str(st.session_state.get(key) or "").strip() for field, key in keys.items()}
         changed = typed | {"tags": parse_tags(typed["tags"]), "changed": datetime.now(UTC)}
         if saved is not None:
@@ -130,10 +129,10 @@ def _remove(saved: Stored[SavedCase]) -> None:
 
 
 def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
-    """Put the case into a collection: one that is there, or a new one by its title."""
+    """Put the case into an existing collection or a new one."""
     there = {stored.value.title: stored for stored in shelf.collections.values()}
     others = [title for title, stored in there.items() if saved.name not in stored.value.cases]
-    field = f"add_to-{saved.name}-{len(there)}-{len(others)}"  # another one when something was added: it is empty then
+    field = f"add_to-{saved.name}-{len(there)}-{len(others)}"  # a new key empties the field after each addition
 
     def add() -> None:
         title = " ".join(str(st.session_state.get(field) or "").split())[:100]
@@ -160,7 +159,7 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
 
 
 def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> None:
-    """The collection's cases in their order, with buttons that move or take away."""
+    """The collection's cases in order, with buttons that move or remove them."""
     section(words.order_title(collection.value.title))
     there = shelf.in_order(collection.value)
     gone = len(collection.value.cases) - len(there)

@@ -13,7 +13,7 @@ from recap.printable import markdown_text
 
 
 def open_library() -> Library:
-    """The user's saved cases and collections; a read-only app shows them, and its server refuses changes.
+    """The user's saved cases and collections.
 
     Raises:
         ConfigError: RECAP_HOME names a file.
@@ -22,7 +22,7 @@ def open_library() -> Library:
 
 
 def exchange_control(shelf: Shelf, names: list[str], collection: Stored[Collection] | None) -> None:
-    """Both directions; a read-only app only exports."""
+    """Import and export; a read-only app only exports."""
     save_button(
         "Export this collection" if collection else f"Export {len(names):,} saved cases",
         lambda: export_text(shelf, names, [collection.name] if collection else None).encode(),

@@ -1,4 +1,4 @@
-"""The way from any view to a presentation; it loads nothing of a model."""
+"""The button that opens a presentation; it loads nothing of a model."""
 
 from collections.abc import Mapping
 from typing import Literal
@@ -12,10 +12,10 @@ from app.pages import PRESENT
 def present_button(
     cases: Mapping[str, str], *, type: Literal["secondary", "tertiary"] = "tertiary", disabled: bool = False
 ) -> None:
-    """Leads to the presentation of one case or of several.
+    """Open the presentation of one case or of several.
 
     Args:
-        cases: how the link names them, see `app.components.present.deck`.
+        cases: query of the link, see `app.components.present.deck`.
     """
     if st.button(
         "Present", icon=":material/slideshow:", type=type, key="present", disabled=disabled, help=words.PRESENT_HELP

@@ -21,7 +21,7 @@ from recap.printable import markdown_text
 
 
 def save_control(source: Source, shown: CaseExplanation, about: int | None, against: int | None) -> None:
-    """A button that opens the note, and the way to the cases saved before; a read-only app saves none."""
+    """A button that opens the note, and links to saved cases; a read-only app saves nothing."""
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
     cases = open_library().read().of(source.dataset_hash, source.checkpoint_hash)
@@ -44,7 +44,7 @@ def _note(
     against: int | None,
     cases: list[Stored[SavedCase]],
 ) -> None:
-    """A note for this view; one that is saved already is written over."""
+    """A note for this view; overwrites a saved one."""
     link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
     full = {"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash}
     link = link.model_copy(update=full)

@@ -1,4 +1,4 @@
-"""Share what the view Cases shows: a collection, all saved cases, or a recipe's, as one page or one deck."""
+"""Share the list in Cases as one page."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -16,10 +16,10 @@ MOST: Final = 10
 
 
 def share_shown(source: Source, entries: list[Entry], title: str) -> None:
-    """A button; nothing for a baseline, whose scores have no parts.
+    """A button; nothing for models without parts.
 
     Args:
-        title: of the collection or the recipe; the first cases are shared, in their order.
+        title: of the collection or the recipe.
     """
     if not source.has_parts or not entries:
         return

@@ -23,7 +23,6 @@ from recap.printable import markdown_text
 
 
 def show_differences(source: Source, found: Comparison) -> None:
-    """B minus A in each bin of the transition count."""
     section(words.differences_title(found.metric))
     figure = drawn(plot_differences, found.bins, a=found.a, b=found.b, metric=found.metric)
     alt = words.differences_alt(found)
@@ -43,7 +42,6 @@ def _open_cases(source: Source, chosen: CaseSelection) -> None:
 
 
 def show_seeds(found: Comparison) -> None:
-    """The difference against that of two seeds of one model."""
     section("Difference of each seed, points")
     if found.seeds is not None:
         show_figure(drawn(plot_seeds, found.seeds, found.rows), "seeds", words.SEEDS_ALT)
@@ -51,7 +49,7 @@ def show_seeds(found: Comparison) -> None:
 
 
 def show_numbers(found: Comparison) -> None:
-    """One row for each group, with its interval, the more cautious p and the verdict."""
+    """One row for each group, with its interval, the larger p and the verdict."""
     table = pd.DataFrame([_row(row, found) for row in found.rows.to_dict(orient="records")])
     right = {name: st.column_config.TextColumn(alignment="right") for name in table.columns[1:-1]}
     better = st.column_config.TextColumn(help=tooltip("tie"))

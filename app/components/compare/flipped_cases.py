@@ -1,4 +1,4 @@
-"""The cases that exactly one side finds; a click on a row shows what both sides predict."""
+"""The cases that exactly one side finds, with both sides' predictions of one."""
 
 from typing import Final
 
@@ -28,7 +28,6 @@ _HEIGHT: Final = 317
 
 
 def current_cell() -> str:
-    """The listed cell: cases that only B finds, or only A."""
     asked = state.incoming("cell")
     if asked in _CELLS:
         st.session_state["cell"] = asked
@@ -38,7 +37,7 @@ def current_cell() -> str:
 
 
 def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, num_cases: int) -> None:
-    """The list, and next to it the case of the clicked row, else the first one."""
+    """The list, and next to it the clicked case or the first one."""
     listed = comparisons.cell_cases(a, b, found.k, cell)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
@@ -89,7 +88,6 @@ def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str
 
 
 def _show_list(source: Source, listed: pd.DataFrame, key: str) -> None:
-    """Largest change of rank first."""
     labels, cases = open_workspace(source).labels, listed[c.CASE].to_numpy()
     ways, ranks = (zip(listed[x], listed[y], strict=True) for x, y in ((c.SOURCE, c.TARGET), ("rank_a", "rank_b")))
     rows = pd.DataFrame(
@@ -122,7 +120,7 @@ def _show_list(source: Source, listed: pd.DataFrame, key: str) -> None:
 
 
 def _current_open(num_cases: int) -> int | None:
-    """The case that a link or a row opened; None for none."""
+    """The case that a link or a row opened, or None."""
     asked = state.incoming("open")
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_cases:
         st.session_state["open"] = int(asked)
@@ -136,7 +134,6 @@ def _current_open(num_cases: int) -> int | None:
 
 
 def _show_case(source: Source, a: Ranker, b: Ranker, case: int) -> None:
-    """The best places of both sides, the true one marked, and the ways to Walk and Explain."""
     opened = open_workspace(source)
     row = opened.case(case)
     places = [markdown_text(opened.labels[int(row[name])]) for name in (c.SOURCE, c.TARGET)]

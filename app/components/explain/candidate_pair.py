@@ -1,4 +1,4 @@
-"""The two places that Explain compares: the true one, or the one a link names, and one from a list or typed."""
+"""The two places that Explain compares."""
 
 from functools import partial
 from typing import Final
@@ -25,7 +25,7 @@ def current_pair(case: int, usual: int, num_places: int) -> Pair:
     """The chosen or linked places; None for the usual place, and for the best other one.
 
     Args:
-        usual: the truth, or the best place while the truth is hidden, so that no choice gives the truth away.
+        usual: the truth, or the best place while the truth is hidden, so that no choice reveals the truth.
     """
     owner, pair = st.session_state.get(_KEY) or (None, (None, None))
     chosen = list(pair) if owner == case else [None, None]
@@ -46,7 +46,7 @@ def current_pair(case: int, usual: int, num_places: int) -> Pair:
 
 
 def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None:
-    """``vs Curlew Lido, 2nd``: lists the best places and takes the name of any other."""
+    """``vs Curlew Lido, 2nd``: lists the best places and accepts any other name."""
     names = {entry.poi: f"{shortened(entry.name, _LONGEST)}, {ordinal(entry.rank)}" for entry in shown.candidates}
     if shown.truth is not None:
         names[shown.truth] = f"◎ {names.get(shown.truth, shown.truth_name)}"
@@ -68,7 +68,7 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
 
 
 def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
-    """Where a link explains another place: the way to the true one."""
+    """A button that explains the true place again."""
     if pair[0] is not None and shown.truth is not None:
         st.button(
             f"Explain {markdown_text(shown.truth_name)} instead",
@@ -81,7 +81,7 @@ def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
 
 
 def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
-    """The best-ranked place whose name is, or else contains, the typed text; None if there is none."""
+    """The best-ranked place with this name or else containing it, or None."""
     wanted = " ".join(text.casefold().split())
     labels = [label.casefold() for label in open_workspace(source).labels]
     exact = [poi for poi, label in enumerate(labels) if label == wanted and poi != taken]

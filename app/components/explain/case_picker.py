@@ -1,4 +1,4 @@
-"""Choose Explain's case: previous, a list of the user's cases that also takes a number, next."""
+"""Choose Explain's case: previous, a list of the user's cases or a typed number, next."""
 
 import streamlit as st
 
@@ -13,7 +13,7 @@ _LISTED = 60
 
 
 def case_bar(source: Source, case: int) -> bool:
-    """The row of selectors of a model without contributions; whether the truth is shown."""
+    """The selectors of a model without contributions; returns whether the truth is shown."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         case_picker(source, case)
         st.space("stretch")
@@ -24,7 +24,6 @@ def case_bar(source: Source, case: int) -> bool:
 
 
 def case_picker(source: Source, case: int) -> None:
-    """Three controls into the row at hand."""
     opened = open_workspace(source)
     last = len(opened.cases) - 1
     st.button(

@@ -1,4 +1,4 @@
-"""What adds up to the score: the contributions of two places in groups, which open to their features."""
+"""The contributions of two places in groups, which open to their features."""
 
 import pandas as pd
 import streamlit as st
@@ -35,7 +35,7 @@ def show_contributions(shown: CaseExplanation) -> None:
 
 
 def every_feature(shown: CaseExplanation) -> pd.DataFrame:
-    """The same numbers as a table, for those who cannot click a row."""
+    """The numbers of the chart as a table."""
     names = [shown.a.name, shown.b.name if shown.b.name != shown.a.name else f"{shown.b.name} (2)"]
     rows = [
         (part_label(group), curve_label(term), shown.a.terms[term], shown.b.terms[term])

@@ -1,4 +1,4 @@
-"""Explain for imported predictions: the rank in a list, which has no contributions and cannot be re-ranked."""
+"""Explain for imported predictions, which only have ranks."""
 
 import math
 
@@ -17,11 +17,10 @@ from recap import columns as c
 
 
 def show_listed_ranks(source: Source, case: int) -> None:
-    """The whole page: Walk shows the list."""
     opened = open_workspace(source)
     show_truth = case_bar(source, case)
     prediction = predict(source, case)
-    if not show_truth:  # the only place where they meet: nothing below knows the truth
+    if not show_truth:  # from here on, nothing knows the truth
         prediction = prediction.without_truth()
     names = prediction.candidates["name"].head(prediction.num_best).astype(str).tolist()
     truth = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None

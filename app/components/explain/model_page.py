@@ -1,4 +1,4 @@
-"""Explain, "The model": how RECAP scores, drawn once; its curves; what each part is worth."""
+"""Explain, "The model": how RECAP scores, its curves, and what each part is worth."""
 
 from typing import Final
 
@@ -26,12 +26,12 @@ _PICTURE: Final = "model-picture"
 def show_model_page(
     source: Source, case: int, *, about: int | None, against: int | None, hide_truth: bool = False
 ) -> None:
-    """Everything under the row of selectors.
+    """The page below the selectors.
 
     Args:
-        about: the place whose numbers the drawing shows; None for the true next place.
+        about: the place whose numbers are shown; None for the true next place.
         against: the place it is compared with; None for the best other one.
-        hide_truth: nothing depends on which place is the true one.
+        hide_truth: nothing depends on the true place.
     """
     flow = explanations.flow(source, case, about=about, against=against, hide_truth=hide_truth)
     deciding = tables.deciding_parts(source)
@@ -42,7 +42,7 @@ def show_model_page(
 
 @st.fragment
 def _page(source: Source, flow: ModelFlow) -> None:
-    """The picture next to the open part, and below it what is learned; opening a part draws only this again."""
+    """The picture, the open part, and the curves; opening a part redraws only this."""
     names = [words.SCORE, *(part.name for part in flow.parts)]
     if st.session_state.get(_PART) not in names:
         st.session_state[_PART] = words.SCORE
@@ -65,7 +65,6 @@ def _page(source: Source, flow: ModelFlow) -> None:
 
 
 def _open_clicked() -> None:
-    """Open the part whose box was clicked."""
     points = st.session_state[_PICTURE]["selection"]["points"]
     name = points[0].get("customdata") if points else None
     if name is not None:
@@ -73,7 +72,6 @@ def _open_clicked() -> None:
 
 
 def _detail(flow: ModelFlow, name: str, place: int) -> None:
-    """What a part does, in two sentences and its equation, and the ranks without it."""
     part_text = words.explain_part(name, flow)
     st.markdown(part_text.does)
     st.latex(part_text.equation)
@@ -95,7 +93,7 @@ def _curves(source: Source, flow: ModelFlow, opened: str) -> None:
 
 
 def _worth(source: Source) -> None:
-    read_ablations(source)  # makes them where they are missing, with a bar of progress
+    read_ablations(source)
     worth = tables.worth(source)
     assert worth is not None
     show_figure(drawn(plot_worth, worth), "model-worth", describe_worth(worth))

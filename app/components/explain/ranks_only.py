@@ -1,4 +1,4 @@
-"""Explain for a published model: its ranks, and what another time or a missing visit does to them."""
+"""Explain for a published model: ranks, and how another time or a missing visit changes them."""
 
 from datetime import datetime
 
@@ -28,7 +28,6 @@ _SIDE, _TABLE, _HEIGHT = 330, "ranks-left-out", 360
 
 
 def show_ranks_only(source: Source, case: int) -> None:
-    """The whole page."""
     edits = current_edits(source, case)
     hide_truth = not case_bar(source, case)
     before = shown = explanations.explain_ranks(source, case, hide_truth=hide_truth)

@@ -43,7 +43,7 @@ _PATHS_TABLE, _VISITS_TABLE = "paths-table", "visits-table"
 
 
 def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
-    """The open part alone is drawn.
+    """Draw only the open tab.
 
     Args:
         before, shown: the case without and with the edits.

@@ -47,7 +47,7 @@ PAST_VISITS: Final = "Past visits"
 
 
 def current_edits(source: Source, case: int) -> Edits:
-    """The edits of this case; those of a link that do not fit get a sentence and are left out."""
+    """The edits of this case; a link's edits that do not fit are left out with a message."""
     asked = state.incoming("edits")
     owner = (source.token, case)
     if asked is not None:
@@ -78,7 +78,7 @@ def change_edits(source: Source, case: int, transform: Callable[[Edits], Edits])
 
 
 def remove_visits(source: Source, case: int, listed: set[int], removed: set[int]) -> None:
-    """Set which of the listed visits are removed; other visits stay as they are."""
+    """Remove these of the listed visits; other visits stay as they are."""
 
     def change(edits: Edits) -> Edits:
         gone = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)} - listed | removed
@@ -88,7 +88,7 @@ def remove_visits(source: Source, case: int, listed: set[int], removed: set[int]
 
 
 def cut_paths(source: Source, case: int, destination: int, middles: set[int], part: str, *, off: bool) -> None:
-    """Set which two-hop paths to a place are cut, and whether the part that reads them is left out."""
+    """Choose the two-hop paths to a place to cut, and whether to leave out the part that reads them."""
 
     def change(edits: Edits) -> Edits:
         cuts = [edit for edit in edits if isinstance(edit, CutPath) and edit.destination != destination]
@@ -106,7 +106,6 @@ def _keep(owner: tuple[str, int], edits: Edits) -> None:
 
 
 def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
-    """Rank and lead as they were and are, and what can be changed."""
     section("What if")
     _result(before, shown)
     _remove_parts(source, before, edits)
@@ -150,7 +149,7 @@ def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None
 
 
 def clock(source: Source, case: int, before: str, shown: str) -> None:
-    """A slider of the local time at which the user leaves; its own time takes the edit back.
+    """A slider of the local time at which the user leaves; the original time removes the edit.
 
     Args:
         before, shown: local times without and with the edits, ISO 8601.
@@ -210,7 +209,7 @@ def _visit_label(name: str, visit: Visit) -> str:
 
 
 def undo(source: Source, case: int, edits: Edits, line: str) -> None:
-    """Undo the last change or all; next to it the changes in words."""
+    """Buttons to undo, next to the changes in words."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Undo", disabled=not edits, on_click=change_edits, args=(source, case, lambda now: now[:-1]))
         if len(edits) > 1:
@@ -220,19 +219,17 @@ def undo(source: Source, case: int, edits: Edits, line: str) -> None:
 
 
 def ticked_rows(rows: list[int]) -> dict[str, dict[str, list[int]]]:
-    """The selection of a table in which what is removed is ticked."""
+    """The selection of a table with ticked rows."""
     return {"selection": {"rows": rows, "columns": [], "cells": []}}
 
 
 def show_refused() -> None:
-    """Say once why the last edit was refused."""
     refused = st.session_state.pop("edit_refused", None)
     if refused:
         st.warning(markdown_text(refused))
 
 
 def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
-    """The smallest single edit that reverses the two places; searched when asked."""
     key = (source.token, shown.case, shown.target, shown.runner_up, shown.edits)
     if st.session_state.get("searched") != key:
         if st.button(sentences.SMALLEST_EDIT, icon=":material/search:", key="search", type="tertiary"):
