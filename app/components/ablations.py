@@ -1,4 +1,4 @@
-"""What a page shows before the ablations of all cases were run."""
+"""The state of a page before the ablations of all cases were run."""
 
 import streamlit as st
 
@@ -10,7 +10,7 @@ from app.sources import Source
 
 
 def ask_for_ablations(source: Source) -> None:
-    """One line, and a button if they take minutes rather than hours."""
+    """A note, with a button if they take minutes and not hours."""
     if is_large(source) or AppSettings.from_environment().read_only:
         quiet(words.NOT_MEASURED)
         return

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def model_card(source: Source) -> None:
-    """A button that opens the card."""
     if source.checkpoint_folder is not None and st.button("Model card", icon=":material/description:", type="tertiary"):
         _card(source)
 

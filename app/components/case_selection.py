@@ -1,4 +1,4 @@
-"""The bar or cell whose cases Long tail lists, kept in the session and in the link."""
+"""The bar or cell whose cases Long tail lists."""
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +16,7 @@ _KEPT = "selected_cases"
 
 
 def current_selection() -> CaseSelection | None:
-    """The current selection; a link's unreadable selection gives a message and selects nothing."""
+    """The current selection; an unreadable link gives a message and selects nothing."""
     asked = state.incoming(PARAM)
     if asked is not None:
         try:
@@ -30,18 +30,17 @@ def current_selection() -> CaseSelection | None:
 
 
 def select(selection: CaseSelection | None) -> None:
-    """Select a bar or cell; None for all cases."""
     st.session_state[_KEPT] = None if selection is None else selection.text
     state.write_param(PARAM, st.session_state[_KEPT])
 
 
 def select_picked(text: str) -> None:
-    """Select what was clicked in a picture, whose marks bring the text of their selection."""
+    """Select the clicked mark of a picture."""
     select(CaseSelection.parse(text))
 
 
 def selection_chip() -> None:
-    """A chip with the selection; a click lists all cases again."""
+    """A chip that clears the selection."""
     chosen = current_selection()
     if chosen is not None and st.button(
         markdown_text(chosen.label), icon=":material/close:", icon_position="right", key="selected"
@@ -51,7 +50,7 @@ def selection_chip() -> None:
 
 
 def show_bins(name: str, table: pd.DataFrame, key: str, eta: int) -> None:
-    """The table behind a chart, whose rows select what its marks do."""
+    """The table behind a chart; its rows select like its marks."""
 
     def select_row(_: str, row: int) -> None:
         chosen = table.iloc[row]

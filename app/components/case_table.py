@@ -1,4 +1,4 @@
-"""Long tail's list of cases: filtered, sorted, and opened by the button of a row; its filter is in the link."""
+"""Long tail's list of cases: filtered, sorted, and opened by the button of a row."""
 
 import zlib
 from collections.abc import Callable, Mapping
@@ -40,10 +40,8 @@ def show_case_table(
 
     Args:
         table: rows of `analysis.cases.case_table.case_table`, with further columns if wanted.
-        open_case: opens the case of the pressed button.
-        opens: what the button says.
         columns: the columns shown, in order, with their configuration.
-        show_truth: whether what depends on the truth may be shown and filtered by.
+        show_truth: whether the table and its filters may depend on the truth.
     """
     chosen = current_filter()
     if not show_truth:
@@ -70,12 +68,12 @@ def show_case_table(
 
 
 def button_key(cases: np.ndarray) -> str:
-    """The key of the buttons of a list: a button pressed while a filter still runs opens nothing."""
+    """Key of the buttons of a list; after a change of the list, a pressed button opens nothing."""
     return f"cases_open_{zlib.crc32(cases.tobytes()):08x}"
 
 
 def current_filter() -> CaseFilter:
-    """The list's filter; a link's unreadable filter gives a message and passes every case."""
+    """The list's filter; an unreadable link gives a message and passes every case."""
     asked = state.incoming(_PARAM)
     if asked is not None:
         try:
@@ -89,7 +87,7 @@ def current_filter() -> CaseFilter:
 
 
 def change_filter(**fields: Any) -> None:
-    """Change some fields of the filter, in a callback: of the list's own controls, or of a click elsewhere."""
+    """Change some fields of the filter, in a callback."""
     chosen = CaseFilter.from_text(st.session_state.get(_KEPT, ""))
     _keep(CaseFilter.parse(chosen.model_dump() | fields))
 
@@ -145,7 +143,7 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
 
 
 def _chips(chosen: CaseFilter) -> None:
-    """The filters that are on; a click takes one away."""
+    """The active filters; a click removes one."""
     words: dict[str, str] = {}
     if chosen.hours is not None:
         words["hours"] = f"{chosen.hours[0]} to {chosen.hours[1]} h"
@@ -170,7 +168,6 @@ def _chips(chosen: CaseFilter) -> None:
 
 
 def _known_columns() -> dict[str, Any]:
-    """Columns that do not reveal the truth."""
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     return {
         c.CASE: number("Case", width=64),

@@ -1,6 +1,6 @@
-"""Charts, and the table behind one, for those who cannot see or click it; a row leads where its mark does.
+"""Charts, and the table behind one, for those who cannot see or click it.
 
-Rows are ticked, never cells: a cell is chosen as soon as Tab brings the focus to the table, and the page would leave.
+Rows are ticked, never cells: Tab would choose a cell, and the page would leave.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,11 +18,10 @@ def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
     """A chart in the app's own colours.
 
     Args:
-        alt: the chart in words.
-        select: what a click does, as `st.plotly_chart` takes it.
+        select: selection options of `st.plotly_chart`.
 
     Returns:
-        the selection, where ``select`` asks for one.
+        the selection, if ``select`` asks for one.
     """
     return st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key=key, alt=alt, **select)
 
@@ -34,8 +33,8 @@ def chart_table(
     """A button that shows the tables of a figure; they are sent when it is pressed.
 
     Args:
-        tables: by name; shared ones are sent as they were prepared, so they never change.
-        open_row: called with (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
+        tables: by name; shared ones must never change.
+        open_row: receives (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
     """
     button = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin", on_change="rerun")
     if not button.open:
@@ -54,6 +53,6 @@ def chart_table(
 
 
 def ticked_row(event: Mapping[str, Mapping[str, list[int]]] | None, length: int) -> int | None:
-    """The row that is ticked in a table of `selection_mode="single-row"`."""
+    """The ticked row in a table of `selection_mode="single-row"`."""
     rows = event["selection"]["rows"] if event else []
     return int(rows[0]) if rows and int(rows[0]) < length else None

@@ -12,7 +12,7 @@ from app.sources import Source
 
 
 def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace] | None:
-    """The chosen source and its dataset; None, with a message, if there is none or it has no test case.
+    """The chosen source and its dataset; None, with a message, without a source or test case.
 
     Args:
         lists: see `app.state.current_source`.
@@ -29,7 +29,6 @@ def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace] | None
 
 
 def open_data_button() -> None:
-    """A button that leads to Open your data."""
     if not AppSettings.from_environment().read_only and st.button(
         "Open your data", icon=":material/upload_file:", type="tertiary", key="open-data"
     ):

@@ -1,4 +1,4 @@
-"""Show a refusal of the library as a sentence, not as a traceback."""
+"""Show a refusal of the library as a sentence."""
 
 from collections.abc import Callable
 from functools import wraps

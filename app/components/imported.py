@@ -1,4 +1,4 @@
-"""A sentence on predictions without a model: what is known and what is not."""
+"""A sentence on predictions without a model."""
 
 from analysis.records.accuracy import shortest_list
 from app.cached.workspace import imported_predictions, model_key, model_label, open_workspace, read_records
@@ -8,7 +8,6 @@ from recap import columns as c
 
 
 def imported_sentence(source: Source, case: int) -> str:
-    """The length of a case's list, and what is not known."""
     records = read_records(source)
     if c.LISTED not in records:
         described = imported_predictions(source)[model_key(source)].described

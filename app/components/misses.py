@@ -1,4 +1,4 @@
-"""Where Long tail's model misses: a table of kinds that lists their cases, and a map."""
+"""Kinds of Long tail's misses, and their map."""
 
 from collections.abc import Callable
 from typing import Final
@@ -25,7 +25,7 @@ def show_misses(ranker: Ranker, k: int, list_kind: Callable[[str | None], None])
     """The misses of a model by kind and on the map.
 
     Args:
-        list_kind: called with the kind of a ticked row, None where the tick is taken away.
+        list_kind: receives the kind of a ticked row, or None after unticking.
     """
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
@@ -61,7 +61,6 @@ def _show_kinds(ranker: Ranker, k: int, list_kind: Callable[[str | None], None])
 
 
 def _show_map(ranker: Ranker, k: int) -> None:
-    """Cells by the share of their cases that are missed; cells of few users are left out."""
     section("Where misses happen")
     cells = tables.cells_of_misses(ranker, k)
     if cells.empty:

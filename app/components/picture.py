@@ -1,4 +1,4 @@
-"""A picture made of page elements (`analysis.figures.elements`): in sight before a chart library has loaded."""
+"""A picture of page elements (`analysis.figures.elements`), visible before a chart library has loaded."""
 
 from collections.abc import Callable
 from typing import Final
@@ -49,9 +49,8 @@ def show_picture(
     """Draw elements.
 
     Args:
-        height: in pixels, so that what follows does not jump.
-        alt: the picture in words.
-        on_pick: called with what was clicked, before the page runs again.
+        height: in pixels.
+        on_pick: receives the clicked value, before the page runs again.
     """
 
     def picked() -> None:

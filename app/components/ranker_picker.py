@@ -1,4 +1,4 @@
-"""Choose the models of a page; the choice is in the link and stays when the view changes."""
+"""Choose the models of a page, for all views."""
 
 from collections.abc import Mapping
 
@@ -13,9 +13,9 @@ MODEL, REFERENCE = "model", "reference"
 
 
 def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker, Ranker]:
-    """The model in question and the one next to it, by default the source's own and `visit_count`, with selectors.
+    """The chosen model and the one next to it, by default the source's own and `visit_count`.
 
-    A link's unknown one gets a sentence and the default.
+    An unknown model in a link gives a message and the default.
     """
     model = _current(MODEL, next(iter(rankers)), rankers)
     default = next(token for token in ("visit_count", "count_plus_markov") if token != model.token)
@@ -40,7 +40,7 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
         picked = rankers[st.session_state[key]]
         is_other = name == MODEL and picked.model is None and picked.source.token != source.token
         if is_other:
-            state.choose_source(picked.source.token)  # another checkpoint: every view is about it then
+            state.choose_source(picked.source.token)  # another checkpoint changes every view
         is_own = name == MODEL and picked.token == next(iter(rankers))
         state.choose(name, None if is_other or is_own else picked.token)
 

@@ -32,10 +32,9 @@ def share_button(
     """A button that opens the sharing of cases.
 
     Args:
-        explained: the cases in full, asked when the dialog opens.
-        name: what the files are called.
+        explained: explains the cases when the dialog opens.
         title: of a collection; a single case has its finding.
-        notes: one for each case, as written.
+        notes: one for each case.
     """
     if st.button("Share", icon=":material/ios_share:", key=f"{key}-share"):
         _share(source, explained, key, name, title, notes)

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def choose_one(label: str, options: Sequence[T], *, key: str, named: Callable[[T], str], **more: Any) -> T:
-    """A row of choices of which one is always on, the first one to begin with; its label is for screen readers."""
+    """A row of choices, always one of them on, at first the first; the label is for screen readers."""
     chosen: T | None = st.segmented_control(
         label,
         options,
@@ -30,20 +30,19 @@ def choose_one(label: str, options: Sequence[T], *, key: str, named: Callable[[T
 
 
 def section(title: str, *, help: str | None = None, width: str = "stretch") -> None:
-    """A section's heading."""
     st.header(title, anchor=False, help=help, width="content" if width == "content" else "stretch")
 
 
 def quiet(text: str, *, width: str = "stretch") -> None:
     """Small grey words; Markdown, so text from data must be escaped (`recap.printable.markdown_text`).
 
-    ``st.caption`` fades its text below the contrast that small print needs.
+    ``st.caption`` has too little contrast.
     """
     st.markdown(f":small[:gray[{text}]]", width="content" if width == "content" else "stretch")
 
 
 def coloured(pieces: Iterable[tuple[str, str | None]]) -> str:
-    """Markdown of one sentence from (text, colour) pieces; a piece without a colour stays as the text around it.
+    """Markdown of one sentence from (text, colour) pieces.
 
     Spaces at a piece's ends are outside its colour.
 
@@ -59,9 +58,5 @@ def coloured(pieces: Iterable[tuple[str, str | None]]) -> str:
 
 
 def shown_sentence(sentence: "Sentence", colours: Mapping[str, str]) -> str:
-    """Markdown of a sentence of Explain.
-
-    Args:
-        colours: of its pieces, by kind.
-    """
+    """Markdown of a sentence of Explain, with colours by kind of piece."""
     return coloured((piece.text, colours.get(piece.kind)) for piece in sentence.pieces)

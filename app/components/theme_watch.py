@@ -1,7 +1,6 @@
 """Figures follow the system's switch between light and dark at once.
 
-Streamlit repaints its own elements then but runs no script, and figures and maps are drawn for one theme. This element
-shows nothing; it asks for a run when the system's theme has changed.
+Streamlit then repaints its own elements without running the script. This invisible element requests a run.
 """
 
 import streamlit as st
@@ -27,6 +26,6 @@ _watch = st.components.v2.component("recap_theme_watch", js=_LISTEN)
 
 
 def watch_theme() -> None:
-    """Once per page, in a place where a pixel and a gap do not matter."""
+    """Call it once per page, where a pixel and a gap do not matter."""
     # The new run itself is the effect.
     _watch(key="theme-watch", on_changed_change=lambda: None, width=1, height=1)

@@ -21,10 +21,10 @@ from recap.evaluation.metrics import SHOWN_METRICS
 
 
 def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> None:
-    """Choose among all datasets and checkpoints on offer.
+    """Choose among all datasets and checkpoints.
 
     Args:
-        lists: whether imported predictions of the open dataset are among them.
+        lists: include imported predictions of the open dataset.
     """
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
     imported = {key: item.label for key, item in imported_predictions(source).items()} if lists else {}
@@ -51,17 +51,15 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
 
 
 def metric_control() -> str:
-    """The metric that accuracies are shown in; it stays when the view changes."""
     by_name = {METRIC_LABELS[name]: name for name in SHOWN_METRICS} | {name: name for name in SHOWN_METRICS}
     return choice_control("metric", by_name, "hr20", METRIC_LABELS)
 
 
 def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:
-    """A row of choices of which one is on, see `app.state.current_choice`.
+    """A row of choices, always one of them on, see `app.state.current_choice`.
 
     Args:
-        choices: by what a link may say.
-        labels: what is shown of each.
+        choices: by text in links.
     """
     key = f"pick_{name}"
     st.session_state[key] = state.current_choice(name, choices, default)
@@ -78,26 +76,25 @@ def choice_control(name: str, choices: Mapping[str, str], default: str, labels: 
 
 
 def legend(*items: str) -> None:
-    """Small words under a figure that say what its marks mean; Markdown without data in it."""
+    """Small words under a figure; Markdown without data."""
     with st.container(horizontal=True, gap="small"):
         for item in items:
             st.markdown(f":small[{item}]", width="content")
 
 
 def open_case_button(page: View, source: Source, case: int, *, key: str, **look: Any) -> None:
-    """A button that opens a case in another view."""
     if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=key, **look):
         st.switch_page(page.path, query_params=state.link_to(source, case=str(case)))
 
 
 def truth_toggle() -> bool:
-    """Whether the true next place is shown; drawn before everything that depends on it."""
+    """Whether the true next place is shown; draw it before everything that depends on it."""
     return st.toggle(
         "Truth",
         True,
         key="truth",
         bind="query-params",
-        persist_state="session",  # whoever hides it on one page does not meet it on the next
+        persist_state="session",  # stays hidden on other pages
         help=words.TRUTH_HELP,
     )
 
@@ -114,7 +111,7 @@ def downloads(
 
     Args:
         tables: by name; computed when the button is pressed.
-        pictures: drawn when asked for; called with whether everything is shown as recorded.
+        pictures: drawn on request; receive whether everything is shown as recorded.
     """
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
     if button.open:
@@ -153,7 +150,7 @@ _KINDS: Final = {
 
 
 def save_button(label: str, write: Callable[[], bytes], name: str, *, key: str, **more: Any) -> None:
-    """A button that saves a file; it is written when the button is pressed.
+    """A button that writes and saves a file.
 
     Args:
         name: of the file, with its ending, without ``recap-``.
@@ -164,7 +161,7 @@ def save_button(label: str, write: Callable[[], bytes], name: str, *, key: str, 
 
 
 def file_words(name: str) -> str:
-    """A name as part of a file's name: whole words, never cut.
+    """A name as part of a file's name.
 
     >>> file_words("Lost without past visits"), file_words("?")
     ('lost-without-past-visits', 'cases')

@@ -1,4 +1,4 @@
-"""The sentences of components that several views use; Markdown, so names in them are escaped."""
+"""The sentences of shared components; Markdown, so names in them are escaped."""
 
 from typing import Final
 
@@ -26,37 +26,28 @@ NO_PARTS: Final = "none, one number for each place"
 
 
 def graph_fact(hops: int | None) -> str:
-    """The graph's row of the model card; None without a graph."""
     return "none" if hops is None else f"a token of the places exactly {hops} hops away"
 
 
 def other_model(asked: str) -> str:
-    """A link's model that is not open here."""
     return f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}"
 
 
 def counted_over(users: int) -> str:
-    """Whom the shared case was compared with."""
     return f"Counted over all {users:,} users of the dataset."
 
 
 def too_few(min_users: int) -> str:
-    """What to do where fewer users match a shared case than should."""
+    """Advice if too few users match a shared case."""
     return f"Fewer than {min_users} match: *Places hidden* also blurs the user's own places."
 
 
 def published(described: str) -> str:
-    """A published model that came with the city."""
     return f"{markdown_text(described)}: trained on this city. Only its ranks are here, so it cannot be explained."
 
 
 def imported(label: str, listed: int, shortest: int | None, num_places: int) -> str:
-    """Imported predictions.
-
-    Args:
-        listed: places in this case's list.
-        shortest: places in the shortest list.
-    """
+    """A sentence on imported predictions, with the lengths of this case's list and of the shortest one."""
     shorter = "" if listed == shortest else f" (the shortest list has {shortest:,})"
     return (
         f"{markdown_text(label)} is imported: a list of {listed:,} of {num_places:,} places{shorter}. "

@@ -60,7 +60,6 @@ def _given(answer: int | None, question: Question) -> int | None:
 
 
 def _reply(lesson: Lesson, guess: int) -> None:
-    """The answer to the guess, and the idea behind it."""
     choice = lesson.guess.choices[guess]
     icon = ":material/check_circle:" if guess == lesson.guess.right else ":material/lightbulb:"
     st.markdown(words.your_guess(lesson.guess.prompt, choice.label))
@@ -69,7 +68,6 @@ def _reply(lesson: Lesson, guess: int) -> None:
 
 
 def _ask(question: Question, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
-    """A question with its picture; after an answer, its reply, and another try."""
     if question.picture is not None:
         show_chart(question.picture, f"picture_{key}")
     st.markdown(f"**{question.prompt}**")
@@ -95,7 +93,6 @@ def _ask(question: Question, key: str, given: int | None, answer: Callable[[int]
 
 
 def _further(source: Source, lesson: Lesson, number: int, at: tuple[int, ...]) -> None:
-    """Links to the next lesson and the matching view, and a button to start again."""
     with st.container(horizontal=True, vertical_alignment="center"):
         _go_on(number)
         if st.button(lesson.deeper.label, icon=":material/map:", type="tertiary", key="learn_deeper"):
@@ -118,7 +115,6 @@ def _further(source: Source, lesson: Lesson, number: int, at: tuple[int, ...]) -
 
 
 def _show_training(lesson: Lesson, training: Training) -> None:
-    """Set up, train while the bar moves, and show the result until something else is trained."""
     key = f"learn_{lesson.outline.key}_training"
     st.markdown(training.words)
     row = st.grid(min(3, len(training.handles)), min_column_width=230)

@@ -1,4 +1,4 @@
-"""A learner's progress: lesson, answers and handles, in the session and in the link."""
+"""A learner's lesson, answers and handles, in the session and in the link."""
 
 from typing import Final
 
@@ -13,7 +13,7 @@ _KEYS: Final = tuple(entry.outline.key for entry in COURSE)
 
 
 def current_lesson() -> int:
-    """The lesson of the link, else the one last open, else the first."""
+    """The lesson of the link, or the last open one, or the first."""
     asked = state.incoming("lesson")
     if asked in _KEYS:
         st.session_state["learn_lesson"] = _KEYS.index(str(asked))
@@ -23,14 +23,13 @@ def current_lesson() -> int:
 
 
 def go_to(number: int) -> None:
-    """Open a lesson; its handles start again."""
     st.session_state["learn_lesson"] = number
     state.write_param("lesson", _KEYS[number])
     state.write_param("at", None)
 
 
 def current_progress() -> Progress:
-    """All answers so far; the link's, where it brought some."""
+    """All answers so far, or those of the link."""
     asked = state.incoming("answers")
     if asked is not None:
         st.session_state["learn_answers"] = asked
@@ -45,7 +44,6 @@ def keep(progress: Progress) -> None:
 
 
 def handle_key(lesson: Lesson, handle: Handle) -> str:
-    """The key of a handle's widget."""
     return f"learn_{lesson.outline.key}_{handle.name}"
 
 
@@ -63,7 +61,7 @@ def start_handles(lesson: Lesson) -> None:
 
 
 def handle_positions(lesson: Lesson) -> tuple[int, ...]:
-    """Where the handles are; written into the link where one was moved."""
+    """The positions of the handles; moved ones are written into the link."""
     at = tuple(int(st.session_state[handle_key(lesson, handle)]) for handle in lesson.handles)
     state.write_param("at", None if at == lesson.start else ".".join(map(str, at)))
     return at

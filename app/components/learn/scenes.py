@@ -1,4 +1,4 @@
-"""A scene: its finding, its charts with their tables, and the handles that move it."""
+"""A scene: its finding, its charts, and the handles that move it."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ from recap.printable import markdown_text
 
 
 def move_handles(lesson: Lesson) -> tuple[int, ...]:
-    """The lesson's handles in a row; returns their positions."""
+    """Show the lesson's handles; returns their positions."""
     start_handles(lesson)
     row = st.grid(min(3, len(lesson.handles)), min_column_width=230)
     for handle in lesson.handles:
@@ -25,7 +25,7 @@ def move_handles(lesson: Lesson) -> tuple[int, ...]:
 
 
 def one_handle(handle: Handle, key: str) -> int:
-    """A slider over positions, or a list of them; its key is in the session already."""
+    """A slider over positions, or a list of them; its key must be in the session."""
     options = list(range(len(handle.positions)))
     if handle.kind == "list":
         return st.selectbox(handle.label, options, format_func=handle.positions.__getitem__, key=key, width=420)
@@ -37,7 +37,7 @@ def show_scene(scene: Scene, key: str, lesson: Lesson | None = None) -> None:
     """The finding as a heading, then the charts and a line below.
 
     Args:
-        lesson: whose list a click on a map chooses from.
+        lesson: has the list that clicks on a map choose from.
     """
     section(markdown_text(scene.finding))
     grid = st.grid(len(scene.charts), min_column_width=380, gap="medium")
@@ -50,7 +50,7 @@ def show_scene(scene: Scene, key: str, lesson: Lesson | None = None) -> None:
 
 
 def show_chart(chart: Chart, key: str, lesson: Lesson | None = None) -> None:
-    """One chart; a place of a map can be clicked where the lesson has a list of places."""
+    """One chart; if the lesson has a list of places, those of a map can be clicked."""
     figure = draw(chart, state.theme_palette())
     if isinstance(chart, PlaceMap) and chart.clickable and lesson is not None:
         show_figure(figure, key, chart.says, on_select=partial(_clicked, chart, key, lesson), selection_mode="points")
@@ -59,7 +59,7 @@ def show_chart(chart: Chart, key: str, lesson: Lesson | None = None) -> None:
 
 
 def _clicked(chart: PlaceMap, key: str, lesson: Lesson) -> None:
-    """A place of the map becomes the position of the lesson's list that has its name."""
+    """Choose the clicked place in the lesson's list."""
     points = st.session_state[key]["selection"]["points"]
     handle = next((handle for handle in lesson.handles if handle.kind == "list"), None)
     if not points or handle is None:

@@ -1,4 +1,4 @@
-"""For teachers: a plan for one class, questions to talk about, and a handout to print."""
+"""For teachers: a plan for one class, questions to discuss, and a handout."""
 
 from functools import partial
 
@@ -18,7 +18,6 @@ from app.sources import Source
 
 
 def show_teacher(source: Source) -> None:
-    """The page for teachers."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Lessons", icon=":material/arrow_back:", type="tertiary", key="learn_back", on_click=_back)
         st.space("stretch")
@@ -33,7 +32,7 @@ def show_teacher(source: Source) -> None:
     st.title(words.plan_title(ROUTE, MINUTES), anchor=False)
     st.markdown(words.FOR_TEACHERS)
     section("Plan")
-    st.table(_plan(), border="horizontal")  # not a grid: its lines wrap on a narrow screen, and it prints
+    st.table(_plan(), border="horizontal")  # a plain table wraps on a narrow screen, and prints
     section("Questions to talk about")
     for number, entry in enumerate(COURSE):
         with st.expander(f"{number + 1}. {entry.outline.title}"):
@@ -53,7 +52,7 @@ def _plan() -> pd.DataFrame:
 
 
 def _handout(source: Source) -> bytes:
-    """Made when asked for. Questions of a real city name places of single people, so they stay out of its handout."""
+    """The handout. Questions of a real city name places of single people, so they are left out."""
     dataset = open_workspace(source).dataset
     lessons: list[Lesson | None] = []
     for number in range(len(COURSE)):

@@ -1,4 +1,4 @@
-"""The sentences around the lessons; each lesson's own are in `analysis/learn/lessons`."""
+"""The sentences around the lessons."""
 
 from typing import Final
 
@@ -11,15 +11,12 @@ HANDOUT_HELP: Final = "One page that prints: all questions, then the answers."
 
 
 def progress_line(lessons: int, minutes: int, answered: int, questions: int) -> str:
-    """The route, and how much of all lessons is answered."""
     return f"Lessons 1 to {lessons}: {minutes} minutes. All lessons: {answered} of {questions} questions answered."
 
 
 def plan_title(lessons: int, minutes: int) -> str:
-    """Title of the page for teachers."""
     return f"{lessons} lessons, {minutes} minutes"
 
 
 def your_guess(question: str, answer: str) -> str:
-    """The guess that was locked in; Markdown."""
     return f"**{question}** Your guess: {answer}."

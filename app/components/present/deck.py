@@ -22,7 +22,7 @@ _WHICH: Final = ("collection", "recipe", "all", "case")
 
 @dataclass(frozen=True)
 class Presented:
-    """One case of a presentation: its number and the edits of its saved view."""
+    """One case of a presentation, with the edits of its saved view."""
 
     case: int
     edits: str = ""
@@ -30,13 +30,13 @@ class Presented:
 
 @dataclass(frozen=True)
 class Deck:
-    """The cases in order; how often the model is right opens it."""
+    """The cases in order, after the slide on how often the model is right."""
 
     cases: tuple[Presented, ...]
 
     @property
     def slides(self) -> list[tuple[int, Step]]:
-        """Every slide as (which case, which step)."""
+        """Every slide as (case, step)."""
         return [(at, step) for at in range(len(self.cases)) for step in STEPS if at == 0 or step != "often"]
 
 
@@ -44,7 +44,7 @@ def current_deck(source: Source, num_cases: int) -> Deck:
     """The link's presentation.
 
     Raises:
-        CaseError: nothing that can be presented, in one sentence.
+        CaseError: nothing can be presented.
     """
     which = {name: value for name in _WHICH if (value := st.query_params.get(name))}
     cases = [entry for entry in _cases(source, which) if 0 <= entry.case < num_cases]
@@ -54,7 +54,7 @@ def current_deck(source: Source, num_cases: int) -> Deck:
 
 
 def current_slide(deck: Deck) -> int:
-    """The slide of the link at first, later of the keys."""
+    """The current slide, at first the link's."""
     at, step = state.standing("at") or "1", state.standing("step") or ""
     which = int(at) - 1 if at.isascii() and at.isdigit() and len(at) < 6 else 0
     wanted = [slide for slide in deck.slides if slide[0] == which and slide[1] == (step or slide[1])]
@@ -64,7 +64,6 @@ def current_slide(deck: Deck) -> int:
 
 
 def go_to(deck: Deck, position: int) -> None:
-    """Show a slide, and name it in the address."""
     which, step = deck.slides[min(max(position, 0), len(deck.slides) - 1)]
     state.write_params({"at": str(which + 1), "step": step})
 

@@ -1,4 +1,4 @@
-"""The sentences of Present when there is nothing to present; its slides' are in `analysis/cases/slides.py`."""
+"""The sentences of Present when there is nothing to present."""
 
 from typing import Final
 

@@ -17,7 +17,7 @@ from recap.runs.store.types import RunRow
 
 
 def open_buttons(run: RunFolder) -> None:
-    """From a finished run to its model; nothing where the app cannot open it."""
+    """Buttons from a finished run to its model, if the app can open it."""
     source = run_store.source_of(run)
     if source is None:
         return
@@ -29,7 +29,6 @@ def open_buttons(run: RunFolder) -> None:
 
 
 def show_actions(store: RunStore, run: RunFolder, row: RunRow) -> None:
-    """Buttons that change the run, and its note."""
     with st.container(horizontal=True):
         _act("Stop", ":material/stop:", row["state"] in ("queued", "running"), lambda: control.stop(store, run))
         _act("Resume", ":material/resume:", row["state"] in RESUMABLE, lambda: control.resume(store, run))

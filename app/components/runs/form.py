@@ -1,4 +1,4 @@
-"""The form of a new run, with its estimate; the server checks it as the command line does."""
+"""The form of a new run, with its estimate."""
 
 import shutil
 from typing import TypedDict
@@ -29,8 +29,6 @@ PUBLISHED_EXAMPLE = "dim=32"
 
 
 class _Request(TypedDict):
-    """Input of `build_specs`."""
-
     preset: str
     epochs: int | None
     seeds: list[int]
@@ -40,7 +38,6 @@ class _Request(TypedDict):
 
 
 def show_form(store: RunStore) -> None:
-    """Ask what to train; empty where there is no dataset."""
     section("New run")
     sources = run_store.datasets(store)
     if not sources:
@@ -83,14 +80,14 @@ def show_form(store: RunStore) -> None:
         _show_estimate(store, specs)
     label = f"Start {len(specs)} runs" if len(specs) > 1 else "Start"
     if st.button(label, icon=":material/play_arrow:", key="run_start", width="stretch", disabled=not seeds):
-        # The dataset may have changed since the form was drawn: what is queued is checked now.
+        # Check again: the dataset may have changed since the form was drawn.
         runs = control.submit(store, build_specs(by_hash[chosen].dataset_folder, **request))
         st.session_state["run"] = runs[0].id
         st.rerun()
 
 
 def hops_of(config: AnyTraining) -> int | None:
-    """The longest path that the graph token follows; none where the model has no token."""
+    """Hops of the graph token; None without a token."""
     return config.model.num_hops if isinstance(config, TrainConfig) and config.model.has_token else None
 
 

@@ -1,4 +1,4 @@
-"""One run as it goes: numbers, curves over the curriculum, its result, log; polled only while something runs."""
+"""One run: numbers, curves, result, log; polled only while it is active."""
 
 import streamlit as st
 
@@ -25,14 +25,14 @@ GPU_SECONDS = 2.0
 
 
 def show_live(store: RunStore, run_id: str) -> None:
-    """Draw the run, and again every second while it is active."""
+    """Draw the run, every second while it is active."""
     run = store.get(run_id)
     seen = _moment(describe_run(run))
     st.fragment(_draw, run_every=POLL_SECONDS if seen[0] in ACTIVE else None)(store, run_id, seen)
 
 
 def show_gpus(store: RunStore, rows: list[RunRow]) -> None:
-    """Every GPU of this machine, its load and its runs; read again every few seconds while something runs."""
+    """Every GPU of this machine, its load and its runs, refreshed while a run is active."""
     if run_store.gpus():
         active = [row["id"] for row in rows if row["state"] in ACTIVE]
         st.fragment(_draw_gpus, run_every=GPU_SECONDS if active else None)(store, active)
@@ -56,7 +56,7 @@ def _draw_gpus(store: RunStore, active: list[str]) -> None:
 
 
 def _moment(described: RunDescription) -> tuple[str, int]:
-    """What the heading and the queue depend on: they change only with state and epoch."""
+    """State and epoch, on which the heading and the queue depend."""
     return described["state"], described["epoch"]
 
 

@@ -21,12 +21,11 @@ UNKNOWN_RUN: Final = "The run of this link is not among your runs."
 
 
 def other_data(run: str) -> str:
-    """Of a link to a run whose number belongs to another run here."""
+    """A link to a run that has other data here."""
     return f"This link is for another run {run}, trained on other data."
 
 
 def model_of(described: RunDescription) -> str:
-    """Name of a run's model."""
     spec = described["spec"]
     return markdown_text(preset_title(spec["preset"])) if spec is not None else "a model"
 
@@ -57,7 +56,7 @@ def run_headline(described: RunDescription, summary: RunSummary, seconds_left: f
 
 
 def _result(described: RunDescription, summary: RunSummary) -> str:
-    """How many cases the model and counting find; the better one comes first."""
+    """How many cases the model and counting find, the better one first."""
     model, spec = model_of(described), described["spec"]
     where = f" on {markdown_text(spec['dataset_name'])}" if spec is not None else ""
     own = (summary.get("test", {}).get("all") or {}).get("hr20")
@@ -76,29 +75,22 @@ def _result(described: RunDescription, summary: RunSummary) -> str:
 
 
 def estimate(time: str, spread: str, memory: str, basis: str) -> str:
-    """Estimated time and memory of a run."""
     if not time:
         return BEFORE_FIRST_EPOCH
     return f"About {time} (± {spread})" + (f" and {memory} of memory. " if memory else ". ") + basis
 
 
 def chart_alt(curve: str, epoch: int, epochs: int, levels: Mapping[str, float]) -> str:
-    """The live chart in words.
-
-    Args:
-        levels: what each counter reaches.
-    """
     counters = "".join(f"; {label} reaches {share(level)}" for label, level in levels.items())
     return f"{curve} up to epoch {epoch} of {epochs}, by stage{counters}"
 
 
 def gpus_title(number: int) -> str:
-    """Title of the table of GPUs."""
     return f"{number} GPU{'s' if number > 1 else ''}"
 
 
 def spoken(seconds: float) -> str:
-    """A time as people say it.
+    """A duration for a sentence.
 
     >>> [spoken(seconds) for seconds in (20, 61, 125, 5400, 200_000)]
     ['a minute', 'a minute', '2 minutes', '90 minutes', '56 hours']

@@ -1,4 +1,4 @@
-"""Choose what Walk shows: filters, search, the bar or cell of another view, a user and a trajectory."""
+"""Choose what Walk shows: filters, search, a bar or cell of another view, a user and a trajectory."""
 
 from typing import Final
 
@@ -34,12 +34,11 @@ MOST_USERS: Final = 2_000
 
 
 def filters_changed() -> None:
-    """Remember that the case may have to follow the filters."""
+    """Note that the case may have to follow the filters."""
     st.session_state["filters_changed"] = True
 
 
 def filter_controls(source: Source, selection: Selection | None) -> None:
-    """Filter pills, the bar or cell from another view, and more choices behind a button."""
     labels = filter_labels(causes=source.has_parts and not waits_for_causes(source))
     asked = st.query_params.get_all("show")
     if any(label not in labels.values() for label in asked):  # of a baseline, or from before a filter was renamed
@@ -94,7 +93,7 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
 
 
 def current_selection(source: Source) -> Selection | None:
-    """The bar or cell that a link or a click chose."""
+    """The bar or cell of a link or a click."""
     asked = state.incoming("cases")
     if asked is not None:
         try:
@@ -118,11 +117,11 @@ def chosen_cases(source: Source, selection: Selection | None) -> np.ndarray:
 
 
 def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray) -> None:
-    """Choose a user and one of their trajectories among those that pass the filters."""
+    """Choose a user and one of their trajectories that pass the filters."""
     opened = open_workspace(source)
 
     def go_to(column: str) -> None:
-        """Open the first case of the choice that passes the filters, or its first case."""
+        """Open the choice's first case that passes the filters, or else its first case."""
         chosen = np.flatnonzero(opened.cases[column] == st.session_state[column])
         passing = np.intersect1d(chosen, numbers)
         state.set_case(int(passing[0] if len(passing) else chosen[0]))
@@ -158,10 +157,9 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
 
 def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
-    """How many cases pass, and buttons to the previous and next one."""
     ways = {"back": numbers[numbers < case][-1:], "on": numbers[numbers > case][:1]}
     for way, found in ways.items():
-        st.button(  # there without filters too: what comes and goes would move the page
+        st.button(  # also without filters, so the page does not move
             f":material/keyboard_double_arrow_{'left' if way == 'back' else 'right'}:",
             type="tertiary",
             shortcut="Shift+Left" if way == "back" else "Shift+Right",
@@ -175,9 +173,8 @@ def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
 
 
 def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:
-    """Numbers of the cases that pass every pill."""
     cases = open_workspace(source).cases
-    if not set(shown) & RANKED:  # how often a transition was seen needs no model
+    if not set(shown) & RANKED:  # transition counts need no model
         return cases_of_steps(cases, shown) if shown else np.arange(len(cases))
     records, markov = read_records(source), read_records(source, "markov")
     if not is_known(records, f"hr{k}"):

@@ -1,4 +1,4 @@
-"""The list of predictions next to the map: ranks, probabilities, distance, and one place's score in parts."""
+"""The list of predictions next to the map."""
 
 import math
 from functools import partial
@@ -27,7 +27,7 @@ _LONGEST_NAME: Final = 30
 def show_predictions(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> DeltaGenerator:
-    """Facts about the truth, the list, and the score of the place that was picked on the map or in the list.
+    """Facts about the truth, the list, and the score of the chosen place.
 
     Returns:
         the row under the list, for buttons.
@@ -52,7 +52,7 @@ def show_predictions(
         _shown(listed),
         hide_index=True,
         column_config=_columns(listed),
-        selection_mode="single-row",  # a cell would be chosen by Tab already
+        selection_mode="single-row",  # Tab would choose a cell
         on_select=state.unless_late(partial(_choose, case, pois), "case"),  # before the map is drawn, which marks it
         key="list",
         height="content",
@@ -113,7 +113,7 @@ def _columns(listed: pd.DataFrame) -> dict[str, Any]:
 
 
 def _score_line(prediction: CasePrediction, picked: int | None) -> str:
-    """One place's score as a sum: the chosen place, else the truth, else the best."""
+    """The score of the chosen place, or the truth, or the best, as a sum."""
     table = prediction.candidates
     rows = table[table[c.POI] == picked] if picked is not None else table[table["truth"]]
     row = (table.head(1) if rows.empty else rows).iloc[0]
@@ -122,6 +122,6 @@ def _score_line(prediction: CasePrediction, picked: int | None) -> str:
 
 
 def _scores(listed: pd.DataFrame) -> pd.Series:
-    """Scores; in words where one is not known, since a table shows a missing number as "None"."""
+    """Scores, with "–" for unknown ones, which a table would show as "None"."""
     known = listed[c.SCORE].notna()
     return listed[c.SCORE] if known.all() else listed[c.SCORE].map(points, na_action="ignore").where(known, "–")

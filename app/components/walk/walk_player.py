@@ -1,4 +1,4 @@
-"""The player of Walk: map, step controls and the list of predictions, redrawn alone on every step."""
+"""The player of Walk: map, controls and the list of predictions, redrawn alone on every stop."""
 
 import time
 from collections.abc import Callable
@@ -27,10 +27,10 @@ SECONDS_PER_STEP = 1.6
 
 
 def show_walk_player(source: Source, trajectory: Trajectory, following: int | None) -> None:
-    """Draw the current case of a trajectory; while playing, take a step every 1.6 s.
+    """Draw the current case of a trajectory; while playing, move on every 1.6 s.
 
     Args:
-        following: the case with which playing goes on after the trajectory's last; None ends it there.
+        following: the next case after the trajectory's last; None stops playing there.
     """
     playing = bool(st.session_state.get("playing"))
     player: Callable[[Source, Trajectory, int | None, bool], None]
@@ -64,7 +64,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
             )
         )
     target = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None
-    if not show_truth:  # the only place where they meet: nothing below knows the truth
+    if not show_truth:  # from here on, nothing knows the truth
         prediction = prediction.without_truth()
     with title:
         st.title(words.title(opened.labels[int(prediction.case[c.SOURCE])], target), anchor=False)
@@ -74,7 +74,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         _map(source, trajectory, prediction, picked, shown)
     with grid.cell(column_span=2), show_predictions(source, trajectory, prediction, picked, show_truth):
         open_case_button(EXPLAIN, source, case, key="explain", shortcut="E")
-        if source.has_parts and show_truth:  # Present tells the truth
+        if source.has_parts and show_truth:  # Present shows the truth
             present_button({"case": str(case)})
         known = trajectory if show_truth else trajectory.until(case)
         _stops_table(known)
@@ -89,7 +89,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
 def _map(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, shown: dict[str, bool]
 ) -> None:
-    """The map; a click on a disc chooses its place, as a row of the list does, and a ring marks it."""
+    """The map; a click on a disc chooses its place."""
     deck = maps.walk_map(source, trajectory, prediction, state.theme_palette().theme, chosen=picked, **shown)
     st.pydeck_chart(
         deck,
@@ -107,7 +107,7 @@ def _choose_on_map(case: int) -> None:
 
 
 def _controls(trajectory: Trajectory, case: int, following: int | None, *, has_paths: bool) -> bool:
-    """Back, play, next, the slider over the trajectory's cases, and what the map shows; whether the truth is."""
+    """Buttons, the slider over the trajectory's cases, and map options; returns whether the truth is shown."""
     position = trajectory.cases.index(case)
     last = len(trajectory.cases) - 1
     playing = bool(st.session_state.get("playing"))
@@ -160,7 +160,7 @@ def _controls(trajectory: Trajectory, case: int, following: int | None, *, has_p
 
 
 def _stop_labels(trajectory: Trajectory) -> dict[int, str]:
-    """Local times of the cases; with the stop's number where two fall into one minute."""
+    """Local times of the cases, with the stop's number if two are in one minute."""
     stops = trajectory.stops[trajectory.stops[c.CASE] >= 0]
     times = stops["local_time"].dt.strftime("%H:%M")
     labels = times if times.is_unique else times + " (" + stops["stop"].astype(str) + ")"
@@ -168,13 +168,12 @@ def _stop_labels(trajectory: Trajectory) -> dict[int, str]:
 
 
 def _toggle_playing() -> None:
-    """Start or stop; the first stop follows after the usual time."""
     st.session_state["playing"] = not st.session_state.get("playing")
     st.session_state["stepped_at"] = time.monotonic()
 
 
 def _advance(trajectory: Trajectory, following: int | None) -> None:
-    """Advance one stop when its time has come, so that a click does not speed it up."""
+    """Advance one stop if it is time; a click does not speed it up."""
     now = time.monotonic()
     if now - st.session_state.get("stepped_at", 0.0) < SECONDS_PER_STEP * 0.8:
         return

@@ -23,7 +23,7 @@ _GROUP_WORDS: Final = ABLATION_LABELS | {"two_hop_paths": "two-hop paths"}
 
 
 def title(source: str, truth: str | None) -> str:
-    """From where to where; the destination is left open while the truth is hidden."""
+    """The two places of a case; None hides the destination."""
     return f"{markdown_text(source)} → :orange[{HIDDEN if truth is None else markdown_text(truth)}]"
 
 
@@ -31,28 +31,22 @@ def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> s
     """When and where in the trajectory.
 
     Args:
-        here, there: neighbourhoods of the current place and of the true next one; empty where not known or hidden.
+        here, there: neighbourhoods of the current place and of the true next one; empty if unknown or hidden.
     """
     now, then = (f" in {markdown_text(place)}" if place else "" for place in (here, there))
     return f"{day(when)}, {when:%H:%M}{now}. Stop {stop} of {stops}. The true next place{then}:"
 
 
 def map_alt(names: Sequence[str]) -> str:
-    """The map in words.
-
-    Args:
-        names: of the best predictions.
-    """
     return f"Map of the trajectory so far. Best predictions: {', '.join(names)}. The table next to it lists them."
 
 
 def not_among(case: int) -> str:
-    """A linked case that does not pass the filters."""
     return f"Case {case} does not pass the filters above."
 
 
 def ranks_unknown(k: int, longest: int | None) -> str:
-    """Of imported lists that are too short for a filter."""
+    """Imported lists are too short for a filter."""
     return f"Choose at most {longest}: the shortest imported list has {longest} places, fewer than {k}."
 
 
@@ -60,7 +54,7 @@ def contributions(name: str, score: float, parts: Mapping[str, float]) -> str:
     """One place's score as a sum over feature groups.
 
     Args:
-        parts: contribution by the group's slug; fewer than two say nothing.
+        parts: contribution by the group's slug; fewer than two are not listed.
     """
     if math.isnan(score):
         return f"{markdown_text(name)} is not in the list, so its rank and score are unknown."
@@ -74,7 +68,7 @@ def contributions(name: str, score: float, parts: Mapping[str, float]) -> str:
 
 
 def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
-    """Where the truth would rank without a feature group, for the groups that change its rank most."""
+    """The truth's rank without each of the feature groups that change it most."""
     changed = {group: other for group, other in ranks_without.items() if not math.isnan(other) and other != rank}
     first = sorted(changed, key=lambda group: -abs(math.log(changed[group] / rank)))[:MOST_BADGES]
     return [
@@ -84,7 +78,6 @@ def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
 
 
 def legend(*, probability: bool, truth: bool, visits: bool, paths: bool) -> list[str]:
-    """The marks that are on the map."""
     size = "area is probability" if probability else "larger is ranked higher"
     entries = {
         "**━** :gray[Path so far]": True,
