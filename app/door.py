@@ -1,4 +1,4 @@
-"""Who may reach the app, and that it contacts nobody outside."""
+"""Who may reach the app; it contacts nobody outside."""
 
 import ipaddress
 import socket
@@ -13,11 +13,11 @@ OWN_NAMES: Final = ("localhost", "127.0.0.1", "::1")
 
 
 def allowed_hosts(address: str, further: list[str]) -> list[str]:
-    """Host names under which a browser may reach the app; pages under another name cannot (DNS rebinding).
+    """Host names under which a browser may reach the app; other names are refused (DNS rebinding).
 
     Args:
-        address: what the app listens on; a wildcard means every address of this machine.
-        further: names that the user gave, for example of the web server in front.
+        address: on which the app listens; a wildcard means every address of this machine.
+        further: names from the user, for example of the web server in front.
     """
     names = [*OWN_NAMES]
     if _is_wildcard(address):

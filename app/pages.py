@@ -1,4 +1,4 @@
-"""The views in the order of the navigation; each is a file in `app/views` with its own address."""
+"""The views in the order of the navigation."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -61,7 +61,7 @@ def navigation_pages() -> list[st.Page]:
 def choose_page() -> tuple[st.Page, bool]:
     """The page of this run, and whether it is Present, which has no navigation.
 
-    Which page it is, is known after the navigation was made; only on the way in and out it is made twice.
+    The page is only known after the navigation was made, so entering or leaving Present makes it twice.
     """
     presents = bool(st.session_state.get(_PRESENTS))
     page = _navigate(presents=presents)
@@ -75,6 +75,6 @@ def choose_page() -> tuple[st.Page, bool]:
 def _navigate(*, presents: bool) -> st.Page:
     pages = navigation_pages()
     page = st.navigation(pages, position="hidden" if presents else "top")
-    if page.url_path == PAGES[0].name:  # the first page by its own name: its tab is marked at its other address
+    if page.url_path == PAGES[0].name:  # the first page by its own name, where its tab would not be marked
         st.switch_page(pages[0], query_params=st.query_params.to_dict())
     return page

@@ -22,12 +22,11 @@ class AppSettings:
     """Start options.
 
     Attributes:
-        data: a dataset folder given on the command line.
-        checkpoint: a checkpoint folder given on the command line.
-        read_only: whether the app must leave the disk as it is.
-        online_map: whether browsers fetch street tiles, which tells their provider which area is looked at.
-        address: what the app listens on.
-        allow_upload: whether files are taken although others can reach the app.
+        data, checkpoint: folders given on the command line.
+        read_only: the app writes nothing to disk.
+        online_map: browsers fetch street tiles, so their provider sees which area is shown.
+        address: on which the app listens.
+        allow_upload: accept files even if others can reach the app.
         bundles: the folder whose subfolders are bundles (dataset, checkpoint, basemap).
     """
 
@@ -41,12 +40,10 @@ class AppSettings:
 
     @property
     def is_local(self) -> bool:
-        """Whether only this computer can reach the app."""
         return self.address in OWN_NAMES
 
     @property
     def takes_files(self) -> bool:
-        """Whether users may open files: on this computer, or where it is allowed."""
         return self.is_local or self.allow_upload
 
     @classmethod

@@ -27,10 +27,9 @@ class Source:
     """A dataset and, if there is one, a checkpoint trained on it.
 
     Attributes:
-        label: what the picker shows.
-        token: what a link carries; from the content's hash, so that it means the same on every machine.
-        dataset_folder, dataset_hash: the dataset.
-        checkpoint_folder, checkpoint_hash: the checkpoint, or None: then a counting baseline predicts.
+        label: in the picker.
+        token: in links; from the content's hash, so it is the same on every machine.
+        checkpoint_folder, checkpoint_hash: None without a checkpoint; then a counting baseline predicts.
         bundle: the folder with a basemap and further results next to the dataset, if any.
         model: the checkpoint's model, ``recap`` or a published model's name.
         imported: key of imported predictions instead of a checkpoint.
@@ -49,12 +48,11 @@ class Source:
 
     @property
     def has_parts(self) -> bool:
-        """Whether its scores are sums of parts that can be left out; only those of a trained RECAP are."""
+        """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
         return self.checkpoint_hash is not None and self.model == RECAP
 
     @property
     def published_label(self) -> str:
-        """Name of the checkpoint's published model, with its options."""
         assert self.checkpoint_folder is not None
         return published_label((_read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST) or {}).get("train"))
 
@@ -87,7 +85,7 @@ class _FoundCheckpoint:
 
 
 def find_sources(settings: AppSettings) -> list[Source]:
-    """All sources: given paths first, then bundles, then the user's folder; each content once."""
+    """All sources, each content once: given paths first, then bundles, then the user's folder."""
     datasets: dict[str, _FoundDataset] = {}
     for dataset in _datasets(settings):
         datasets.setdefault(dataset.hash, dataset)
@@ -105,14 +103,14 @@ def find_sources(settings: AppSettings) -> list[Source]:
     paired = {source.dataset_hash for source in sources}
     sources += [_source(dataset, None) for digest, dataset in datasets.items() if digest not in paired]
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
-    # Stable: what was given on the command line comes first.
+    # Stable: given paths stay first.
     return sorted(unique, key=lambda source: settings.data is not None and source.dataset_folder != settings.data)
 
 
 def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     """Why a checkpoint does not fit this dataset; None if all fit.
 
-    That is the one given on the command line, or where the dataset has no model, one of an earlier preparation of it.
+    It is the one given on the command line or, if the dataset has no model, one of an earlier preparation of it.
     """
     here = _dataset_in(source.dataset_folder)
     offered = {dataset.hash for dataset in _datasets(settings)}
@@ -126,10 +124,10 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
 
 
 def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
-    """The source that a link means, else one of the same dataset; None if there is none.
+    """The source that a link means, or else one of the same dataset, or None.
 
     Args:
-        link: its fields ``source`` (a token), ``dataset`` and ``checkpoint`` (beginnings of hashes), as far as given.
+        link: its fields ``source`` (a token), ``dataset`` and ``checkpoint`` (beginnings of hashes), if given.
     """
     token = link.get("source", "")[:TOKEN_LENGTH]
 
@@ -146,7 +144,7 @@ def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | No
 
 
 def dataset_source(folder: Path) -> Source | None:
-    """The dataset in a folder as a source; None if there is none."""
+    """The dataset in a folder as a source, or None."""
     dataset = _dataset_in(folder)
     return None if dataset is None else _source(dataset, None)
 
@@ -191,7 +189,6 @@ def _dataset_in(folder: Path) -> _FoundDataset | None:
 
 
 def _dataset_of_run(run: Path) -> _FoundDataset | None:
-    """The dataset on which a run was trained."""
     spec = _read_json(run / SPEC) if run.parent == _home() / "runs" else None
     return _dataset_in(Path(spec["dataset"])) if spec and isinstance(spec.get("dataset"), str) else None
 

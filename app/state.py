@@ -31,8 +31,8 @@ _OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "
 def incoming(name: str) -> str | None:
     """A query parameter that came with the address and was not written by this session.
 
-    A key that is pressed while a page is still being drawn is sent with the address as it was before the page wrote
-    its own: that is no link, and following it would undo what was chosen last. Who goes back in the browser means it.
+    A key pressed while a page is being drawn is sent with the address before the page's own changes. That is no link,
+    and following it would undo the last choice. The browser's Back is followed.
     """
     value = st.query_params.get(name)
     if value == st.session_state.get(_WRITTEN, {}).get(name):
@@ -41,22 +41,21 @@ def incoming(name: str) -> str | None:
 
 
 def standing(name: str) -> str | None:
-    """A field's value in the address; after a late click, the value this session wrote since."""
+    """A field's value in the address, or after a late click the value that this session wrote."""
     value = st.query_params.get(name)
     written = st.session_state.get(_WRITTEN, {}).get(name)
     return written if value is not None and incoming(name) is None else value
 
 
 def _went_back() -> bool:
-    """Whether this run follows the browser's Back or Forward."""
     run = get_script_run_ctx()
     return run is not None and run.is_history_navigation
 
 
 def arrive_at(page: str) -> None:
-    """Note that a new page opened: its address came with a click, whatever values it names.
+    """Note that a new page opened, with an address that came with a click.
 
-    The navigation's links name none. What this page showed of them last time is put back, at once: each change of the
+    The navigation's links have no values. The page's last values are put back at once, because each change of the
     address is a step of the browser's Back.
     """
     fields = st.session_state.setdefault(_FIELDS_OF, {}).setdefault(page, set())
@@ -75,7 +74,6 @@ def came_from() -> str | None:
 
 
 def write_param(name: str, value: str | None) -> None:
-    """Write a value into the address; None removes it."""
     write_params({name: value})
 
 
@@ -94,7 +92,7 @@ def write_params(values: Mapping[str, str | None]) -> None:
         if value is None:
             if name in st.query_params:
                 del st.query_params[name]
-        elif changed or st.query_params.get(name) != value:  # a late click still names what the browser shows no more
+        elif changed or st.query_params.get(name) != value:  # a late click has an outdated value
             shown[name] = value
     if shown:
         st.query_params.update(shown)
@@ -103,11 +101,11 @@ def write_params(values: Mapping[str, str | None]) -> None:
 def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
     """Wrap a widget's callback so that it ignores values chosen before the browser last drew the widget.
 
-    A click brings the values of every widget. One whose value this session has just set still has the value before in
-    the browser, which looks as if it had been chosen; the address that came with the click tells, for it is late too.
+    A click sends the values of every widget, also outdated ones of widgets that this session has just set. These look
+    chosen, but the click's address is outdated too.
 
     Args:
-        names: the fields of the address that tell what the widget shows.
+        names: fields of the address on which the widget depends.
     """
 
     def choose() -> None:
@@ -150,8 +148,7 @@ def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
     """The latest choice on any view; the link contains it unless it is the default.
 
     Args:
-        name: of the link's field.
-        choices: by what the link says; one the link names otherwise is not followed.
+        choices: by text in links; other texts are ignored.
     """
     key, asked = _chosen_key(name), incoming(name)
     if asked is not None and asked in choices:
@@ -179,12 +176,12 @@ def _chosen_key(name: str) -> str:
 def current_source(*, lists: bool = False, notices: bool = True) -> Source | None:
     """The chosen source, or the first one; None if there is nothing to open.
 
-    The address always names the source and the hashes of its files. A link made with other files gets a banner that
-    says which of them differ; one that does not say what it was made with gets a line that says so.
+    The address always names the source and the hashes of its files. If a link's files differ, a banner names them; if
+    it names no files, a line says so.
 
     Args:
         lists: whether chosen imported predictions may replace the model.
-        notices: whether to say here what a link was made with, where that is not what is open.
+        notices: whether to show these messages.
     """
     sources = find_sources(AppSettings.from_environment())
     if not sources:
@@ -209,7 +206,7 @@ def current_source(*, lists: bool = False, notices: bool = True) -> Source | Non
 
 
 def _ranked(source: Source, lists: bool) -> Source:
-    """The source, or its dataset under the imported predictions that a link or the picker chose."""
+    """The source, or its dataset with the chosen imported predictions."""
     there = {item.key for item in find_predictions(source.dataset_hash)}
     asked = incoming(_PREDICTIONS)
     if asked is not None:
@@ -223,12 +220,12 @@ def _ranked(source: Source, lists: bool) -> Source:
 
 
 def choose_predictions(key: str) -> None:
-    """Use imported predictions of the open dataset instead of the model, where a view can show them."""
+    """Use imported predictions of the open dataset instead of the model."""
     st.session_state[_PREDICTIONS] = key
 
 
 def link_to(source: Source, **params: str) -> dict[str, str]:
-    """Query parameters of a link inside the app, with the source and its hashes."""
+    """Query parameters of a link inside the app."""
     is_list = source.imported or st.session_state.get(_PREDICTIONS)
     ranked_by = {_PREDICTIONS: source.imported or _MODEL} if is_list else {}
     return {name: value for name, value in _source_params(source).items() if value is not None} | ranked_by | params
@@ -240,7 +237,7 @@ def _source_params(source: Source) -> dict[str, str | None]:
 
 
 def _say_what_differs(source: Source) -> None:
-    """Say which files a link was made with, if others are open or it does not name them."""
+    """Show the differences between a link's files and the open ones."""
     made_with = st.session_state.get("link_made_with")
     if made_with is None:
         return
@@ -281,7 +278,7 @@ def choose_source(token: str) -> None:
 
 
 def current_place(case: int, num_places: int) -> int | None:
-    """The place that was clicked or that a link chose; None for none."""
+    """The place that was clicked or linked, or None."""
     asked = incoming("place")
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
         st.session_state["place"] = (case, int(asked))
@@ -292,7 +289,6 @@ def current_place(case: int, num_places: int) -> int | None:
 
 
 def choose_place(case: int, place: int) -> None:
-    """Choose a place of a case and write it into the address."""
     st.session_state["place"] = (case, place)
     write_param("place", str(place))
 
@@ -305,7 +301,7 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
     """The chosen case; a link's bad case gives a message and the first case.
 
     Args:
-        first: which case opens where none was chosen.
+        first: the case to open by default.
     """
     asked = incoming("case")
     if asked is not None:
@@ -327,11 +323,10 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
 
 
 def set_case(case: int) -> None:
-    """Choose a case and write it into the address."""
     st.session_state["case"] = case
     write_param("case", str(case))
 
 
 def _safe_token(text: str) -> str:
-    """Text from an address, reduced to letters and digits for a message."""
+    """Letters and digits of an address's text, for a message."""
     return "".join(ch for ch in text if ch.isalnum() or ch in "-_")[:40] or "?"

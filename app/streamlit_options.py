@@ -1,7 +1,7 @@
-"""Streamlit's options for this app: the packaged `.streamlit/config.toml`, as its command line would take them.
+"""Streamlit's options for this app from the packaged `.streamlit/config.toml`.
 
-`streamlit run app/main.py` reads that file by itself, because it is next to the script. `recap app` hands it over as
-flags: a `config.toml` of the folder it is started in, or of the user's home, changes nothing that the file says.
+`streamlit run app/main.py` reads that file, which is next to the script. `recap app` passes it as flags, which no other
+`config.toml` can change.
 """
 
 import tomllib

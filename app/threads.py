@@ -1,4 +1,4 @@
-"""How the server's threads share the cores; imported by everything in `app` that loads torch."""
+"""How the server's threads share the cores; import it wherever `app` loads torch."""
 
 import sys
 import threading
@@ -6,11 +6,11 @@ from typing import Final
 
 import torch
 
-# Of the whole server: its visitors share the cores. Two threads on two busy cores were four to ten times slower.
+# Visitors share the cores; two threads on two busy cores were four to ten times slower.
 torch.set_num_threads(1)
 
-# An explanation is thousands of small steps of torch, each of which gives Python's lock away and asks for it back. By
-# default it waits 5 ms each time while another visitor's page is put together.
+# An explanation releases Python's lock thousands of times. By default it would wait 5 ms each time for another
+# visitor's page.
 sys.setswitchinterval(0.0005)
 
 TURNS: Final = threading.Lock()

@@ -19,7 +19,7 @@ _PAINTING_S: Final = 2.0
 def start_warming() -> None:
     """Load in a thread that ends with the server; another removes abandoned uploads.
 
-    Streamlit warns about every call of its functions outside a visitor's script; that is what this is.
+    Streamlit's warnings about calls outside a visitor's script do not apply here.
     """
     logging.getLogger("streamlit.runtime.scriptrunner_utils.script_run_context").setLevel(logging.ERROR)
     threading.Thread(target=_warm_up, name="warming", daemon=True).start()
@@ -32,7 +32,7 @@ def first_view_is_there() -> None:
 
 
 def _clean_up() -> None:
-    """Remove the copies of files whose page was closed, from now on every ten minutes."""
+    """Remove the copies of files whose page was closed, every ten minutes."""
     while True:
         with suppress(OSError, RecapError):
             uploads.discard_old()
@@ -40,7 +40,7 @@ def _clean_up() -> None:
 
 
 def _warm_up() -> None:
-    """Load what the first view needs, then the rest; a failure shows again in the view that meets it."""
+    """Load what the first view needs, then the rest; views show failures again."""
     from app.cached import workspace
     from app.settings import AppSettings
     from app.sources import find_sources

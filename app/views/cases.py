@@ -57,7 +57,7 @@ def view() -> None:
     _name_damaged(shelf)
     if chosen is None:
         return
-    grid = st.grid(3, min_column_width=232)  # at 800 pixels too the box stands next to the cards
+    grid = st.grid(3, min_column_width=232)  # three columns from a width of 800 pixels on
     with grid.cell(column_span=2):
         show_cards(source, listed.entries, chosen)
     with grid.cell(), st.container(border=True):

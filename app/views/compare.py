@@ -1,4 +1,4 @@
-"""Compare: two models on the same cases, by how often the transition was seen, by seed, and case by case."""
+"""Compare two models on the same cases, by transition count, by seed, and case by case."""
 
 import streamlit as st
 
@@ -60,7 +60,7 @@ def view() -> None:
 
 
 def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, Ranker]:
-    """The sides that a link or the selectors name; a link's unknown one gets a sentence and the default."""
+    """The sides of a link or the selectors; an unknown one gives a message and the default."""
     for name, default in zip(_NAMES, default_pair(source), strict=True):
         asked = state.incoming(name)
         if asked is not None and asked in options:

@@ -33,7 +33,7 @@ from recap import columns as c
 
 NARROW: Final = 234
 _HALVES: Final = {"prediction": "This prediction", "model": "The model"}
-# By what a link says; older ones have the label.
+# By text in links; older ones have the label.
 _HALVES_IN_LINKS: Final = {name: name for name in _HALVES} | {label: name for name, label in _HALVES.items()}
 _FEATURE_COLOURS: Final = {"revisits": "violet", "paths": "green"}
 
@@ -84,7 +84,7 @@ def _explain(source: Source, case: int) -> None:
     if edits:
         about = before.target if hide_truth else pair[0]
         shown = explain(about=about, against=before.runner_up, edits=write_edits(edits))
-    # A container of its own: its lines come and go, and what follows must keep its place in the page.
+    # A separate container, so that its changing lines do not move what follows.
     with st.container():
         _answer(shown)
         back_to_truth(shown, pair)

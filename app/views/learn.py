@@ -39,7 +39,6 @@ def view() -> None:
 
 
 def _show_contents(number: int, progress: Progress) -> None:
-    """The route, and the further lessons behind a button."""
     st.session_state["learn_contents"] = number if number < ROUTE else None
     st.segmented_control(
         "Lessons",

@@ -38,7 +38,7 @@ from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
 
 CASES, WORTH, MISSES = "Cases", "What each part is worth", "Where it misses"
-# By what a link says; older ones have the title.
+# By text in links; older ones have the title.
 TABS: Final = {"cases": CASES, "worth": WORTH, "misses": MISSES} | {name: name for name in (CASES, WORTH, MISSES)}
 BY: Final = {"transition": c.TRANSITION_COUNT, "place": c.DESTINATION_COUNT}
 BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
@@ -74,7 +74,6 @@ def view() -> None:
 
 
 def eta_slider() -> int:
-    """Choose up to which count a transition is rare."""
     st.session_state["pick_eta"] = state.current_choice(
         "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
     )
@@ -89,7 +88,6 @@ def eta_slider() -> int:
 
 
 def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
-    """The four cells."""
     section("Which rare transitions are found")
     show_picture(
         draw_cohorts(cohorts, reference.label, eta, chosen=chosen, palette=state.theme_palette()),
@@ -104,7 +102,6 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
 
 
 def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
-    """Accuracy by how often the transition, or the place, was seen."""
     section(headlines.BY_COUNT)
     picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
     with below:
@@ -129,7 +126,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
 
 @st.fragment
 def show_tabs(model: Ranker, reference: Ranker, metric: str) -> None:
-    """Three tabs; only the open one is computed."""
+    """Draw only the open tab."""
     st.session_state["pick_tab"] = state.current_choice("tab", TABS, CASES)
     cases, worth, misses = st.tabs(
         [CASES, WORTH, MISSES],
@@ -154,7 +151,6 @@ def _list_kind(kind: str | None) -> None:
 
 
 def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
-    """The cases of the selected bar or cell, or all of them."""
     chosen = current_selection()
     table = tables.listed_cases(model, reference, k, chosen.text if chosen else "")
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
@@ -185,7 +181,6 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
 
 
 def show_worth(model: Ranker, metric: str, k: int) -> None:
-    """Ablations and hops."""
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         _show_parts(model, metric, k)

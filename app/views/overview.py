@@ -41,7 +41,7 @@ def view() -> None:
     title = st.container()
     grid = st.grid(5, min_column_width=190, gap="medium")
     accuracy, long_tail = grid.cell(column_span=3), grid.cell(column_span=2)
-    with long_tail:  # it needs no model, so it is there at once
+    with long_tail:  # needs no model, so it appears at once
         show_distribution(source)
     groups = tables.by_group(source, metric)
     headline, line = tables.curves_lines(source, metric)
@@ -71,7 +71,6 @@ def view() -> None:
 
 
 def show_way_on() -> None:
-    """What to do before a model was trained."""
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(words.NO_MODEL, width="content")
         if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
@@ -79,7 +78,6 @@ def show_way_on() -> None:
 
 
 def show_distribution(source: Source) -> None:
-    """The long tail in one picture."""
     distribution = tables.distribution(source)
     title = words.distribution_title(tail_share(distribution, 1))
     section(title)
@@ -88,7 +86,7 @@ def show_distribution(source: Source) -> None:
 
 @st.fragment
 def show_all_models(source: Source, metric: str) -> None:
-    """A button that opens the table of all models; it is sent when it is pressed."""
+    """A button that opens the table of all models, which is sent only then."""
     groups = tables.by_group(source, metric)
     number = groups["model"].nunique()
     button = st.popover(f"All {number} models", type="tertiary", key="all-models", on_change="rerun", width="content")
@@ -112,7 +110,6 @@ def show_all_models(source: Source, metric: str) -> None:
 
 
 def show_cards(source: Source) -> None:
-    """Three cases that lead to their explanation."""
     cards = tables.notable(source)
     if cards:
         section(words.cards_title(len(cards)))
@@ -126,7 +123,6 @@ def show_cards(source: Source) -> None:
 
 
 def show_card(source: Source, card: NotableCase) -> None:
-    """What kind of case, which places, two ranks and a sentence."""
     opened = open_workspace(source)
     case = opened.case(card.case)
     page = WALK if source.checkpoint_folder is None else EXPLAIN
@@ -144,7 +140,7 @@ def show_card(source: Source, card: NotableCase) -> None:
 
 
 def _large(rank: float) -> str:
-    """A rank in large letters; a tie shows both ranks."""
+    """A rank in large letters, with both ranks of a tie."""
     return ordinal(rank).removeprefix("tied ")
 
 

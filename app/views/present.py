@@ -1,4 +1,4 @@
-"""Present: four slides for people in a room, by arrow keys; no navigation, no toolbar, no notices."""
+"""Present: four slides by arrow keys; no navigation, no toolbar, no notices."""
 
 import streamlit as st
 
@@ -54,7 +54,6 @@ def view() -> None:
 
 
 def _show_how_often(source: Source) -> None:
-    """How often the model and the counter have the true place on their list."""
     found = _against_counter(source)
     title, numbers, note = how_often(found, open_workspace(source).dataset.num_pois, invented=source.synthetic)
     st.title(markdown_text(title), anchor=False)
@@ -67,7 +66,6 @@ def _show_how_often(source: Source) -> None:
 
 
 def _against_counter(source: Source) -> Comparison:
-    """The comparison that Compare opens on."""
     options = comparisons.side_options(source)
     a, b = (options[token] for token in comparisons.default_pair(source))
     return comparisons.compared(a, b, f"hr{_K}", _K)
@@ -89,7 +87,7 @@ def _show_slide(source: Source, presented: Presented, step: str) -> None:
 
 
 def _change(source: Source, shown: CaseExplanation, presented: Presented) -> Slide:
-    """The edits of a saved view, else the smallest single one that Explain finds."""
+    """The edits of a saved view, or the smallest single one."""
     labels, edits, tried = open_workspace(source).labels, parse_edits(presented.edits), 0
     if not edits:
         flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, "")
@@ -115,7 +113,6 @@ def _numbers(numbers: "tuple[Number, ...] | list[Number]") -> None:
 
 
 def _controls(deck: Deck, position: int) -> None:
-    """The steps of this case, and back and next by the arrow keys."""
     which, step = deck.slides[position]
     last = position == len(deck.slides) - 1
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -161,7 +158,7 @@ def _leave(reason: str) -> None:
 
 
 def _end_button(label: str) -> None:
-    """Leads to the page one came from; to Cases where a link led here."""
+    """A button to the previous page, or to Cases after a link."""
     if st.button(label, icon=":material/close:", key="present_end", type="tertiary", shortcut="Escape", help="End"):
         before = state.came_from()
         page = next((view for view in PAGES if view.name == before), PAGES[0] if before == "start" else CASES)

@@ -23,7 +23,7 @@ from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
 from recap.runs.store.types import RunRow
 
-NARROW: Final = 245  # three columns from a window of 800 px on: no half of the page is empty
+NARROW: Final = 245  # three columns from a width of 800 pixels on
 STATE_COLOURS: Final = {
     "running": "blue",
     "stopping": "blue",
@@ -62,7 +62,6 @@ def view() -> None:
 
 
 def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
-    """All runs; ticking one shows it."""
     section("Queue")
     table, colours = queue_table(rows), list(STATE_COLOURS.values())
     event = st.dataframe(
@@ -90,10 +89,10 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
 
 
 def _chosen(store: RunStore, rows: list[RunRow]) -> str | None:
-    """The run of a link, else the last chosen one, else the latest active one, else the latest.
+    """The run of a link, or the last chosen, or the latest active, or the latest one.
 
-    The address names it and the hash of its data, since numbers of runs are each folder's own; a link to a run that
-    is not here, or that has other data here, gets a sentence.
+    The address has its number and its dataset's hash, since numbers differ between folders. A link to a missing run or
+    to other data gives a message.
     """
     numbers = [row["id"] for row in rows]
     linked, made_with = state.incoming("run"), state.incoming("dataset")

@@ -37,7 +37,7 @@ def view() -> None:
         filter_controls(source, selection)
         st.space("stretch")
         count_slot = st.container(horizontal=True, width="content", vertical_alignment="center", gap="xsmall")
-    with st.container():  # of its own: its lines come and go, and the map below must keep its place in the page
+    with st.container():  # a separate container, so that its changing lines do not move the map
         numbers = chosen_cases(source, selection)
     if st.session_state.get("filters_changed"):
         if len(numbers) and case not in numbers:
