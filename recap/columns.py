@@ -1,8 +1,9 @@
-"""Column names of all tables, so that a typo is an ImportError instead of a KeyError.
+"""Column names of all tables.
 
-Raw check-ins (one row per check-in, file order) are what readers return:
-``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time``, optionally ``poi_name``, and,
-where the source brings its own split, ``split`` and ``trajectory_id``.
+Readers return raw check-ins (one row per check-in, file order): ``user_id, poi_id, category_id, category, latitude,
+longitude, tz_offset_minutes, time``, optionally ``poi_name``, and, where the source brings its own split, ``split`` and
+``trajectory_id``.
+
 ``*_id`` are outside identifiers (strings); bare ``user``, ``poi``, ``category_index`` are indices from 0.
 """
 

@@ -23,7 +23,6 @@ class History:
     """One user's check-ins in order; the last two are the source and the target of a case.
 
     Attributes:
-        user: whose.
         poi_H, seconds_H, local_seconds_H, trajectory_H: int64, see `CheckinTensors`.
     """
 
@@ -35,7 +34,6 @@ class History:
 
     @classmethod
     def of_case(cls, checkins: CheckinTensors, row: int) -> "History":
-        """The check-ins from the user's first to the target at row + 1."""
         rows = slice(int(checkins.first_T[row]), row + 2)
         columns = (checkins.poi_T, checkins.seconds_T, checkins.local_seconds_T, checkins.trajectory_T)
         return cls(int(checkins.user_T[row]), *(column[rows].numpy() for column in columns))
@@ -50,13 +48,13 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """One counterfactual copy of a case; unnamed parts stay as they are.
+    """One counterfactual copy of a case.
 
     Attributes:
         history: the check-ins, edited or not.
         edges: changed training counts (source, destination) -> m_sd; each changed row of A is normalised again.
-        cuts: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd, while A itself stays (frozen cut).
-        masked: encoder slots whose token is taken away: 0 the user, then check-ins (oldest first), then the graph.
+        cuts: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd; A itself stays (frozen cut).
+        masked: encoder slots without a token: 0 the user, then check-ins (oldest first), then the graph.
         off: terms of the score, groups of terms, or `GRAPH_TOKEN`, switched off for every candidate.
     """
 
@@ -98,7 +96,7 @@ def pack_counterfactuals(
 
 
 def pack_histories(wanted: Sequence[History]) -> CaseBatch:
-    """One case for each history; each distinct history becomes one segment of a small check-in table."""
+    """One case for each history; each distinct history is stored once."""
     histories = list({id(history): history for history in wanted}.values())
     sizes = [len(history) for history in histories]
     ends = np.cumsum(sizes)

@@ -1,4 +1,4 @@
-"""Mistakes a user can fix: each message says what was expected, what came, where, and what to do."""
+"""Errors a user can fix: each message says what was expected, what came, where, and what to do."""
 
 
 class RecapError(Exception):
@@ -10,7 +10,7 @@ class DataError(RecapError):
 
 
 class DatasetError(DataError):
-    """A prepared dataset folder that is missing, incomplete, edited by hand or of a newer format."""
+    """A prepared dataset folder that is missing, incomplete, edited or of a newer format."""
 
 
 class ConfigError(RecapError):
@@ -22,11 +22,11 @@ class CaseError(RecapError):
 
 
 class ScoreError(RecapError):
-    """A scorer that returned something that cannot be ranked (NaN, wrong shape)."""
+    """Scores that cannot be ranked (NaN, wrong shape)."""
 
 
 class DivergenceError(RecapError):
-    """A training whose losses or weights are no finite numbers any more: to be started again, not resumed."""
+    """A training whose losses or weights are no longer finite: start it again, do not resume it."""
 
 
 class CheckpointError(RecapError):
@@ -34,11 +34,11 @@ class CheckpointError(RecapError):
 
 
 class ChecksumError(CheckpointError):
-    """A file of a checkpoint or dataset whose SHA-256 differs from the recorded one."""
+    """A file whose SHA-256 differs from the recorded one."""
 
 
 class MissingTensorError(CheckpointError):
-    """Weights that lack a tensor the configured model needs, or hold one it does not know."""
+    """Weights with a missing or an unknown tensor."""
 
 
 class VocabularyError(CheckpointError):

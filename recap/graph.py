@@ -25,10 +25,8 @@ _CELLS_PER_BLOCK: Final = 1 << 25
 def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3).
 
-    Pairs never cross a trajectory boundary; self-transitions count.
-
     Returns:
-        Sources, destinations and counts (int64) of the pairs that occur, in order of source and destination.
+        Sources, destinations and counts (int64), in order of source and destination.
 
     Raises:
         DataError: there is no training case.
@@ -42,7 +40,7 @@ def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray
     rows += 1
     keys += poi[rows]
     del rows
-    # np.unique says the same and holds three times as much, which is gigabytes beyond a hundred million check-ins.
+    # np.unique holds three times as much memory.
     keys.sort()
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     counts = np.diff(first, append=len(keys))
@@ -63,7 +61,6 @@ class TransitionGraph:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "TransitionGraph":
-        """Count the training transitions of a dataset."""
         source, destination, counts = _counted(dataset.checkins)
         first = np.zeros(dataset.num_pois + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=dataset.num_pois), out=first[1:])
@@ -85,7 +82,6 @@ class TransitionGraph:
 
     @property
     def num_transitions(self) -> int:
-        """Number of distinct training transitions."""
         return self.counts.nnz
 
     @cached_property
@@ -115,7 +111,7 @@ class TransitionGraph:
         Returns:
             int64, one per pair.
         """
-        if max_hops <= 2:  # sparse all the way: no reach of the sources is laid out
+        if max_hops <= 2:  # no dense reach of the sources
             hops = np.where(self.two_step_probability(source, destination) > 0, 2, 0) if max_hops == 2 else 0
             return np.where(self.count(source, destination) > 0, 1, hops)
         hops, _ = self.explore(np.unique(source), source, destination, max_hops)
@@ -127,8 +123,7 @@ class TransitionGraph:
         """Hops of pairs and sizes of candidate sets in one breadth-first pass.
 
         Args:
-            sources: distinct POIs in ascending order that hold every ``source``.
-            source, destination: pairs.
+            sources: distinct POIs in ascending order, with every ``source``.
 
         Returns:
             hops: int64 per pair, see `hops_of`.
@@ -148,7 +143,7 @@ class TransitionGraph:
         return hops, sizes
 
     def two_step_probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """(A^2)_sd of pairs: float64; positive exactly where a two-step walk exists."""
+        """(A^2)_sd of pairs: float64."""
         values = np.zeros(len(source))
         uniques, position = np.unique(source, return_inverse=True)
         order, bounds = _group(position, len(uniques))
@@ -160,7 +155,7 @@ class TransitionGraph:
         return values
 
     def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """Breadth-first reach of many sources, a block at a time so that memory stays bounded.
+        """Breadth-first reach of many sources, in blocks to bound memory.
 
         Yields:
             (start, reach): ``reach[n - 1]`` is a bool array (block, P) of C_n of ``sources[start:start + block]``.
@@ -179,11 +174,11 @@ class TransitionGraph:
             yield start, reach
 
     def two_hop_paths(self, source: int, destination: int) -> pd.DataFrame:
-        """All middle POIs m with source -> m -> destination in training, strongest first.
+        """All middle POIs m of source -> m -> destination, strongest first.
 
         Returns:
-            ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their
-            product) and ``share`` of (A^2)_sd; products add up to (A^2)_sd. Empty where no path exists.
+            ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their product)
+            and ``share`` of (A^2)_sd, the sum of the products.
         """
         out_edges, in_edges = self.counts[[source]], self._incoming
         middles = np.intersect1d(out_edges.indices, _column(in_edges, destination))
@@ -217,7 +212,7 @@ class TransitionGraph:
 
 
 def _group(position: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order that brings equal positions together, and where each of ``size`` positions begins in it."""
+    """Order that sorts the positions, and where each of ``size`` positions begins in it."""
     order = np.argsort(position, kind="stable")
     return order, np.searchsorted(position[order], np.arange(size + 1))
 

@@ -30,8 +30,6 @@ class Preview(Config):
 
 
 class Inspection(Config):
-    """The result of `recap inspect`."""
-
     account: ReadReport = Field(description="Where every row went while reading.")
     timezone: str | None = Field(description="Zone of the coordinates that a published format was read with.")
     facts: dict[str, int | float | str] = Field(description="Counts and ranges of the rows read.")
@@ -41,10 +39,10 @@ class Inspection(Config):
 
 
 def read_for_inspection(found: Understanding) -> RawRead:
-    """Read a file as far as it goes; no bad row refuses it, and a zone that is not named is taken from the coordinates.
+    """Read a file, skip bad rows, and take a missing time zone from the coordinates.
 
     Raises:
-        DataError: the file cannot be read at all, or not one row of it, or something else than its zone is unsure.
+        DataError: no row can be read, or something other than the zone is unsure.
     """
     options, question = found.options, found.question
     if question is not None:
@@ -56,7 +54,7 @@ def read_for_inspection(found: Understanding) -> RawRead:
 
 
 def describe_read(read: RawRead, config: DataConfig) -> Inspection:
-    """What was read, its problems, and what would be kept under a protocol."""
+    """Describe what was read, its problems, and what a protocol would keep."""
     table = read.table
     return Inspection(
         account=read.account,
@@ -69,7 +67,7 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
 
 
 def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
-    """`describe_read` of `read_for_inspection`; nothing is written."""
+    """`describe_read` of `read_for_inspection`."""
     return describe_read(read_for_inspection(found), config)
 
 
@@ -121,7 +119,7 @@ def _preview(table: pd.DataFrame, config: DataConfig) -> Preview:
 
 
 def preview_rows(inspection: Inspection, config: DataConfig) -> dict[str, int]:
-    """Rows that would give no case, with reasons, as a table."""
+    """Reason -> number of rows that would give no case."""
     preview, reasons = inspection.preview, dropped_reasons(config)
     aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
     return aside | {f"dropped: {reasons[name]}": count for name, count in preview.dropped.items() if count}

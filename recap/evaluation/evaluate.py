@@ -25,7 +25,7 @@ class Evaluation:
         records: see `score_cases`.
         metrics: group -> ``n`` and metrics.
         seconds: wall time of describing, scoring and ranking.
-        drawn_from: how many cases the records are a draw from; None where they are all.
+        drawn_from: number of cases the records are sampled from; None if they are all.
     """
 
     model: str
@@ -37,7 +37,7 @@ class Evaluation:
     drawn_from: int | None = None
 
     def summary(self) -> dict[str, Any]:
-        """The plain numbers, ready for JSON; ``drawn_from`` is there where not every case was ranked."""
+        """The numbers, ready for JSON; ``drawn_from`` only for a sample."""
         drawn = {} if self.drawn_from is None else {"drawn_from": self.drawn_from}
         facts = {name: getattr(self, name) for name in ("protocol", "model", "dataset_hash", "seconds")}
         return {**facts, **self.metrics, **drawn}
@@ -53,11 +53,11 @@ def evaluate(
     checkins: CheckinTensors | None = None,
     most: int | None = None,
 ) -> Evaluation:
-    """Score the cases of a split and summarise.
+    """Score the cases of a split and compute metrics.
 
     Args:
-        most: rank a draw of this many cases (`draw_cases`); None ranks all.
-        checkins: the dataset's tensors on the scorer's device; made on the CPU if not given.
+        most: rank a sample of this many cases (`draw_cases`); None ranks all.
+        checkins: the dataset's tensors on the scorer's device; None makes them on the CPU.
 
     Raises:
         ScoreError: the scorer returned NaN.

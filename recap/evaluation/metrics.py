@@ -52,7 +52,7 @@ def reciprocal_rank(better: np.ndarray, tied: np.ndarray) -> np.ndarray:
     [0.75, 0.5]
     """
     exact = 1.0 / (better + 1.0)
-    # H(better + tied) - H(better), the harmonic numbers through digamma; exact division where nothing is tied.
+    # H(better + tied) - H(better) through digamma; exact division where nothing is tied.
     averaged = (digamma(better + tied + 1.0) - digamma(better + 1.0)) / tied
     return np.where(tied == 1, exact, averaged)
 
@@ -71,7 +71,7 @@ def metrics_of(records: pd.DataFrame) -> Metrics:
 
 
 def group_masks(transition_count: pd.Series, tail_max_count: int = TAIL_MAX_COUNT) -> Mapping[str, pd.Series]:
-    """Boolean masks of all, head, tail and unseen cases; head and tail add up to all, unseen is part of tail."""
+    """Boolean masks of all, head, tail and unseen cases; unseen is part of tail."""
     return {
         "all": transition_count >= 0,
         "head": transition_count > tail_max_count,
@@ -81,5 +81,5 @@ def group_masks(transition_count: pd.Series, tail_max_count: int = TAIL_MAX_COUN
 
 
 def metrics_by_group(records: pd.DataFrame) -> MetricsByGroup:
-    """Metrics of all, head, tail and unseen cases (groups over cases, not unique pairs)."""
+    """Metrics of all, head, tail and unseen cases (cases, not unique pairs)."""
     return {name: metrics_of(records[mask]) for name, mask in group_masks(records[c.TRANSITION_COUNT]).items()}

@@ -17,7 +17,7 @@ def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, draw
     """The file name of a scorer's records; ``scorer`` is a checkpoint's hash or a baseline's name.
 
     Args:
-        drawn: how many cases were drawn; None where all were ranked.
+        drawn: number of sampled cases; None if all were ranked.
     """
     cases = protocol if drawn is None else f"{protocol}-{drawn}"
     return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{cases}.parquet"
@@ -38,13 +38,13 @@ def records_metadata(
     drawn_from: int | None = None,
     options: Mapping[str, bool] | None = None,
 ) -> dict[str, str]:
-    """Metadata in a file of records; its name has only the beginnings of the hashes.
+    """Metadata of a file of records.
 
     Args:
         scorer: as in `records_name`; only a hash is stored.
-        model: what the scorer is called.
-        drawn_from: how many cases the records are a draw from; None where they are all.
-        options: what every number must name (`Checkpoint.options`).
+        model: the scorer's name.
+        drawn_from: number of cases the records are sampled from; None if they are all.
+        options: see `Checkpoint.options`.
 
     >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
     'true'
@@ -57,7 +57,7 @@ def records_metadata(
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:
-    """Write records as Parquet with string metadata (hashes, protocol, model), whole or not at all.
+    """Write records as Parquet with string metadata, whole or not at all.
 
     Raises:
         RecapError: the disk refused.
@@ -72,7 +72,7 @@ def read_records(path: Path, *, without: Collection[str] = ()) -> tuple[pd.DataF
     """Read records and their metadata.
 
     Args:
-        without: columns that are left on the disk, as far as they are there.
+        without: columns not to read; absent ones are ignored.
 
     Raises:
         RecapError: not a records file.

@@ -1,7 +1,6 @@
 """Facts about places before a case: position, category, and training check-ins.
 
-A place's training check-ins hold the user's own later ones, which would tell a training case where its user goes: the
-user's own are always left out.
+A place's training check-ins never count the user's own, which would tell a training case where its user goes.
 
 Shape suffixes: B cases, P POIs, U users, K distinct (user, POI) pairs, I pairs of a case and a place, H past check-ins.
 """
@@ -42,7 +41,6 @@ class Places:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Places":
-        """Places of a dataset."""
         latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
         train = dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN
         user, poi = (dataset.checkins[name].to_numpy(np.int64)[train] for name in (c.USER, c.POI))
@@ -57,7 +55,6 @@ class Places:
         return cls(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "Places":
-        """The same tensors on another device."""
         return Places(*(getattr(self, field.name).to(device) for field in fields(self)))
 
     @property
@@ -65,7 +62,7 @@ class Places:
         return int(self.category_P.max()) + 1 if len(self.category_P) else 0
 
     def own_checkins(self, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Each user's own training check-ins, packed: case, POI and count; none for a user unknown."""
+        """Each user's own training check-ins, packed: case, POI and count; none for an unknown user."""
         num_pois = len(self.checkins_P)
         start_B = torch.searchsorted(self.key_K, user_B * num_pois)
         case_O, pair_O = expand_ranges(start_B, torch.searchsorted(self.key_K, (user_B + 1) * num_pois) - start_B)
@@ -78,8 +75,8 @@ class Places:
         return self.checkins_P[poi_I] - own_I
 
     def distance_km(self, source_B: Tensor, dtype: torch.dtype = torch.float64, poi_U: Tensor | None = None) -> Tensor:
-        """Great-circle distance from each source to every POI (B, P), or to some (B, U); float32 errs by a metre."""
-        # Chord length on the unit sphere, by coordinate: no cancellation for near points, the same in any batch.
+        """Great-circle distance from each source to every POI (B, P) or to some (B, U); float32 errs by a metre."""
+        # Chord length by coordinate: no cancellation for near points, the same in any batch.
         position_P3 = self.position_P3.to(dtype)
         source_3B = position_P3[source_B].T
         position_3P = (position_P3 if poi_U is None else position_P3[poi_U]).T.contiguous()

@@ -10,17 +10,17 @@ _EARLIER: Final = "rival"  # words: key of earlier files
 
 
 def with_network(values: Any) -> Any:
-    """A stored configuration with its field ``network``, which earlier files name differently."""
+    """Rename the field ``network`` of earlier files."""
     if not isinstance(values, dict) or _EARLIER not in values:
         return values
     return {("network" if name == _EARLIER else name): value for name, value in values.items()}
 
 
 class PublishedConfig(Config):
-    """A complete training of one published model; a subclass names the network and gives the published values.
+    """The training of one published model; a subclass names the network and gives the published values.
 
-    A subclass may have ``target_time`` (the network reads the hour and weekday of the step it predicts, which nobody
-    knows beforehand) and ``as_published`` (with the errors that we see in the public code).
+    A subclass may have ``target_time`` (the network reads the hour and weekday of the predicted check-in, which nobody
+    knows beforehand) and ``as_published`` (with the errors of the public code).
     """
 
     title: ClassVar[str]
@@ -67,7 +67,7 @@ class PublishedConfig(Config):
 
     @property
     def is_probabilistic(self) -> bool:
-        """Whether its loss is over all places, so that a softmax of its scores means a probability."""
+        """Whether a softmax of its scores is a probability."""
         return True
 
     @property
@@ -99,7 +99,7 @@ class PublishedConfig(Config):
         return self.learning_rate * self.decay_factor ** sum(epoch > past for past in self.decay_epochs)
 
     def with_epochs(self, epochs: int) -> Self:
-        """Another length, with the learning rate falling at the same shares of it."""
+        """Change the length; the learning rate decays at the same fractions of it."""
         moved = {max(1, round(past * epochs / self.epochs)) for past in self.decay_epochs}
         return self.parse(
             self.model_dump() | {"epochs": epochs, "decay_epochs": sorted(past for past in moved if past < epochs)}

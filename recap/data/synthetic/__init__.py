@@ -1,6 +1,6 @@
-"""Saltmere, the invented demo city: check-ins, venues and a basemap from one seed, the same on every machine.
+"""Saltmere, the invented demo city: the same on every machine for one seed.
 
-``recap.data`` knows no other module of this package than this one.
+``recap.data`` imports only this module of the package.
 """
 
 from recap.data.synthetic.basemap import build_basemap

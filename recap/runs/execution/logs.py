@@ -18,9 +18,8 @@ _RUNNER_SECONDS: Final = 3.0
 
 
 def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
-    """The log's text, or its last ``lines`` (of the last mebibyte), and the byte it ends at; empty before the start.
-
-    A letter of which only the first bytes are written yet comes after that byte.
+    """The log's text, or its last ``lines`` (at most a mebibyte), and the byte it ends at; empty before the start. An
+    incomplete last character is left out.
     """
     if not run.log.is_file():
         return "", 0
@@ -43,7 +42,7 @@ def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterato
     looked = time.monotonic()
     decoder = _decoder()
     while True:
-        # The state first: what was written before the end is then read after it.
+        # Read the state first: the log then has all text written before the end.
         over = run.read_state().state not in ACTIVE
         piece = b""
         if run.log.is_file():
@@ -57,7 +56,7 @@ def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterato
         if over:
             return
         if time.monotonic() - looked > _RUNNER_SECONDS:
-            with suppress(OSError, RecapError):  # a full disk must not end the reading
+            with suppress(OSError, RecapError):  # a full disk must not stop the reading
                 ensure_runner(store)
             looked = time.monotonic()
         wait()

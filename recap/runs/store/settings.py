@@ -1,4 +1,4 @@
-"""Settings of a machine's queue: `settings.json` in the runs folder; every field has a default."""
+"""Settings of a machine's queue: `settings.json` in the runs folder."""
 
 import os
 from pathlib import Path

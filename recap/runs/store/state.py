@@ -27,12 +27,11 @@ class Lease(Config):
 
     @property
     def shown(self) -> str:
-        """The device in one line."""
         return self.name if self.kind == "cpu" else f"{self.name} ({', '.join(self.gpu_uuids)})"
 
 
 class SlurmJob(Config):
-    """A job of a Slurm cluster; ids are used again there too, so the submit time belongs to it."""
+    """A job of a Slurm cluster; ids are reused, so the submit time belongs to its identity."""
 
     job_id: str = Field(pattern=r"^[0-9]+$")
     submitted: str = Field(description="As Slurm prints it.")
