@@ -4,13 +4,12 @@ Clients speak Streamlit's protocol over loopback, without a browser. A time goes
 run, with all data received. Prints one JSON line: medians, 95th percentiles, versions, hardware. ``--against`` measures
 another checkout in turns with this one.
 
-Two manners of visiting, told apart in the result:
+Two kinds of visits:
 
-- ``people``: they come within ``--span`` seconds at random, and look at every new answer (a view, a filtered list, a
-  switch's effect, another case) for ``--pause`` seconds before they act again, half to one and a half times as long;
-  only between two steps of a walk is it half a second. Five seconds are short for a page of charts and a sentence.
-- ``stampede`` (with ``--stampede``): nobody looks, and all press in the same instant, each action again. No classroom
-  does this; it says how much work there is, since one Python process serves one script at a time.
+- ``people`` come within ``--span`` seconds at random. They look at every new answer for about ``--pause`` seconds
+  before they act again, and for half a second between two steps of a walk.
+- ``stampede`` (with ``--stampede``): all act in the same instant. This measures the total work, since one Python
+  process serves one script at a time.
 
 ``--limit`` ends a round after this many seconds; ``unfinished`` then lists the actions without an answer. Answers that
 take longer than ten seconds are reported on standard error.
@@ -19,10 +18,10 @@ Each visitor has other cases, so no explanation is already cached.
 
     python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
 
-Large data: ``--draw 1_400_000`` makes that many synthetic check-ins (`benchmarks/scale.py`) into a dataset and an
-untrained checkpoint under ``--folder``, once, and measures on them; 1,400,000 give 40,000 places and 35,000 test
-cases, 33,278,683 give a million places. ``--home`` keeps the user's folder from run to run, and so the records: without
-it, or the first time, Overview is measured on draws while the app ranks the other cases.
+Large data: ``--draw 1_400_000`` makes a dataset of that many synthetic check-ins (`benchmarks/scale.py`) and an
+untrained checkpoint under ``--folder``, once. 1,400,000 give 40,000 places and 35,000 test cases; 33,278,683 give a
+million places. ``--home`` keeps the user's folder with its records: without it, Overview is measured on samples while
+the app ranks the other cases.
 """
 
 import argparse

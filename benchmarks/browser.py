@@ -1,11 +1,10 @@
 """Measure every view as one visitor meets it, in a real browser: how high it is, how many words, how soon it is there.
 
-For each view a JSON line, and at the end a table of all: the page's height in a window of 1440 x 900; the words on that
-first screen, without tables, navigation, controls and what is written in pictures; where the first picture lies;
-whether 800 pixels are wide enough; seconds until the headline and until the first picture are painted, ``cold``
-(nothing in the browser's cache) and ``warm`` (opened again); and on pages of one case ``other_case_s``, until the next
-one's headline. With ``--against`` the same of another checkout, in turns of the same run: both under one load, so that
-the ratios hold on a busy machine too. A view that fails is named, and the others go on.
+Prints a JSON line for each view and a table of all: the page's height in a window of 1440 x 900; the words on the first
+screen, without tables, navigation, controls and pictures; the position of the first picture; whether 800 pixels are
+wide enough; seconds until headline and first picture are painted, ``cold`` (empty browser cache) and ``warm`` (opened
+again); and on pages of one case ``other_case_s``, until the next case's headline. ``--against`` measures another
+checkout in turns, so ratios also hold on a busy machine.
 
     python benchmarks/browser.py [--against CHECKOUT] [--data DIR --checkpoint DIR] [--views walk explain]
 """

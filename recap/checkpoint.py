@@ -51,7 +51,7 @@ _VOCABULARY_COLUMNS: Final = [c.POI_ID, c.CATEGORY_ID, c.CATEGORY_INDEX]
 
 
 class EpochResult(Config):
-    """An epoch's curriculum stage and validation metrics."""
+    """An epoch's validation metrics."""
 
     epoch: int
     stage: Stage | None = Field(None, description="None for a published model, which has no curriculum.")
@@ -151,7 +151,6 @@ class Checkpoint:
 
     @property
     def is_recap(self) -> bool:
-        """Whether it is RECAP; otherwise it is a published model."""
         return isinstance(self.manifest.train, TrainConfig)
 
     @property
@@ -162,13 +161,13 @@ class Checkpoint:
 
     @property
     def is_probabilistic(self) -> bool:
-        """Whether it was trained so that a softmax of its scores means a probability."""
+        """See `PublishedConfig.is_probabilistic`."""
         train = self.manifest.train
         return isinstance(train, TrainConfig) or train.is_probabilistic
 
     @property
     def options(self) -> dict[str, bool]:
-        """Options that every number must name, see `PublishedConfig.options`."""
+        """See `PublishedConfig.options`."""
         train = self.manifest.train
         return {"target_time": train.model.use_future_time} if isinstance(train, TrainConfig) else train.options
 
@@ -232,12 +231,12 @@ class Checkpoint:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float64,
     ) -> Recap:
-        """The trained model for its dataset, in evaluation mode.
+        """The trained RECAP in evaluation mode.
 
         In float64 a case's scores do not depend on the batch it is scored in.
 
         Raises:
-            CheckpointError: it holds a published model, see `build_published`.
+            CheckpointError: it holds a published model.
             VocabularyError: another dataset.
             MissingTensorError: weights and configuration do not fit.
         """
@@ -249,7 +248,7 @@ class Checkpoint:
     def build_published(
         self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
     ) -> PublishedNetwork:
-        """The trained published model for its dataset, in evaluation mode; see `build_model`.
+        """The trained published model in evaluation mode.
 
         Raises:
             CheckpointError: it holds RECAP.
@@ -272,7 +271,7 @@ class Checkpoint:
         return model.to(device).eval()
 
     def _check_sizes(self, size: ModelConfig, tensors: dict[str, torch.Tensor]) -> None:
-        """Refuse a configuration far larger than its weights before memory is taken for it."""
+        """Refuse a configuration far larger than its weights before it takes memory."""
         if not size.has_encoder:
             return
         layer = size.hidden_dim * (4 * size.hidden_dim + 2 * size.feedforward_dim)
@@ -292,7 +291,7 @@ class Checkpoint:
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
     def read_summary(self) -> TrainingSummary:
-        """Training time, memory, and test metrics of model and baselines."""
+        """The training's cost and test metrics."""
         path = self.folder / SUMMARY
         try:
             summary: TrainingSummary = read_json(path)
@@ -315,7 +314,7 @@ def write_vocabulary(dataset: Dataset, path: Path) -> None:
 
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
-    """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that are already there."""
+    """Write manifest, summary, card and, last, SHA256SUMS; weights and vocabulary are already there."""
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
     replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
@@ -324,7 +323,7 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
 
 
 def library_versions() -> dict[str, str]:
-    """Versions that affect numbers, for manifests and benchmarks."""
+    """Versions that affect numbers."""
     return {
         "python": platform.python_version(),
         "torch": torch.__version__,

@@ -76,7 +76,7 @@ _PART: Final = "part_"
 
 
 def part_column(name: str) -> str:
-    """The records' column of one part of the target's score.
+    """The records' column of a score part.
 
     >>> part_column("core")
     'part_core'
@@ -85,7 +85,7 @@ def part_column(name: str) -> str:
 
 
 def part_columns(columns: Iterable[str]) -> dict[str, str]:
-    """The score parts among a table's columns: part -> column, in the table's order.
+    """Part -> column, in the table's order.
 
     >>> part_columns(["rank", "part_core", "part_prior"])
     {'core': 'part_core', 'prior': 'part_prior'}

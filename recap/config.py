@@ -13,6 +13,8 @@ LONGEST_VALUE: Final = 200
 
 
 class Config(BaseModel):
+    """A frozen configuration."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
 
     retired: ClassVar[Mapping[str, Container[Any]]] = {}
@@ -44,7 +46,7 @@ class Config(BaseModel):
             raise ConfigError(describe_validation(error)) from error
 
     def override(self, assignments: list[str]) -> Self:
-        """Return a copy with ``dotted.field=value`` assignments applied and everything validated again.
+        """Return a validated copy with ``dotted.field=value`` assignments applied.
 
         A part that is none begins from its defaults. Commas separate several values (``decay_epochs=6,8,10``).
 
@@ -75,7 +77,7 @@ class Config(BaseModel):
 
 
 def _values(text: str) -> list[str]:
-    """Several values of one field.
+    """Split the values of a field.
 
     >>> _values("6, 8, 10"), _values("[6]"), _values("")
     (['6', '8', '10'], ['6'], [])
@@ -92,6 +94,7 @@ def _part_of(kind: type[Config], name: str) -> type[Config] | None:
 
 
 def describe_validation(error: ValidationError) -> str:
+    """A pydantic error in one line."""
     problems = []
     found = error.errors()
     for item in found[:MOST_PROBLEMS]:

@@ -1,4 +1,4 @@
-"""Counterfactual copies of a case: what one copy changes, and many copies packed into one batch.
+"""Counterfactual copies of a case: changes, and packing into one batch.
 
 Shape suffixes: H check-ins of one history, B copies, S encoder slots.
 """
@@ -51,7 +51,6 @@ class Counterfactual:
     """One counterfactual copy of a case.
 
     Attributes:
-        history: the check-ins, edited or not.
         edges: changed training counts (source, destination) -> m_sd; each changed row of A is normalised again.
         cuts: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd; A itself stays (frozen cut).
         masked: encoder slots without a token: 0 the user, then check-ins (oldest first), then the graph.
@@ -66,18 +65,14 @@ class Counterfactual:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """Key that is equal for copies of one history with the same changes."""
+        """Equal for copies of one history with the same changes."""
         return (id(self.history), tuple(sorted(self.edges.items())), self.cuts, self.masked, self.off)
 
 
 def pack_counterfactuals(
     variants: Sequence[Counterfactual], model: Recap, propagation: EditedPropagation | None
 ) -> tuple[CaseBatch, Interventions]:
-    """Pack variants into one batch, see `pack_histories`.
-
-    Args:
-        propagation: of the model's graph; None without a graph branch.
-    """
+    """Pack variants into one batch; ``propagation`` is None without a graph branch."""
     config, dtype = model.config, model.dtype
     masked_BS = torch.zeros(len(variants), 1 + config.suffix_length + int(config.has_token), dtype=torch.bool)
     for index, variant in enumerate(variants):

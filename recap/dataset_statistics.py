@@ -1,4 +1,4 @@
-"""Statistics of a dataset's transitions before any model: tail shares, hop coverage and SNR."""
+"""Statistics of a dataset's transitions: tail shares, hop coverage and SNR."""
 
 from typing import Any, Final
 
@@ -51,10 +51,10 @@ def unseen_reach(
 
 
 def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | None = None) -> dict[str, float | int]:
-    """Numbers that identify a split: its test cases, and the surroundings of unseen ones.
+    """Numbers that identify a split, to compare it with a paper's.
 
-    Accuracies of two papers can be compared only over the same cases. These numbers depend on every choice of a
-    protocol, and most can be read off a paper's tables. The graph's numbers are those of `unseen_reach`.
+    They depend on every choice of a protocol, and most can be read off a paper's tables. The graph's numbers are those
+    of `unseen_reach`.
 
     Args:
         max_sources: sample at most this many sources, with a fixed seed.
@@ -90,7 +90,7 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
 
 
 def distinct_pairs(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct (source, target) pairs of the cases at the given rows, sorted."""
+    """Distinct, sorted (source, target) pairs of cases."""
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     keys = np.unique(poi[rows] * dataset.num_pois + poi[rows + 1])
     return keys // dataset.num_pois, keys % dataset.num_pois
@@ -181,7 +181,7 @@ def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
 
 
 def reach_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
-    """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
+    """How often history or two hops reach a test case's target (Fig. 7's cohorts).
 
     ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
     """

@@ -1,4 +1,4 @@
-"""Choose the processor or a GPU, and the number of threads."""
+"""Choice of device and threads."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence

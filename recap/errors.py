@@ -6,7 +6,7 @@ class RecapError(Exception):
 
 
 class DataError(RecapError):
-    """Input data that cannot be read or used as asked."""
+    """Input data that cannot be used."""
 
 
 class DatasetError(DataError):
@@ -14,7 +14,7 @@ class DatasetError(DataError):
 
 
 class ConfigError(RecapError):
-    """A configuration value or name that is unknown, out of range or contradicts another."""
+    """A name or value that is unknown, out of range or contradictory."""
 
 
 class CaseError(RecapError):
@@ -42,11 +42,11 @@ class MissingTensorError(CheckpointError):
 
 
 class VocabularyError(CheckpointError):
-    """A checkpoint trained on another dataset's users, POIs or categories."""
+    """A checkpoint of another dataset."""
 
 
 class FormatVersionError(CheckpointError):
-    """A file written by a newer version of this package."""
+    """A file of a newer version."""
 
 
 class FolderInUseError(RecapError):

@@ -1,4 +1,4 @@
-"""Distances on the sphere, with one radius of the earth."""
+"""Distances on the sphere."""
 
 from typing import Final
 

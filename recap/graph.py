@@ -1,4 +1,4 @@
-"""The directed transition graph of the training split: counts, adjacency, reach, two-hop paths (paper, Sec. 3.2)."""
+"""The directed transition graph of the training split (paper, Sec. 3.2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -61,6 +61,7 @@ class TransitionGraph:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "TransitionGraph":
+        """Count a dataset's training transitions."""
         source, destination, counts = _counted(dataset.checkins)
         first = np.zeros(dataset.num_pois + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=dataset.num_pois), out=first[1:])
@@ -69,7 +70,6 @@ class TransitionGraph:
 
     @classmethod
     def from_counts(cls, counts: pd.Series, num_pois: int) -> "TransitionGraph":
-        """Build from counts indexed by (source, destination)."""
         source, destination = (counts.index.get_level_values(level).to_numpy() for level in (0, 1))
         shape = (num_pois, num_pois)
         matrix = sparse.coo_array((counts.to_numpy(np.int64), (source, destination)), shape=shape).tocsr()
@@ -106,11 +106,7 @@ class TransitionGraph:
         return _at(self.adjacency, source, destination)
 
     def hops_of(self, source: np.ndarray, destination: np.ndarray, max_hops: int) -> np.ndarray:
-        """Smallest N <= max_hops with destination in C_N(source), the N-hop candidate set (App. C.2); 0 if none.
-
-        Returns:
-            int64, one per pair.
-        """
+        """Smallest N <= max_hops with destination in C_N(source) (App. C.2), int64; 0 if none."""
         if max_hops <= 2:  # no dense reach of the sources
             hops = np.where(self.two_step_probability(source, destination) > 0, 2, 0) if max_hops == 2 else 0
             return np.where(self.count(source, destination) > 0, 1, hops)

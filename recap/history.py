@@ -24,7 +24,7 @@ Seconds = TypeVar("Seconds", int, Tensor)
 
 @dataclass(frozen=True, eq=False)
 class CheckinTensors:
-    """Check-ins of many users as aligned tensors on one device, rows sorted by (user, time).
+    """Check-ins as aligned tensors, rows sorted by (user, time).
 
     Row t is the source of the case (t, t + 1).
 
@@ -63,6 +63,7 @@ class CheckinTensors:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, device: torch.device | str = "cpu") -> "CheckinTensors":
+        """Tensors of a dataset's check-ins."""
         table = dataset.checkins
         seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
         return cls._with_visits(
@@ -179,6 +180,7 @@ def _most_recent(case_C: Tensor, num_cases: int, limit: int) -> Tensor:
 
 
 def local_hour_fraction(local_seconds: Tensor) -> Tensor:
+    """Time of day as a fraction of the local day in [0, 1), float64."""
     return torch.remainder(local_seconds, SECONDS_PER_DAY).double() / SECONDS_PER_DAY
 
 

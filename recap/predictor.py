@@ -73,20 +73,20 @@ class CaseRanker(ABC):
         """Totals (B, P) of counterfactual copies in one forward pass."""
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        """Totals (B, P) of counterfactual copies, in a few large batches."""
+        """Totals (B, P) of counterfactual copies."""
         size = variants_per_pass(self.dataset.num_pois)
         totals = [self._totals(variants[start : start + size]) for start in range(0, len(variants), size)]
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """Rank of one place in each counterfactual copy, of which there is at least one."""
+        """Rank of one place in each counterfactual copy (at least one)."""
         size = variants_per_pass(self.dataset.num_pois)
         parts = [variants[start : start + size] for start in range(0, len(variants), size)]
         return PlaceRanks.joined([PlaceRanks.of_totals(self.score_counterfactuals(part), poi) for part in parts])
 
     @cached_property
     def cases(self) -> pd.DataFrame:
-        """The test cases in records order, see `describe_cases`."""
+        """The test cases, see `describe_cases`."""
         return self.cases_of(c.TEST)
 
     def cases_of(self, split: int) -> pd.DataFrame:
@@ -162,6 +162,7 @@ class Predictor(CaseRanker):
 
     @classmethod
     def load(cls, checkpoint_folder: Path, dataset_folder: Path) -> "Predictor":
+        """Load and verify both folders."""
         return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
@@ -174,9 +175,7 @@ class Predictor(CaseRanker):
         return total
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """Rank of one place in each counterfactual copy, without computing all totals if the core scores every place
-        and there are no curves.
-        """
+        """As in `CaseRanker`, without all totals if the core scores every place and there are no curves."""
         only_states = self.model.curves is None and self.model.config.core_scope == "everywhere"
         if not only_states or any(CORE in variant.off for variant in variants):
             return super().place_ranks(variants, poi)

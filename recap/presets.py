@@ -106,7 +106,7 @@ def _from_the_start() -> Curriculum:
 
 
 def train_preset(name: str) -> TrainConfig:
-    """A training configuration of RECAP by name.
+    """RECAP's training configuration by name.
 
     Raises:
         ConfigError: unknown name.

@@ -23,7 +23,7 @@ WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satu
 
 
 class Generalisation(Config):
-    """How much is blurred. A model's numbers (scores, ranks, contributions) stay exact."""
+    """How much is blurred. Scores, ranks and contributions stay exact."""
 
     salt: str = Field(
         default_factory=lambda: secrets.token_hex(16),
@@ -63,7 +63,7 @@ class Generalisation(Config):
 
 
 def users_per_group(user: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:
-    """How many distinct users each group of check-ins has.
+    """Number of distinct users of each group of check-ins.
 
     Args:
         user, group: codes from 0.

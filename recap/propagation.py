@@ -49,6 +49,7 @@ def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
+    """A float64 torch CSR tensor."""
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Packed ranges of different lengths, and sums over each owner's parts.
+"""Packed ranges of different lengths.
 
 Shape suffixes: N ranges, C all their numbers together, H parts of all owners, A columns.
 """

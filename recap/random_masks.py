@@ -1,4 +1,4 @@
-"""Dropout masks from random words: much faster on a CPU than torch's serial Bernoulli draws."""
+"""Dropout masks from random words, much faster on a CPU than torch's."""
 
 import math
 from collections.abc import Sequence

@@ -115,7 +115,7 @@ class Scores:
 
 
 class Scorer(Protocol):
-    """Anything that scores all POIs for a batch of cases."""
+    """Scores all POIs for a batch of cases."""
 
     @property
     def name(self) -> str: ...

@@ -188,7 +188,7 @@ class TrainConfig(Config):
         """`Config.override`; also refuses a number of hops without a graph token.
 
         Raises:
-            ConfigError: as there, and for ``model.num_hops`` without a graph token.
+            ConfigError: also for ``model.num_hops`` without a graph token.
         """
         changed = super().override(assignments)
         fields = {text.partition("=")[0].strip() for text in assignments}

@@ -1,5 +1,6 @@
-"""Every user's visits in order, in plain NumPy; `history.CheckinTensors` has the same arrays on a device. Shape suffix:
-T check-ins.
+"""Every user's visits in order, in plain NumPy; `history.CheckinTensors` has the same arrays on a device.
+
+Shape suffix: T check-ins.
 """
 
 import threading
@@ -21,7 +22,6 @@ class Visits:
     """Next visit and visit number of check-ins, int64, rows sorted by (user, time).
 
     Attributes:
-        poi_T: places.
         first_T: row of the first check-in of the same user or segment.
         next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none.
         visit_number_T: counts the user's check-ins at this POI from 1.

@@ -106,6 +106,7 @@ class Nearest(PartTerms):
 
 
 def popularity(dataset: Dataset) -> Tensor:
+    """Training check-ins of each POI, float64 (P,)."""
     return torch.from_numpy(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64).copy())
 
 

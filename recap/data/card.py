@@ -1,4 +1,4 @@
-"""A dataset's card: what it is, what was left out and why."""
+"""A dataset's card."""
 
 from datetime import datetime
 from typing import Final

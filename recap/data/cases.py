@@ -1,4 +1,4 @@
-"""Which (source, target) pairs are predicted: the protocols of the paper's tables."""
+"""Which (source, target) pairs are predicted, by protocol."""
 
 from typing import Final, Literal, get_args
 

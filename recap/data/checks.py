@@ -1,4 +1,4 @@
-"""Problems of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
+"""Problems of raw check-ins that no single row shows."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -21,6 +21,8 @@ EXAMPLES: Final = 3
 
 
 class Problem(Config):
+    """One kind of problem."""
+
     kind: str = Field(description="Short name for programs.")
     title: str = Field(description="What is wrong, for people.")
     count: int = Field(ge=1, description="How many, in the unit of the title.")
@@ -35,8 +37,6 @@ def check_checkins(raw: pd.DataFrame) -> list[Problem]:
 
 
 class _Sorted:
-    """A raw table sorted by (user, time, file order)."""
-
     def __init__(self, raw: pd.DataFrame) -> None:
         user, _ = pd.factorize(raw[c.USER_ID])
         seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)

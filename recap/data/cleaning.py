@@ -66,7 +66,7 @@ class RawRows:
     """Check-ins as numbers; in the order of the file, or of (user, seconds, source row).
 
     Attributes:
-        user, poi: numbers from 0 in the order of the ids, see `number_ids`.
+        user, poi: see `number_ids`.
         split, given: codes of a split and a trajectory that came with the data.
     """
 
@@ -79,7 +79,7 @@ class RawRows:
 
 
 def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
-    """A raw table as numbers, and the ids of users and POIs by number."""
+    """Number a raw table; also returns the ids of users and POIs by number."""
     (user, user_ids), (poi, poi_ids) = number_ids(raw[c.USER_ID]), number_ids(raw[c.POI_ID])
     rows = RawRows(
         user=user,
@@ -168,7 +168,7 @@ def _in_order(raw: RawRows, rows: np.ndarray) -> np.ndarray:
 
 
 def _repeats(raw: RawRows) -> np.ndarray:
-    """Which rows repeat user, POI and second of an earlier one."""
+    """Rows that repeat user, POI and second of an earlier one."""
     order = _in_order(raw, np.arange(len(raw.user), dtype=np.int64))
     user, seconds = raw.user[order], raw.seconds[order]
     as_before = (user[1:] == user[:-1]) & (seconds[1:] == seconds[:-1])
@@ -198,7 +198,7 @@ def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows on their way into the dataset, sorted by (user, time, row).
+    """Rows during cleaning, sorted by (user, time, row).
 
     Attributes:
         row: positions in the original table.

@@ -1,4 +1,4 @@
-"""Facts from coordinates: the time zone, and whether latitude and longitude are swapped."""
+"""Detect the time zone and swapped latitude and longitude."""
 
 from collections import Counter
 from typing import Final
@@ -23,7 +23,7 @@ def hours_off_the_sun(offset_minutes: np.ndarray, longitude: np.ndarray) -> np.n
 
 
 def look_swapped(latitude: np.ndarray, longitude: np.ndarray) -> bool:
-    """Whether points, in degrees, are on inhabited land only with latitude and longitude swapped."""
+    """Whether points in degrees are on inhabited land only with swapped coordinates."""
     return _on_land(longitude, latitude) >= _SHARE and _on_land(latitude, longitude) < 0.5
 
 

@@ -83,12 +83,12 @@ class Dataset:
 
     @cached_property
     def local_time(self) -> pd.Series:
-        """Naive local wall-clock time of each check-in."""
+        """Naive local time of each check-in."""
         offset = pd.to_timedelta(self.checkins[c.TZ_OFFSET_MINUTES].astype("int64"), unit="min")
         return self.checkins[c.TIME].dt.tz_localize(None) + offset
 
     def cases(self, split: int, protocol: Protocol = "every_step") -> np.ndarray:
-        """Source rows of the cases of a split, see `build_cases`."""
+        """Source rows of a split's cases, see `build_cases`."""
         return build_cases(self.checkins, split, protocol)
 
     @cached_property
@@ -200,7 +200,7 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 
 
 def recorded_hash(folder: Path) -> str:
-    """The hash recorded in a dataset folder, unverified; empty if there is none."""
+    """The unverified hash of a dataset folder; empty if there is none."""
     try:
         return str(read_json(folder / MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""`recap inspect`: what a file contains, its first rows and its problems; nothing is written."""
+"""`recap inspect`: what a file contains, its first rows and its problems."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -21,7 +21,7 @@ FIRST_ROWS: Final = 5
 
 
 class Preview(Config):
-    """What `recap prepare` would keep of the rows, under one protocol."""
+    """What `recap prepare` would keep."""
 
     checkins: int = Field(description="Check-ins of the dataset; 0 where it would refuse.")
     history_only: int = Field(0, description="Rows that would stay as history and open no case.")
@@ -30,6 +30,8 @@ class Preview(Config):
 
 
 class Inspection(Config):
+    """The result of `recap inspect`."""
+
     account: ReadReport = Field(description="Where every row went while reading.")
     timezone: str | None = Field(description="Zone of the coordinates that a published format was read with.")
     facts: dict[str, int | float | str] = Field(description="Counts and ranges of the rows read.")
@@ -54,7 +56,7 @@ def read_for_inspection(found: Understanding) -> RawRead:
 
 
 def describe_read(read: RawRead, config: DataConfig) -> Inspection:
-    """Describe what was read, its problems, and what a protocol would keep."""
+    """Describe the rows read, their problems, and what a protocol would keep."""
     table = read.table
     return Inspection(
         account=read.account,

@@ -1,4 +1,4 @@
-"""A one-line label for every place that is safe to show."""
+"""Labels of places."""
 
 import hashlib
 from collections import Counter

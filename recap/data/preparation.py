@@ -82,7 +82,6 @@ def build_dataset(
 
 
 def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes renumbered without gaps, and the old code of each new one."""
     occurs = np.bincount(codes) > 0
     rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
     return rank[codes], np.flatnonzero(occurs)

@@ -105,9 +105,6 @@ def _kind(kind: pa.DataType) -> str | None:
 def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame, where: str) -> None:
     """Refuse indices out of range, impossible values and rows out of order.
 
-    Args:
-        where: the folder's name, for messages.
-
     Raises:
         DatasetError: names table, column, row and value of the first error.
     """

@@ -1,4 +1,4 @@
-"""Facts about every case before any scorer."""
+"""Facts about cases, without a scorer."""
 
 from typing import Final
 

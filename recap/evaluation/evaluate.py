@@ -1,4 +1,4 @@
-"""Evaluate a scorer over a split's cases: metrics by group, and records."""
+"""Evaluate a scorer over a split's cases."""
 
 import time
 from dataclasses import dataclass
@@ -22,9 +22,8 @@ class Evaluation:
     """Records of one scorer and their metrics.
 
     Attributes:
-        records: see `score_cases`.
         metrics: group -> ``n`` and metrics.
-        seconds: wall time of describing, scoring and ranking.
+        seconds: wall time.
         drawn_from: number of cases the records are sampled from; None if they are all.
     """
 

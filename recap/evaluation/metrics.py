@@ -35,7 +35,7 @@ def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
 
 
 def ndcg(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
-    """Expected 1 / log2(1 + rank) if rank <= k, else 0 (one relevant POI, so the ideal DCG is 1).
+    """Expected 1 / log2(1 + rank) if rank <= k, else 0 (the ideal DCG is 1).
 
     >>> ndcg(np.array([0, 2]), np.array([1, 1]), 20).round(9).tolist()
     [1.0, 0.5]
@@ -58,7 +58,7 @@ def reciprocal_rank(better: np.ndarray, tied: np.ndarray) -> np.ndarray:
 
 
 def metrics_of(records: pd.DataFrame) -> Metrics:
-    """``n`` and every metric over the given records; metrics are None where n is 0."""
+    """``n`` and every metric; metrics are None if n is 0."""
     if records.empty:
         return {"n": 0, **dict.fromkeys(METRICS)}
     better, tied = records[c.NUM_BETTER].to_numpy(np.int64), records[c.NUM_TIED].to_numpy(np.int64)

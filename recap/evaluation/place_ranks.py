@@ -1,7 +1,7 @@
-"""Rank of one place among all others in many scorings of a case, without keeping scorings times places.
+"""Rank of one place in many scorings of a case, block by block.
 
-Scorings of one case (edited copies, masked tokens) differ in the state and in a few places' own contributions. Places
-are scored some thousands at a time for all states: weights are read once and scores stay in the cache.
+Scorings of one case differ in the state and in a few places' own contributions. All states are scored in blocks of some
+thousand places.
 
 Shape suffixes: M scorings, P POIs, B POIs of a block, D hidden features, C contributions.
 """
@@ -87,6 +87,8 @@ def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Co
 
 
 class ScoreBlocks:
+    """Totals of states, block by block."""
+
     def __init__(self, output: nn.Linear, state_MD: Tensor, contributions: Contributions) -> None:
         self._output, self._state_MD = output, state_MD
         order_C = torch.argsort(contributions.poi_C, stable=True)
@@ -95,7 +97,7 @@ class ScoreBlocks:
         )
 
     def totals(self, start: int) -> Tensor:
-        """Totals (M, B) of the block that begins at a place."""
+        """Totals (M, B) of the block that begins at ``start``."""
         places = slice(start, start + _BLOCK)
         total_MB = torch.addmm(self._output.bias[places], self._state_MD, self._output.weight[places].T)
         size, ends = total_MB.shape[1], torch.tensor([start, start + total_MB.shape[1]])

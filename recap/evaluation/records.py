@@ -14,7 +14,7 @@ from recap.storage.user_folder import user_subfolder
 
 
 def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> str:
-    """The file name of a scorer's records; ``scorer`` is a checkpoint's hash or a baseline's name.
+    """File name of records; ``scorer`` is a checkpoint's hash or a baseline's name.
 
     Args:
         drawn: number of sampled cases; None if all were ranked.
@@ -24,7 +24,7 @@ def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, draw
 
 
 def records_file(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> Path:
-    """Path of a scorer's records in the user's cache."""
+    """`records_name` in the user's cache."""
     return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol, drawn)
 
 
@@ -42,7 +42,6 @@ def records_metadata(
 
     Args:
         scorer: as in `records_name`; only a hash is stored.
-        model: the scorer's name.
         drawn_from: number of cases the records are sampled from; None if they are all.
         options: see `Checkpoint.options`.
 

@@ -134,10 +134,10 @@ NAMES: Final = tuple(feature.name for feature in FEATURES)
 
 
 def describe_features() -> list[dict[str, str]]:
-    """Name, group, unit and scale of the features, as a checkpoint stores them."""
+    """The features as a checkpoint stores them."""
     return [{"name": f.name, "group": f.group, "unit": f.unit, "scale": f.scale} for f in FEATURES]
 
 
 def features_of(group: Group) -> tuple[str, ...]:
-    """Names of a group's features, in order."""
+    """Names of a group's features."""
     return tuple(feature.name for feature in FEATURES if feature.group == group)

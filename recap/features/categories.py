@@ -26,7 +26,6 @@ class NextCategories:
 
     Attributes:
         counts: sources are K categories, 24 hours, and "any".
-        num_categories: K.
     """
 
     counts: OtherUsers

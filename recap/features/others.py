@@ -56,7 +56,6 @@ class OtherUsers:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph) -> "OtherUsers":
-        """Count the training transitions of a dataset and its graph."""
         rows = dataset.cases(c.TRAIN)
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
         return cls.of(user[rows], poi[rows], poi[rows + 1], graph.counts)
@@ -110,7 +109,6 @@ class OtherUsers:
     def _edited(
         self, case_N: Tensor, poi_N: Tensor, at_C: Tensor, destination_C: Tensor, count_C: Tensor, edits: EdgeEdits
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Replace the counts of edited edges and append new edges."""
         key_N, order_N = torch.sort(case_N * self.num_pois + poi_N)
         known_K, place_K = found_in(key_N, edits.case_K * self.num_pois + edits.source_K)
         at_K = order_N[place_K[known_K]]

@@ -1,4 +1,4 @@
-"""The user's past at each case: rows, previous rows, and local times.
+"""The user's past at each case.
 
 Shape suffixes: B cases, H past check-ins of all cases.
 """
@@ -66,6 +66,7 @@ def new_lately(checkins: CheckinTensors, row_B: Tensor) -> Tensor:
 
 
 def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Tensor:
+    """Days from one row to another, float64."""
     return (checkins.seconds_T[later] - checkins.seconds_T[earlier]).double() / SECONDS_PER_DAY
 
 

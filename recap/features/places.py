@@ -1,4 +1,4 @@
-"""Facts about places before a case: position, category, and training check-ins.
+"""Position, category and training check-ins of places.
 
 A place's training check-ins never count the user's own, which would tell a training case where its user goes.
 
@@ -23,15 +23,7 @@ _SOURCES: Final = 16
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Position, category and training check-ins of every POI.
-
-    Attributes:
-        position_P3: points on the unit sphere, float64.
-        category_P: int64.
-        checkins_P: training check-ins of everyone, float64.
-        key_K: sorted int64 keys user * P + POI of everyone's places.
-        own_K: float64, the user's own training check-ins there.
-    """
+    """Facts about every POI."""
 
     position_P3: Tensor
     category_P: Tensor
@@ -69,7 +61,7 @@ class Places:
         return case_O, self.key_K[pair_O] % num_pois, self.own_K[pair_O]
 
     def others_checkins(self, user_I: Tensor, poi_I: Tensor) -> Tensor:
-        """Training check-ins of everyone but the user at a place, (I,) float64."""
+        """Others' training check-ins at places, (I,) float64."""
         is_own_I, at_I = found_in(self.key_K, user_I * len(self.checkins_P) + poi_I)
         own_I = torch.where(is_own_I, self.own_K[at_I], 0.0) if len(self.own_K) else 0.0
         return self.checkins_P[poi_I] - own_I

@@ -45,8 +45,7 @@ class SimilarUsers:
     def visits(self, case_H: Tensor, poi_H: Tensor, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Packed case, POI and 20 x the summed similarity of the 100 most similar other users there.
 
-        Similarity is the cosine of the users' sets of places, rare places weighted up. The user is left out: training
-        holds their next visits.
+        Similarity is the cosine of ``profile_PU``. The user is left out: training holds their next visits.
         """
         size, users = len(user_B), user_B.cpu().numpy()
         places = (case_H.cpu().numpy(), poi_H.cpu().numpy())

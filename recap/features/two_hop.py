@@ -47,7 +47,7 @@ def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: E
 
 
 def without_paths(paths: TwoHopPaths, cut_K3: Tensor, num_pois: int) -> TwoHopPaths:
-    """Paths without the cut ones (case, middle, destination)."""
+    """Paths without cut ones (case, middle, destination)."""
     keep_W = ~torch.isin(
         (paths.case_W * num_pois + paths.middle_W) * num_pois + paths.destination_W,
         (cut_K3[:, 0] * num_pois + cut_K3[:, 1]) * num_pois + cut_K3[:, 2],

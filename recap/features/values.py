@@ -1,7 +1,7 @@
 """The features of a batch of cases: packed if few places have them, else computed on request.
 
 Features of the user come from the batch's check-ins up to and including the source t. Features of others leave the user
-out, in training and later.
+out.
 
 Shape suffixes: B cases, P POIs, C places of the users' pasts, I pairs of a case and a place, F features, K categories.
 """

@@ -1,7 +1,8 @@
 """Features of the places in a user's past: visits, times of day and week, own transitions.
 
-Only check-ins up to and including the source count. Shape suffixes: B cases, H past check-ins of all cases, C places of
-the past of all cases.
+Only check-ins up to and including the source count.
+
+Shape suffixes: B cases, H past check-ins of all cases, C places of the past of all cases.
 """
 
 from typing import Final
@@ -47,7 +48,7 @@ def visit_features(
 
 
 def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
-    """Decayed weight of each past check-in in its place's count."""
+    """Decayed weight of each past check-in."""
     checkins, row_B, q_H, before_H = batch.checkins, batch.row_B, past.row_H, past.previous_H
     row_H = row_B[past.case_H]
     habit_H = torch.exp(-days_H / HABIT_DAYS)
@@ -79,7 +80,7 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
 
 
 def _counted(batch: CaseBatch, past: PastRows) -> dict[str, Tensor]:
-    """Weight of each past check-in in its place's plain count."""
+    """Undecayed weight of each past check-in."""
     checkins, q_H = batch.checkins, past.row_H
     row_H = batch.row_B[past.case_H]
     pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[past.previous_H]) > 60.0 * BURST_MINUTES

@@ -11,7 +11,7 @@ from recap.model.config import ModelConfig
 
 
 class EncoderLayer(nn.Module):
-    """A post-norm Transformer encoder layer, numerically `torch.nn.TransformerEncoderLayer`.
+    """A post-norm Transformer encoder layer, numerically equal to `torch.nn.TransformerEncoderLayer`.
 
     It can compute a single output slot, because the last layer needs only the prediction state.
     """
@@ -111,4 +111,5 @@ class CoreScore(nn.Module):
         self.output = nn.Linear(config.hidden_dim, num_pois)
 
     def forward(self, state_BD: Tensor) -> Tensor:
+        """Core scores (B, P)."""
         return self.output(self.dropout(state_BD))

@@ -137,6 +137,7 @@ class Stage(Config):
         return cast(StageValues, self.model_dump())
 
     def inactive_parts(self, model: ModelConfig) -> list[str]:
+        """Parts and inputs that are inactive."""
         active = {
             "graph_token": model.has_token and self.graph_weight > 0,
             "prior": model.has_prior and self.prior,

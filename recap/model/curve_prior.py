@@ -118,7 +118,7 @@ class CurvePrior(nn.Module):
         return CurveValues(values, self.locate(values), kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
 
     def locate(self, values: FeatureValues) -> tuple[OnCurves, ...]:
-        """Locate the features of few places and those by category on their curves."""
+        """Locate packed features and those by category on their curves."""
         packed = [pairs.value_FC for pairs in values.sparse] + [values.by_category_JBK.flatten(1)]
         return tuple(
             self.curves.locate(value_FN, span) for span, value_FN in zip((*_SPANS, _BY_CATEGORY), packed, strict=True)
@@ -130,7 +130,7 @@ class CurvePrior(nn.Module):
         return self.curves.locate(distance_BU.view(1, -1), _DISTANCE)
 
     def place_knots(self, batch: CaseBatch) -> None:
-        """Put the knots at quantiles over the candidates of (training) cases."""
+        """Put the knots at quantiles over the cases' candidates."""
         size = min(_KNOT_CASES, len(batch))
         apart = torch.linspace(0, len(batch) - 1, size, device=batch.row_B.device).round().long()
         found: list[list[Tensor]] = [[] for _ in FEATURES]

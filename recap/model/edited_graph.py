@@ -47,8 +47,6 @@ class _Walks:
 class EditedPropagation:
     """Computes G^(N)_s for edited counts m_sd exactly, over the POIs reached from s.
 
-    The row e_s A^N E is built from the left.
-
     Args:
         embedding_PE: E_poi, float64.
         num_hops: N.

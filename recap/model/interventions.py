@@ -1,4 +1,4 @@
-"""Changes inside the model for counterfactuals, case by case.
+"""Changes inside the model for counterfactuals.
 
 Shape suffixes: B cases, S encoder slots (user, check-ins oldest first, any graph token), E features of a POI embedding,
 T terms of the score, K cut paths.

@@ -55,7 +55,7 @@ class RevisitParts:
 
     @property
     def packed(self) -> dict[str, Tensor]:
-        """Points of each candidate, by part of the score."""
+        """Points of each candidate, by part."""
         found = {} if self.terms is None else {"prior": self.terms.prior_C}
         return found if self.correction_C is None else found | {"correction": self.correction_C}
 
@@ -125,6 +125,7 @@ class Recap(nn.Module):
         graph: TransitionGraph | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> "Recap":
+        """An untrained model for a dataset."""
         if graph is None and (config.has_token or config.has_curves):
             graph = TransitionGraph.from_dataset(dataset)
         features = None
@@ -180,7 +181,7 @@ class Recap(nn.Module):
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
     ) -> Tensor:
-        """The prediction state h_BD (Eqs. 1-4, 8); without an encoder (B, 0)."""
+        """The prediction state h_BD (Eqs. 1-4, 8); (B, 0) without an encoder."""
         if not self.config.has_encoder:
             return torch.zeros(len(batch), 0, dtype=self.dtype, device=batch.row_B.device)
         tokens_BKD, present_BK = self.tokens(batch, self.poi_embedding)

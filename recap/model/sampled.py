@@ -1,4 +1,4 @@
-"""Scores of a few places per case, for training on catalogues too large for all scores.
+"""Scores of a few places per case, for training on large catalogues.
 
 The target and each case's candidates are scored; places sampled for the batch stand for the others. Embedding rows that
 no case uses get no gradient.

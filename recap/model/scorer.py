@@ -101,7 +101,7 @@ class RecapScorer:
                 yield model(batch, self.stage, None, left, kept, states[has_token]).total
 
     def without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Interventions:
-        """The changes with these terms also switched off."""
+        """The changes, with these terms also switched off."""
         kept_T = torch.tensor([float(term.name not in terms) for term in self.terms], dtype=self.model.dtype)
         kept_BT = kept_T.to(batch.row_B.device).expand(len(batch), -1)
         if changes is None:

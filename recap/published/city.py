@@ -24,7 +24,6 @@ class City:
         visits_P: training check-ins of each POI, int64.
         user_N, poi_N, trajectory_N: in table order (user, time).
         seconds_N, local_seconds_N: since 1970, UTC and local.
-        graph: training transitions within trajectories.
     """
 
     num_users: int

@@ -1,4 +1,4 @@
-"""Shared configuration of all published models: length of training, optimiser, learning rate."""
+"""Shared configuration of all published models."""
 
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -10,14 +10,14 @@ _EARLIER: Final = "rival"  # words: key of earlier files
 
 
 def with_network(values: Any) -> Any:
-    """Rename the field ``network`` of earlier files."""
+    """Rename a field of earlier files to ``network``."""
     if not isinstance(values, dict) or _EARLIER not in values:
         return values
     return {("network" if name == _EARLIER else name): value for name, value in values.items()}
 
 
 class PublishedConfig(Config):
-    """The training of one published model; a subclass names the network and gives the published values.
+    """The training of one published model.
 
     A subclass may have ``target_time`` (the network reads the hour and weekday of the predicted check-in, which nobody
     knows beforehand) and ``as_published`` (with the errors of the public code).
@@ -62,7 +62,6 @@ class PublishedConfig(Config):
 
     @property
     def preset(self) -> str:
-        """Name in a list of trainings."""
         return self.network
 
     @property
@@ -79,7 +78,7 @@ class PublishedConfig(Config):
 
     @property
     def label(self) -> str:
-        """Name and options in words, as a table's row."""
+        """Name and options in words."""
         words = {
             ("target_time", True): "target's time given",
             ("as_published", True): "as published",

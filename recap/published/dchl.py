@@ -1,4 +1,4 @@
-"""DCHL: three views of every place (who visits it, what is near, what comes after), pooled over a user's past.
+"""DCHL: three views of every place (visitors, near places, later places), pooled over a user's past.
 
 Lai et al., Disentangled Contrastive Hypergraph Learning for Next POI Recommendation, SIGIR 2024.
 
@@ -34,7 +34,7 @@ VIEWS: Final = ("collaborative", "geographic", "transitional")
 
 @dataclass(frozen=True, eq=False)
 class CaseExamples:
-    """Training cases by their source rows."""
+    """Training cases by source row."""
 
     checkins: CheckinTensors
     row_N: Tensor

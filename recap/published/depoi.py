@@ -33,8 +33,7 @@ class RelationAttention(nn.Module):
     """One head of causal attention over check-ins, their positions and relations between them.
 
     As in TiSASRec (Li et al., Time Interval Aware Self-Attention for Sequential Recommendation, WSDM 2020), with
-    distances. Each interval has a vector added to keys and one added to values. A product with the table of intervals
-    and a look-up replace K x K vectors.
+    distances. Each interval has a vector added to keys and one added to values.
 
     Args:
         length: positions at most.
@@ -192,7 +191,6 @@ class Depoi(SequenceNetwork):
         return loss + self.config.contrast_weight * contrast_P.mean()
 
     def popularity(self, dtype: torch.dtype) -> Tensor:
-        """Target of the bias scores, (P,)."""
         visits_P = self.visits_P.to(dtype)
         return torch.softmax(visits_P, dim=0) if self.config.as_published else visits_P / visits_P.sum()
 

@@ -22,11 +22,7 @@ from recap.published.windows import Windows
 
 
 class FlashbackAverages(SequenceNetwork):
-    """Recurrent states over a window, averaged by time and distance; subclasses define input and output.
-
-    Args:
-        token_dim: width of its input.
-    """
+    """Recurrent states over a window, averaged by time and distance; subclasses define input and output."""
 
     coordinates_P2: Tensor
     start_D: Tensor

@@ -115,7 +115,7 @@ class Lotnext(SequenceNetwork):
         return convolved_ED[poi_from:]
 
     def _keep_logits(self, prefers_UD: Tensor, smooth_PD: Tensor, user_L: Tensor, poi_L: Tensor) -> Tensor:
-        """The keeping network over [v_u; b_p]; its first layer is split into users and places."""
+        """The keeping network over [v_u; b_p]."""
         of_user_DU, of_poi_DP = self.keep_inner.weight.split(prefers_UD.shape[1], dim=1)
         user_UD, poi_PD = prefers_UD @ of_user_DU.T, smooth_PD @ of_poi_DP.T + self.keep_inner.bias
         logits: Tensor = self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]

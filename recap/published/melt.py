@@ -53,6 +53,7 @@ class Melt(Sasrec):
 
     @property
     def branches_act(self) -> bool:
+        """Whether the backbone's own epochs are over."""
         return self.progress > self.config.backbone_share
 
     @property
@@ -81,7 +82,6 @@ class Melt(Sasrec):
         return super().step_loss(state_ND, checkins, row_N)
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
-        """The backbone's loss and, once they act, the branches'."""
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
         states_BKD = self.states(windows)

@@ -73,7 +73,7 @@ class Outline:
 
 
 class SimilarTrajectories:
-    """Finds training trajectories by the places they share with a visible prefix."""
+    """Finds training trajectories by shared places."""
 
     def __init__(self, city: City) -> None:
         self.checkins = CheckinTensors.from_arrays(

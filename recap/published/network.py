@@ -40,7 +40,7 @@ class PublishedNetwork(nn.Module, ABC):
 
     @abstractmethod
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
-        """The training examples of a dataset."""
+        """A dataset's training examples."""
 
     @abstractmethod
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
@@ -56,7 +56,6 @@ class SequenceNetwork(PublishedNetwork):
 
     Attributes:
         window: most check-ins of a window.
-        within_trajectory: whether windows stay inside a trajectory.
     """
 
     window: int
@@ -75,7 +74,7 @@ class SequenceNetwork(PublishedNetwork):
         """Scores of all POIs, (N, P), from the states after the check-ins of these rows."""
 
     def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        """The mean loss of learned steps: cross-entropy over all POIs."""
+        """The mean cross-entropy of learned steps."""
         return F.cross_entropy(self.step_logits(state_ND, checkins, row_N), checkins.poi_T[row_N + 1])
 
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:

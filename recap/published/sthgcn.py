@@ -4,9 +4,8 @@ Yan et al., Spatio-Temporal Hypergraph Learning for Next POI Recommendation, SIG
 
 Departures: a quarter of the published width; at most 20 own and 20 others' trajectories (there: 300); one layer reads
 prefixes and complete trajectories (there: two); no gradient goes through neighbours; a neighbour's kind has one vector
-(there: the sum of two); others' trajectories come from the training split (there: from validation and test too);
-neighbours are those of the visible prefix from the start; a case without neighbours keeps its own state; the kept epoch
-has the best validation MRR.
+(there: the sum of two); others' trajectories come from the training split (there: from validation and test too); a case
+without neighbours keeps its own state; the kept epoch has the best validation MRR.
 
 Shape suffixes: B cases, J trajectories, H check-ins or neighbours, A heads, P POIs, D features.
 """
@@ -147,7 +146,7 @@ class Sthgcn(PublishedNetwork):
         return NeighbourExamples(checkins, row_N, other_NM)
 
     def others(self, batch: CaseBatch, outline: Outline) -> tuple[Tensor, Tensor]:
-        """Case and training trajectory of every neighbour of another user."""
+        """Case and training trajectory of neighbours of other users."""
         prefixes = outline.prefixes(batch, self.config.window)
         start_B = batch.checkins.seconds_T[outline.first_J[outline.number_T[batch.row_B]]]
         return self.similar.find(prefixes, start_B, self.config.other_trajectories, self.config.least_similarity)
@@ -203,7 +202,6 @@ class Sthgcn(PublishedNetwork):
 
     @torch.no_grad()
     def _aside(self, packed: Packed) -> Tensor:
-        """The neighbours' states without dropout and gradient, (J, D)."""
         was_training = self.training
         self.eval()
         state_JD = self.read(packed)

@@ -53,7 +53,6 @@ class Windows:
 
     @property
     def present_BK(self) -> Tensor:
-        """Bool, False past a window's end."""
         return torch.arange(self.row_BK.shape[1], device=self.row_BK.device) < self.length_B[:, None]
 
     @property
@@ -108,7 +107,6 @@ class TrainingWindows:
         A run longer than ``length`` makes several windows; the last one overlaps and ends with the run.
 
         Args:
-            within_trajectory: a window stays in one trajectory.
             learn_across: steps from one trajectory to the next are learned too.
         """
         table = dataset.checkins

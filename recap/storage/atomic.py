@@ -67,11 +67,7 @@ def current_umask() -> int:
 
 
 def replace_bytes(path: Path, payload: bytes, *, durable: bool = True) -> None:
-    """Write bytes whole or not at all.
-
-    Raises:
-        OSError: the disk refused; the old file stays.
-    """
+    """Write bytes whole or not at all; raises OSError if the disk refuses."""
     with replacing(path, durable=durable) as temporary:
         temporary.write_bytes(payload)
 
@@ -82,11 +78,7 @@ def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
 
 
 def write_text(path: Path, text: str, *, make_parents: bool = False) -> None:
-    """`new_file` of UTF-8 text.
-
-    Raises:
-        RecapError: the disk refused.
-    """
+    """`new_file` of UTF-8 text; raises RecapError if the disk refuses."""
     with new_file(path, make_parents=make_parents) as temporary:
         temporary.write_bytes(text.encode())
 

@@ -1,4 +1,4 @@
-"""Paths of the files that come with the library."""
+"""Paths of installed files."""
 
 from importlib.resources import files
 from pathlib import Path

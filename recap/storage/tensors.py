@@ -1,4 +1,4 @@
-"""Named tensors and JSON metadata in safetensors files, replaced atomically and never unpickled."""
+"""Tensors and JSON metadata in safetensors files, never unpickled."""
 
 import json
 from collections.abc import Mapping
@@ -34,11 +34,7 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read tensors and metadata.
-
-    Raises:
-        CheckpointError: not a safetensors file.
-    """
+    """Read tensors and metadata; raises CheckpointError if the file is damaged."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = parse_json((file.metadata() or {}).get("json", "{}"))

@@ -36,9 +36,6 @@ def _data_home() -> Path:
 def user_subfolder(name: str, *, make: bool = False) -> Path:
     """One of the folders in `SUBFOLDERS`; it may not exist yet.
 
-    Args:
-        make: make it if missing.
-
     Raises:
         ConfigError: unknown name.
         RecapError: the folder cannot be made or read.
@@ -59,11 +56,7 @@ def user_subfolder(name: str, *, make: bool = False) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder if missing.
-
-    Raises:
-        RecapError: it cannot be made.
-    """
+    """Make a folder if missing; raises RecapError if it cannot."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -64,7 +64,6 @@ def is_fitted(dataset_hash: str) -> bool:
 
 
 def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> RecapScorer:
-    """The curves from the cache, or a new fit if it has none or a damaged one."""
     model = Recap.for_dataset(feature_curves().model, dataset, graph, torch.float64)
     path = _cache_file(dataset.hash)
     if path is not None and path.is_file():

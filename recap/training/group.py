@@ -21,9 +21,8 @@ from recap.random_masks import draw_mask
 class SharedMaskDropout(TorchFunctionMode):
     """Makes dropout over a share of a batch follow masks drawn for the whole batch.
 
-    Every process draws the masks of the whole batch and takes those of its own cases. The random numbers are then those
-    of a process that trains alone, and sharing a batch changes results by rounding only. Every dropped tensor has the
-    cases in its first dimension.
+    Every process draws the masks of the whole batch and takes those of its own cases, so sharing a batch changes
+    results by rounding only. Every dropped tensor has the cases in its first dimension.
 
     Args:
         whole: cases of the batch.
@@ -84,7 +83,6 @@ class Group:
 
     Attributes:
         rank: this process, from 0; 0 writes.
-        size: number of processes.
     """
 
     rank: int = 0

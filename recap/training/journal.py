@@ -40,6 +40,7 @@ class Journal:
 
 
 def write_environment(folder: Path, device: torch.device) -> None:
+    """Write versions and hardware to env.json."""
     environment = {
         **library_versions(),
         "platform": platform.platform(),
@@ -53,7 +54,6 @@ def write_environment(folder: Path, device: torch.device) -> None:
 
 
 def _commit() -> str | None:
-    """The commit of this package; None outside a git checkout."""
     git = shutil.which("git")
     if git is None:
         return None

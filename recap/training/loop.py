@@ -1,6 +1,6 @@
-"""The training loop of RECAP and published models: steps, validation, best epochs, exact resume.
+"""The training loop of RECAP and published models.
 
-Subclasses define a step: `Trainer` for RECAP, `PublishedTrainer` for the others.
+Subclasses define a step: `Trainer` and `PublishedTrainer`.
 
 Shape suffixes: B examples of a batch.
 """
@@ -98,7 +98,6 @@ class TrainingLoop(ABC):
 
     Args:
         folder: for state, best weights and journal; must exist and be this trainer's alone.
-        device: of model and check-in tensors.
         journal_folder: for metrics; ``folder`` by default.
         group: the processes that share this training.
     """
@@ -160,7 +159,7 @@ class TrainingLoop(ABC):
 
     @abstractmethod
     def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> Scorer:
-        """A float64 model with an epoch's weights: scores do not depend on the batch."""
+        """A float64 model with an epoch's weights."""
 
     def stage(self, epoch: int) -> Stage | None:
         """The curriculum's stage at an epoch; None for a model without one."""

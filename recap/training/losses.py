@@ -120,8 +120,7 @@ def training_losses(
 def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
     """`training_losses` with a sampled softmax: sampled places represent all unscored ones.
 
-    Sampled places that a case has already scored do not count again. With every place sampled at weight 1 this equals
-    `training_losses`.
+    Sampled places that a case has already scored do not count again.
 
     Args:
         log_weight_U: see `Negatives`.

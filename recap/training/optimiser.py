@@ -1,4 +1,4 @@
-"""Adam with the paper's parameter groups: backbone, calibration networks, and the prior's scalars."""
+"""Adam with the paper's parameter groups."""
 
 import math
 from collections.abc import Iterable
@@ -142,7 +142,7 @@ class JointOptimiser(torch.optim.Optimizer):
 
 
 def clear_state(optimiser: torch.optim.Optimizer) -> None:
-    """Forget all moments and counts."""
+    """Forget all moments."""
     if isinstance(optimiser, JointOptimiser):
         optimiser.clear()
     optimiser.state.clear()

@@ -66,7 +66,6 @@ def train(
 
     Args:
         resume: continue a stopped training with the same configuration and dataset.
-        watch: called after every step.
         stop: polled after every step; True saves the state and ends early.
         after_epoch: called after an epoch is saved.
         after_test: gets the kept model's test evaluation before the checkpoint is written.
@@ -136,6 +135,7 @@ def build_trainer(
     journal_folder: Path | None = None,
     group: Group | None = None,
 ) -> TrainingLoop:
+    """The loop that trains a configuration."""
     kind: type[TrainingLoop] = Trainer if isinstance(config, TrainConfig) else PublishedTrainer
     return kind(dataset, config, folder, device, journal_folder=journal_folder, group=group)
 
@@ -154,7 +154,6 @@ def _check_folder(out: Path, resume: bool) -> None:
 
 
 def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, resume: bool) -> None:
-    """Refuse to resume with another dataset or configuration."""
     if not resume or not path.is_file():
         return
     try:
@@ -170,7 +169,6 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
 
 
 def _completed(stored: dict[str, Any], config: AnyTraining) -> dict[str, Any]:
-    """A stored configuration, completed with newer options."""
     try:
         return type(config).parse(stored).model_dump(mode="json")
     except ConfigError:  # another kind of model, or retired options: no resume

@@ -87,13 +87,11 @@ class Trainer(TrainingLoop):
         return RecapScorer(model, self.stage(epoch))
 
     def _begin(self) -> None:
-        """Place the curves' knots."""
         if self.model.curves is not None:
             self.model.curves.place_knots(CaseBatch(self.checkins, self.row_N))
 
     @cached_property
     def _kept(self) -> KeptFeatures | None:
-        """Features of all training cases, computed at the first step."""
         curves = self.model.curves
         return None if curves is None else KeptFeatures.of(curves, CaseBatch(self.checkins, self.row_N))
 

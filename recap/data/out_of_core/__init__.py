@@ -1,4 +1,1 @@
-"""`recap prepare` for files beyond memory: rows stay on disk, DuckDB numbers ids and sorts, users are read one by one.
-
-The rules are those of the readers and of `recap.data.cleaning`.
-"""
+"""`recap prepare` for files beyond memory: rows stay on disk, where DuckDB numbers ids and sorts."""

@@ -39,6 +39,7 @@ class OrderedRows:
 
 
 def is_installed() -> bool:
+    """Whether DuckDB is installed."""
     return find_spec("duckdb") is not None
 
 

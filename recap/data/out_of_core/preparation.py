@@ -44,7 +44,7 @@ def choose_engine(engine: str, path: Path, source_format: str) -> tuple[bool, st
     """Choose memory if the file fits, else disk, unless an engine is named.
 
     Returns:
-        Whether to prepare on disk, and a sentence that explains why not, or "".
+        Whether to prepare on disk, and advice to install DuckDB or "".
 
     Raises:
         ConfigError: the engine is unknown or cannot prepare this format.

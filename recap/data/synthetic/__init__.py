@@ -1,7 +1,4 @@
-"""Saltmere, the invented demo city: the same on every machine for one seed.
-
-``recap.data`` imports only this module of the package.
-"""
+"""Saltmere, the invented demo city: the same on every machine for one seed."""
 
 from recap.data.synthetic.basemap import build_basemap
 from recap.data.synthetic.city import PEOPLE, PINNED_SEED, build_demo_city, hash_checkins

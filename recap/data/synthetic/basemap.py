@@ -29,11 +29,11 @@ def build_basemap() -> dict[str, Any]:
     Returns:
         A dict for `json.dump`, under 300 KB: `name`, `center` [longitude, latitude], `bounds` [west, south, east,
         north] of the built-up area, `order` (layer names from the bottom up) and `layers`, a GeoJSON FeatureCollection
-        by layer name. Coordinates are degrees with 5 decimals (about a metre). The layers: `district` (polygons,
-        `name`, `kind`, `shade` 0 or 1), `park` (polygons, `name`), `airfield`, `street` (lines), `water` (polygons,
-        `name`, `kind` sea, river or lake; over the streets), `quay` (polygons of land colour), `shore` (lines around
-        the water), `ferry` (lines), `rail` (lines), `road` (lines, `name`, `rank` 1 or 2), `bridge` (lines, `name`,
-        `carries` road or rail), `label` (points, `name`, `kind` district, town, park or water).
+        by layer name. Coordinates are degrees with 5 decimals. The layers: `district` (polygons, `name`, `kind`,
+        `shade` 0 or 1), `park` (polygons, `name`), `airfield`, `street` (lines), `water` (polygons, `name`, `kind` sea,
+        river or lake; over the streets), `quay` (polygons of land colour), `shore` (lines around the water), `ferry`
+        (lines), `rail` (lines), `road` (lines, `name`, `rank` 1 or 2), `bridge` (lines, `name`, `carries` road or
+        rail), `label` (points, `name`, `kind` district, town, park or water).
     """
     layout = build_layout()
     roads = {name: smooth(line, 2) for name, line in places.ROADS.items()}
@@ -87,7 +87,6 @@ def _labels() -> list[dict[str, Any]]:
 
 
 def _spans(line: Line, river: Line) -> list[Line]:
-    """The stretches of a line over the river, a little longer on both banks."""
     dense = _dense(line)
     wet = inside(np.array(dense, dtype=np.int64), river)
     for _ in range(3):
@@ -96,7 +95,6 @@ def _spans(line: Line, river: Line) -> list[Line]:
 
 
 def _outside(line: Line, water: Line) -> list[Line]:
-    """The stretches of a shore not under other water."""
     dense = _dense(line)
     dry = ~inside(np.array(dense, dtype=np.int64), water)
     corners = set(line)

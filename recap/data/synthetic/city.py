@@ -29,8 +29,8 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
     """Simulate invented people in Saltmere for 42 weeks and return their check-ins.
 
     The model is exploration and preferential return (Song, Koren, Wang, Barabasi, Nature Physics 2010) with a gravity
-    choice, along timetables by hour and weekday. New places are first sought where others went next (`routes`). All
-    draws are whole numbers from the raw PCG64 stream, so the table is the same on every machine.
+    choice, along timetables by hour and weekday. New places are first sought where others went next (`routes`). The
+    table is the same on every machine (`draws`).
 
     Args:
         seed: decides people and venues, not the city's shape.
@@ -42,7 +42,7 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
         summer.
 
     Raises:
-        ConfigError: the seed is not a whole number from 0 to 2**32 - 1, or people not one from 1 to 3000.
+        ConfigError: the seed is not an integer in [0, 2**32), or people not one in [1, 3000].
     """
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
         raise ConfigError(f"the demo city's seed must be a whole number from 0 to {2**32 - 1}, not {seed!r}")

@@ -1,4 +1,4 @@
-"""The city's people: homes, workplaces, habits, and how eagerly they check in."""
+"""The city's people."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -43,7 +43,7 @@ class Person:
         tells: how readily visits to a category are checked in, per mille.
         shift: minutes by which weekdays run early or late.
         curiosity, circle: per cent of the usual urge to explore, and of the usual number of places known before.
-        eagerness: how readily anything is checked in, per mille. active_days: share of days with check-ins, per mille.
+        eagerness: how readily the person checks in, per mille. active_days: share of days with check-ins, per mille.
     """
 
     kind: str
@@ -85,8 +85,6 @@ def _deal(values: Sequence[_T], people: int, draws: Draws) -> list[_T]:
 
 
 class _Town:
-    """Venues by use, and the room left in each."""
-
     def __init__(self, venues: list[Venue]) -> None:
         self.at = [venue.at for venue in venues]
         self._where = np.array(self.at, dtype=np.int64)
@@ -104,7 +102,7 @@ class _Town:
         self.heart = next(district.heart for district in places.DISTRICTS if district.kind == "campus")
 
     def take(self, choices: npt.NDArray[np.int64], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
-        """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by the factor `fills`."""
+        """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by `fills`."""
         weights = self._room[choices]
         if near is not None:
             weights = weights * _NEAR.of_all(self._where[choices], near)
@@ -120,7 +118,6 @@ class _Town:
 
 
 def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Draws) -> Person:
-    """One person: home, workplace, habits."""
     visiting = kind == "visitor"
     if visiting:
         home = town.take(town.hotels, draws)
@@ -183,7 +180,6 @@ def _in_town(venue: Venue) -> bool:
 
 
 def _some(choices: npt.NDArray[np.int64], fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """The choices that fit, or all if none does."""
     fitting = choices[fit[choices]]
     return fitting if len(fitting) else choices
 

@@ -49,6 +49,8 @@ class District(NamedTuple):
 
 
 class Hub(NamedTuple):
+    """A station or stop."""
+
     name: str
     category: str
     at: Point

@@ -1,8 +1,7 @@
 """Shared routes: people who pass the same middle go on to the same places.
 
-Whoever seeks a new place first follows others: from here to a middle, and from the middle on. Others are the people who
-lived before, and only their check-ins count. Real check-ins have such routes: a user's new places lie within two hops
-more often than popularity and distance explain.
+A person who seeks a new place first follows the check-ins of people simulated before: from here to a middle, and on
+from there. Real check-ins have such routes too.
 """
 
 from collections import defaultdict

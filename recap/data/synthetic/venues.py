@@ -40,7 +40,7 @@ class Venue(NamedTuple):
 
 
 def build_venues(seed: int, people: int) -> list[Venue]:
-    """Place the venues for this many people; hubs and the parks on the map come first."""
+    """Place the venues for this many people, hubs and mapped parks first."""
     draws = Draws(seed, 1)
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(places.DISTRICTS, layout.sites, strict=True)]
@@ -78,7 +78,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
 
 
 def _site_weights(district: places.District, sites: Line) -> list[int]:
-    """Running sums of the sites' weights, which fall with the distance from the district's heart."""
+    """Running sums of weights that fall with the distance from the district's heart."""
     total = 0
     sums: list[int] = []
     for x, y in sites:
@@ -102,7 +102,6 @@ def _park_sites(layout: Layout) -> dict[str, Line]:
 
 
 def _beach_sites(layout: Layout) -> Line:
-    """Points just inland of the coast near the city."""
     near = [(x, y + 90) for x, y in layout.coast if -22_000 < x < 19_000]
     dry = dry_shore(np.array(near, dtype=np.int64), layout)
     return [point for point, ok in zip(near, dry.tolist(), strict=True) if ok]
@@ -122,7 +121,7 @@ def _nearest(at: Point) -> places.District:
 
 
 def _draw_name(category: str, district: str, taken: set[str], draws: Draws) -> str:
-    """A new venue name from names.toml; it is added to `taken`."""
+    """A new venue name, added to `taken`."""
     patterns = _NAMES["patterns"][category]
     for attempt in range(200):
         name = str(patterns[draws.below(len(patterns))]).format(

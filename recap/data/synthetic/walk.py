@@ -44,6 +44,8 @@ _ANY: Final = -1  # key of a place's visits on any errand; also: nowhere yet tod
 
 
 class City:
+    """Venues, arranged for quick choices."""
+
     def __init__(self, venues: list[Venue]) -> None:
         self.at = [venue.at for venue in venues]
         self.category = [venue.category for venue in venues]
@@ -94,7 +96,7 @@ class Life:
         self._settle_in()
 
     def _settle_in(self) -> None:
-        """Remember places known before the record begins, around home and work."""
+        """Remember places known before the record begins."""
         person, draws = self.person, self.draws
         for number, errand in enumerate(self.errands):
             group = self._groups[number]
@@ -142,7 +144,6 @@ class Life:
             memory[key] = memory.get(key, 0) + times
 
     def _choose(self, number: int, weekday: int, hour: int, here: int) -> int | None:
-        """The venue of an errand: the person's own, a known one, or a new one."""
         errand, person, draws = self.errands[number], self.person, self.draws
         if self._own[number] >= 0:
             return self._own[number]

@@ -1,4 +1,4 @@
-"""Choose GPUs for a run: by UUID and free memory, several small runs on one."""
+"""Choose GPUs for a run by free memory; small runs share one."""
 
 import platform
 from collections.abc import Callable, Iterable
@@ -100,7 +100,7 @@ def allocate_device(
     """A device for the run; None while it has to wait.
 
     Args:
-        busy: states of the runs that have a device.
+        busy: states of runs with a device.
 
     Raises:
         RecapError: the run needs GPUs this machine does not have.
@@ -127,4 +127,5 @@ def allocate_device(
 
 
 def cpu_name() -> str:
+    """The processor's name."""
     return f"CPU ({platform.machine()})"

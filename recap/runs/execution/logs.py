@@ -1,4 +1,4 @@
-"""A run's log as text: all of it, its end, or as it grows."""
+"""A run's log as text."""
 
 import codecs
 import time
@@ -33,11 +33,7 @@ def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
 
 
 def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterator[str]:
-    """Yield text after byte ``offset``, until the run is over.
-
-    Args:
-        wait: called between two looks.
-    """
+    """Yield text after byte ``offset``, until the run is over."""
     store = RunStore(run.path.parent)
     looked = time.monotonic()
     decoder = _decoder()

@@ -20,11 +20,7 @@ STOP_RANKS: Final = ".stop"
 
 
 class ProgressWriter:
-    """Writes `progress.json`: time, step and loss.
-
-    Args:
-        attempt: number of the run's start.
-    """
+    """Writes `progress.json`: time, step and loss."""
 
     def __init__(self, run: RunFolder, attempt: int, process: ProcessIdentity) -> None:
         self._path: Path = run.path / PROGRESS

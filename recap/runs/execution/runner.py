@@ -153,6 +153,7 @@ def _fail(run: RunFolder, error: Exception) -> None:
 
 
 def main(arguments: list[str]) -> int:
+    """Serve a runs folder."""
     try:
         runner = Runner(RunStore(Path(arguments[0])))
         signal.signal(signal.SIGTERM, runner.end)

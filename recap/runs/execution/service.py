@@ -21,10 +21,7 @@ RUNNER_LOG: Final = ".runner.log"
 
 
 def ensure_runner(store: RunStore) -> bool:
-    """Start a runner if runs wait for one and none works; returns whether one was started.
-
-    Every command and the app call it, so a killed runner comes back.
-    """
+    """Start a runner if runs wait and none works; returns whether it did."""
     if store.read_only or not _active(store):
         return False
     lock = FileLock(store.folder / RUNNER_LOCK)

@@ -136,12 +136,12 @@ def lower_priority(nice: int) -> list[str]:
 
 
 def worker_command(run: RunFolder, attempt: int) -> list[str]:
-    """The command that trains a run, here and on a cluster."""
+    """The command that trains a run."""
     return [sys.executable, "-P", "-m", "recap.runs.execution.worker", str(run.path), str(attempt)]
 
 
 def worker_environment(run: RunFolder, lease: Lease, threads: int | None) -> dict[str, str]:
-    """The training's environment: GPUs by UUID, threads, unbuffered log."""
+    """The training's environment variables."""
     environment = os.environ | {
         "CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids),
         "PYTHONUNBUFFERED": "1",

@@ -34,9 +34,6 @@ def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -
     """Write once the metrics of both counting baselines on the run's validation cases, the reference lines of its
     curves.
 
-    Args:
-        most: number of sampled cases (`draw_cases`); None takes all.
-
     Raises:
         OSError: the disk refused.
     """
@@ -109,11 +106,7 @@ def train_run(
 
 
 def load_dataset(spec: RunSpec) -> Dataset:
-    """The dataset a run was queued for.
-
-    Raises:
-        DatasetError: missing, or changed since.
-    """
+    """The run's dataset; raises DatasetError if it is missing or has changed."""
     dataset = Dataset.load(Path(spec.dataset))
     if dataset.hash != spec.dataset_hash:
         raise DatasetError(

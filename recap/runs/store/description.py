@@ -1,4 +1,4 @@
-"""Description of a run for commands and views; a damaged folder is described, never hidden."""
+"""Descriptions of runs, also of damaged folders."""
 
 from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder

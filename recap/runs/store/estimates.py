@@ -15,13 +15,12 @@ _LEAST_SPREAD = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated time and memory of a run.
+    """Estimated time and memory of a run; ``basis`` explains them.
 
     Attributes:
         seconds: of training with validation; None if no run was measured yet.
         spread_seconds: plus or minus.
         bytes: of memory (of the GPU, or of the process on a CPU); None if unknown.
-        basis: a sentence on what the numbers rest on.
     """
 
     seconds: float | None
@@ -120,7 +119,6 @@ def _measurements(store: RunStore, spec: RunSpec, config: AnyTraining, device_ki
 
 
 def _shape(config: AnyTraining) -> object:
-    """Parts of a configuration that determine an epoch's time."""
     if not isinstance(config, TrainConfig):
         return config.model_dump(exclude={"epochs", "seed", "learning_rate", "weight_decay", "decay_epochs"})
     model = config.model.model_dump(exclude={"prior", "dropout", "embedding_dropout", "output_dropout"})

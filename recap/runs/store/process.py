@@ -26,7 +26,6 @@ class ProcessIdentity(Config):
 
     @classmethod
     def of(cls, pid: int) -> "ProcessIdentity | None":
-        """The identity of a live process; None if there is none with this pid."""
         start_time = _start_time(pid)
         if start_time is None:
             return None

@@ -31,11 +31,7 @@ _LOCK_SECONDS: Final = 30.0
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run on disk.
-
-    Attributes:
-        path: ``<runs>/<number>``.
-    """
+    """A run on disk, in ``<runs>/<number>``."""
 
     path: Path
 

@@ -19,16 +19,11 @@ _LAST_NUMBER: Final = ".last_number"
 
 
 class ReadOnlyError(RecapError):
-    """A change asked of a store that only shows runs."""
+    """A change to a read-only store."""
 
 
 class RunStore:
-    """The runs under one folder.
-
-    Args:
-        folder: has one folder for each run, named by its number.
-        read_only: refuse all changes.
-    """
+    """The runs under one folder, each in a folder named by its number."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only = folder, read_only
@@ -39,7 +34,6 @@ class RunStore:
         return cls(user_subfolder("runs"), read_only=read_only)
 
     def runs(self) -> list[RunFolder]:
-        """All runs by number."""
         if not self.folder.is_dir():
             return []
         names = [entry.name for entry in self.folder.iterdir() if entry.name.isdecimal() and not entry.is_symlink()]

@@ -46,7 +46,7 @@ class RunSettings(Config):
 
 
 def read_settings(runs_folder: Path) -> RunSettings:
-    """The settings of a runs folder.
+    """A runs folder's settings; the defaults without a file.
 
     Raises:
         RecapError: the file is damaged or holds an unknown field.

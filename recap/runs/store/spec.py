@@ -42,7 +42,7 @@ class RunSpec(VersionedConfig):
         return {key: value for key, value in values.items() if key not in ("snapshots", "sweep", "parent")}
 
     def train_config(self) -> AnyTraining:
-        """The configuration of the training.
+        """The training's configuration.
 
         Raises:
             ConfigError: an unknown preset or field, or a refused value.
@@ -54,7 +54,6 @@ class RunSpec(VersionedConfig):
 
     @property
     def title(self) -> str:
-        """Preset, overrides and seed in words."""
         return ", ".join([preset_title(self.preset), *self.overrides, f"seed {self.seed}"])
 
 

@@ -55,5 +55,5 @@ class RunState(VersionedConfig):
 
 
 def now() -> str:
-    """The time as states record it."""
+    """The current time, as states record it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

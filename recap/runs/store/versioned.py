@@ -17,9 +17,6 @@ class VersionedConfig(Config):
     def from_json(cls, values: dict[str, Any], where: str) -> Self:
         """Validate a file's content.
 
-        Args:
-            where: the file, for messages.
-
         Raises:
             FormatVersionError: written by a newer version.
             ConfigError: a field is missing, unknown or out of range.
