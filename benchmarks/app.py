@@ -1,29 +1,27 @@
 """Measure the app at its server: first view, every other view, step, filter, switch and other case, for many visitors.
 
-Clients speak Streamlit's own protocol over loopback, without a browser: a time is from the click to the end of the
-script run, with everything the page needs received. One JSON line: medians, 95th percentiles, versions, hardware.
-With ``--against`` another checkout of the repository is measured in turns with this one: before and after in one run.
+Clients speak Streamlit's protocol over loopback, without a browser. A time goes from the click to the end of the script
+run, with all data received. Prints one JSON line: medians, 95th percentiles, versions, hardware. ``--against`` measures
+another checkout in turns with this one.
 
-Two manners of visiting, told apart in the result:
+Two kinds of visits:
 
-- ``people``: they come within ``--span`` seconds at random, and look at every new answer (a view, a filtered list, a
-  switch's effect, another case) for ``--pause`` seconds before they act again, half to one and a half times as long;
-  only between two steps of a walk is it half a second. Five seconds are short for a page of charts and a sentence.
-- ``stampede`` (with ``--stampede``): nobody looks, and all press in the same instant, each action again. No classroom
-  does this; it says how much work there is, since one Python process serves one script at a time.
+- ``people`` come within ``--span`` seconds at random. They look at every new answer for about ``--pause`` seconds
+  before they act again, and for half a second between two steps of a walk.
+- ``stampede`` (with ``--stampede``): all act in the same instant. This measures the total work, since one Python
+  process serves one script at a time.
 
-An answer may take as long as it likes; ``--limit`` ends a round after so many seconds. What was answered by then is
-summed up, and ``unfinished`` says which actions were still waited for, and for how long. On standard error one reads
-which answers take longer than ten seconds while they do.
+``--limit`` ends a round after this many seconds; ``unfinished`` then lists the actions without an answer. Answers that
+take longer than ten seconds are reported on standard error.
 
-Each visitor has cases of their own, none twice in a run, so that nobody's explanation is ready because of a neighbour.
+Each visitor has other cases, so no explanation is already cached.
 
     python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
 
-Large data: ``--draw 1_400_000`` makes that many synthetic check-ins (`benchmarks/scale.py`) into a dataset and an
-untrained checkpoint under ``--folder``, once, and measures on them; 1,400,000 give 40,000 places and 35,000 test
-cases, 33,278,683 give a million places. ``--home`` keeps the user's folder from run to run, and so the records: without
-it, or the first time, Overview is measured on draws while the app ranks the other cases.
+Large data: ``--draw 1_400_000`` makes a dataset of that many synthetic check-ins (`benchmarks/scale.py`) and an
+untrained checkpoint under ``--folder``, once. 1,400,000 give 40,000 places and 35,000 test cases; 33,278,683 give a
+million places. ``--home`` keeps the user's folder with its records: without it, Overview is measured on samples while
+the app ranks the other cases.
 """
 
 import argparse
@@ -77,7 +75,7 @@ STEP_PAUSE = 0.5
 
 
 class Client:
-    """One visitor: remembers what the page holds, presses buttons, waits for the end of the script."""
+    """One visitor: knows the page's widgets, presses buttons, waits for the end of the script."""
 
     def __init__(self, socket: ClientConnection) -> None:
         self.socket = socket
@@ -90,7 +88,7 @@ class Client:
         self.waits_for: tuple[str, float] | None = None
 
     async def open(self, page: str, query: str) -> float:
-        """Open a view; seconds until its script has finished."""
+        """Open a view; returns seconds until its script has finished."""
         message = BackMsg()
         message.rerun_script.page_name = page
         message.rerun_script.query_string = query
@@ -99,7 +97,7 @@ class Client:
         return await self._run(message)
 
     async def press(self, key: str) -> float:
-        """Press a button by its key; seconds until the script, or the button's fragment, has finished."""
+        """Press a button by its key; returns seconds until the script or fragment has finished."""
         widget, fragment = self.buttons[key]
         message, state = self._rerun(fragment)
         state.id = widget
@@ -107,7 +105,7 @@ class Client:
         return await self._run(message)
 
     async def choose(self, key: str, values: list[str]) -> float:
-        """Choose pills by their words; seconds as above."""
+        """Choose pills by their labels; returns seconds."""
         widget, fragment, _ = self.widgets[key]
         message, state = self._rerun(fragment)
         state.id = widget
@@ -115,7 +113,7 @@ class Client:
         return await self._run(message)
 
     async def enter(self, key: str, number: int) -> float:
-        """Type a number into a field, or into a list that takes one; seconds as above."""
+        """Type a number into a field or a list; returns seconds."""
         widget, fragment, options = self.widgets[key]
         message, state = self._rerun(fragment)
         state.id = widget
@@ -126,11 +124,10 @@ class Client:
         return await self._run(message)
 
     def pills(self, key: str) -> list[str]:
-        """The words of all pills of a key."""
         return self.widgets[key][2]
 
     def _rerun(self, fragment: str) -> tuple[BackMsg, WidgetState]:
-        """A run of the open page, as a browser asks for it, and the place for the widget that changed."""
+        """A request to rerun the open page, and its state of the changed widget."""
         message = BackMsg()
         message.rerun_script.page_script_hash = self.page
         message.rerun_script.query_string = self.query
@@ -184,7 +181,7 @@ class Client:
 
 
 class Pace:
-    """When a visitor acts: as people do, or all in the same instant."""
+    """When a visitor acts."""
 
     def __init__(self, arguments: argparse.Namespace, number: int, together: asyncio.Barrier | None) -> None:
         self.together = together
@@ -193,7 +190,7 @@ class Pace:
         self.is_first = True
 
     async def look(self, pause: float | None = None) -> None:
-        """What passes before the next action: at first the time until the visitor comes, then a look at the page."""
+        """Wait before the next action: first for the visitor's arrival, then for a look at the page."""
         if self.together is not None:
             await self.together.wait()
         elif self.is_first:
@@ -208,8 +205,8 @@ class Visit:
     """One client's round.
 
     Attributes:
-        times: seconds of every action that was answered.
-        waits_for: the action that is not, and since when.
+        times: seconds of every answered action.
+        waits_for: the unanswered action, and its start.
     """
 
     def __init__(self) -> None:
@@ -257,9 +254,9 @@ class Visit:
 async def measure(
     url: str, server: psutil.Process, clients: int, arguments: argparse.Namespace, cases: Iterator[int], stampede: bool
 ) -> dict[str, Any]:
-    """Many clients; medians and 95th percentiles of all their times in milliseconds.
+    """Medians and 95th percentiles of many clients' times in milliseconds.
 
-    The server's processor time per request is there because it does not depend on how busy the machine is.
+    The server's processor time per request does not depend on the machine's load.
     """
     before, started = sum(server.cpu_times()[:2]), time.perf_counter()
     together = asyncio.Barrier(clients) if stampede else None
@@ -276,7 +273,7 @@ async def measure(
         task.cancel()
     await asyncio.gather(*going_on, return_exceptions=True)
     for task in ended:
-        task.result()  # an action that failed is told, not left out
+        task.result()  # raise if an action failed
     names = list(dict.fromkeys(name for visit in visits for name in visit.times))
     merged = {name: [value for visit in visits for value in visit.times[name]] for name in names}
     kilobytes = statistics.median(merged.pop("step_kilobytes") or [0.0])
@@ -292,14 +289,13 @@ async def measure(
 
 
 def summary(seconds: list[float]) -> dict[str, float]:
-    """Median and 95th percentile in milliseconds."""
     ordered = sorted(seconds)
     p95 = ordered[min(int(0.95 * len(ordered)), len(ordered) - 1)]
     return {"n": len(ordered), "median_ms": round(1000 * statistics.median(ordered), 1), "p95_ms": round(1000 * p95, 1)}
 
 
 def start(arguments: argparse.Namespace, checkout: Path, home: str) -> tuple["subprocess.Popen[bytes]", str, float]:
-    """Start a checkout's app; returns the process, its address and the seconds until it answers."""
+    """Start a checkout's app; returns process, address and seconds until it answers."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -323,7 +319,7 @@ def start(arguments: argparse.Namespace, checkout: Path, home: str) -> tuple["su
 
 
 def measure_all(arguments: argparse.Namespace, servers: ExitStack) -> dict[str, dict[str, Any]]:
-    """Every number of clients for every checkout; the checkouts take turns, so that both meet the same load."""
+    """Measure every number of clients; checkouts take turns, so both meet the same load."""
     checkouts = {"here": ROOT} | ({"against": arguments.against.resolve()} if arguments.against else {})
     result: dict[str, dict[str, Any]] = {}
     running = {}
@@ -355,9 +351,8 @@ def measure_all(arguments: argparse.Namespace, servers: ExitStack) -> dict[str, 
 
 
 async def first_round(url: str, server: psutil.Process) -> tuple[dict[str, tuple[float, float]], int]:
-    """Open every view once, so that model and tables are there; seconds and the server's processor seconds of each.
-
-    Explain is opened twice, on two cases: the second needs no more than a new case does. Also how many cases there are.
+    """Open every view once, Explain on two cases. Returns wall and server processor seconds of each, and the number of
+    cases.
     """
     took = {}
     async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
@@ -372,7 +367,7 @@ async def first_round(url: str, server: psutil.Process) -> tuple[dict[str, tuple
 
 
 def peak_gb(process: psutil.Process) -> float:
-    """The server's largest resident memory so far, in GB; where the system does not say, the present one."""
+    """The server's peak resident memory in GB, or its current one if unknown."""
     try:
         status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
         return int(status.split("VmHWM:")[1].split()[0]) / (1 << 20)
@@ -381,9 +376,9 @@ def peak_gb(process: psutil.Process) -> float:
 
 
 def make_city(count: int, folder: Path) -> tuple[Path, Path]:
-    """A dataset of so many synthetic check-ins and a checkpoint, made unless they are there.
+    """A dataset of ``count`` synthetic check-ins and a checkpoint, made if missing.
 
-    The model has the paper's sizes, every part acts, and it is as it is before its first step: to score costs the same.
+    The model has the paper's sizes and is untrained, which costs the same to score.
     """
     folder.mkdir(parents=True, exist_ok=True)
     raw, data, checkpoint = (folder / f"{count}.{kind}" for kind in ("parquet", "dataset", "checkpoint"))
@@ -399,17 +394,15 @@ def make_city(count: int, folder: Path) -> tuple[Path, Path]:
 
 
 def end(server: "subprocess.Popen[bytes]") -> None:
-    """Stop a server."""
     server.terminate()
     try:
         server.wait(timeout=20)
-    except subprocess.TimeoutExpired:  # it gives back many GB, on a busy machine
+    except subprocess.TimeoutExpired:  # it frees many GB
         server.kill()
         server.wait()
 
 
 def main() -> None:
-    """Measure and print one JSON line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--checkpoint", type=Path)

@@ -1,11 +1,10 @@
 """Measure every view as one visitor meets it, in a real browser: how high it is, how many words, how soon it is there.
 
-For each view a JSON line, and at the end a table of all: the page's height in a window of 1440 x 900; the words on that
-first screen, without tables, navigation, controls and what is written in pictures; where the first picture lies;
-whether 800 pixels are wide enough; seconds until the headline and until the first picture are painted, ``cold``
-(nothing in the browser's cache) and ``warm`` (opened again); and on pages of one case ``other_case_s``, until the next
-one's headline. With ``--against`` the same of another checkout, in turns of the same run: both under one load, so that
-the ratios hold on a busy machine too. A view that fails is named, and the others go on.
+Prints a JSON line for each view and a table of all: the page's height in a window of 1440 x 900; the words on the first
+screen, without tables, navigation, controls and pictures; the position of the first picture; whether 800 pixels are
+wide enough; seconds until headline and first picture are painted, ``cold`` (empty browser cache) and ``warm`` (opened
+again); and on pages of one case ``other_case_s``, until the next case's headline. ``--against`` measures another
+checkout in turns, so ratios also hold on a busy machine.
 
     python benchmarks/browser.py [--against CHECKOUT] [--data DIR --checkpoint DIR] [--views walk explain]
 """
@@ -119,7 +118,7 @@ OTHER: Final = """
 
 @contextmanager
 def serving(checkout: Path, options: list[str]) -> Iterator[str]:
-    """A server of a checkout with an empty folder of its user."""
+    """A server of a checkout with an empty user folder."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -145,7 +144,7 @@ def serving(checkout: Path, options: list[str]) -> Iterator[str]:
 
 
 def open_view(page: Page, address: str) -> dict[str, float | None]:
-    """Load an address: seconds from the request to headline and first picture."""
+    """Load an address; returns seconds from the request to headline and first picture."""
     page.goto(address, wait_until="commit")
     page.wait_for_function("window.firstSeen?.settled", timeout=PATIENCE_S * 1000)
     seen = page.evaluate("window.firstSeen")
@@ -155,7 +154,7 @@ def open_view(page: Page, address: str) -> dict[str, float | None]:
 
 
 def other_case(page: Page, number: int) -> float | None:
-    """Seconds from the key that asks for another case to its headline; None where the page has none."""
+    """Seconds from the key press for another case to its headline; None if the page has none."""
     field = page.locator(".st-key-explained_case input")
     if field.count():
         field.fill(str(number))
@@ -205,7 +204,7 @@ def measure_view(browser: Browser, view: str, urls: dict[str, str], repeats: int
 
 
 def print_table(measured: list[dict[str, dict[str, Any]]]) -> None:
-    """This checkout's numbers, the other one's, and their ratio; opened again unless it says cold."""
+    """This checkout's numbers, the other's, and their ratio, warm unless named cold."""
     numbers = (
         ("height", lambda line: line["height_px"]),
         ("words", lambda line: line["words"]),
@@ -226,13 +225,12 @@ def print_table(measured: list[dict[str, dict[str, Any]]]) -> None:
 
 
 def median(values: list[float | None]) -> float | None:
-    """Of the known ones, in milliseconds' steps; None without any."""
+    """Of the known values, rounded to milliseconds; None without any."""
     known = [value for value in values if value is not None]
     return round(statistics.median(known), 3) if known else None
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--against", type=Path, help="another checkout, measured in turns with this one")
     parser.add_argument("--data", type=Path)

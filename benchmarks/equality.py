@@ -56,7 +56,7 @@ typer.Typer.__call__ = lambda app, *_, **__: print(json.dumps(dict(walk(get_comm
 
 
 class Product:
-    """The `recap` command of a checkout; ``kept`` gets what it says, ``work`` its files, ``places`` fills in braces."""
+    """The `recap` command of a checkout; ``kept`` gets its output, ``work`` its files, ``places`` fills in braces."""
 
     def __init__(self, checkout: Path, kept: Path, work: Path) -> None:
         self.kept, self.work, self.home = kept, work, work / "home"
@@ -93,7 +93,7 @@ class Product:
         return json.loads(self.python(self.entry, *spelt, *extra, "--json"))
 
     def wait(self, run: str, state: str) -> None:
-        """Until a background run is in a state; one that is over comes to no other."""
+        """Wait until a background run is in a state; exit if it ended in another."""
         deadline = time.monotonic() + WAIT_SECONDS
         while (now := self.ask(f"runs show {run}"))["state"] != state:
             if now["state"] in ("finished", "failed", "lost") or time.monotonic() > deadline:
@@ -101,22 +101,20 @@ class Product:
             time.sleep(0.5)
 
     def keep_json(self, name: str, payload: Any) -> None:
-        """Keep a value as NAME.json."""
         text = json.dumps(payload, indent=1, ensure_ascii=False)
         (self.kept / f"{name}.json").write_text(text + "\n", encoding="utf-8")
 
     def keep_checkpoint(self, name: str, folder: Path) -> None:
-        """Keep weights, manifest and summary."""
         for weights in ("model", "best_overall"):
             file = folder / f"{weights}.safetensors"
-            # Where the best of all epochs is the kept one, its weights need not lie there twice.
+            # The best of all epochs may be the kept one: then there is one file.
             source = file if file.is_file() else folder / "model.safetensors"
             shutil.copyfile(source, self.kept / f"{name}-{weights}.safetensors")
         for part in ("checkpoint", "summary"):
             self.keep_json(f"{name}-{part}", json.loads((folder / f"{part}.json").read_text(encoding="utf-8")))
 
     def keep_cache(self, labels: dict[str, Path]) -> None:
-        """Keep the tables of the user's cache under names in which a checkpoint's label stands for its hash."""
+        """Keep the tables of the user's cache; in names, labels replace checkpoint hashes."""
         sums = {label: (folder / "SHA256SUMS").read_bytes() for label, folder in labels.items()}
         for file in sorted((self.home / "cache").rglob("*.parquet")):
             name = file.name
@@ -125,7 +123,6 @@ class Product:
             shutil.copyfile(file, self.kept / f"cache-{name}")
 
     def python(self, code: str, *arguments: str) -> str:
-        """What the checkout's Python prints."""
         command = [sys.executable, "-P", "-c", code, *arguments]
         done = subprocess.run(  # noqa: S603 # an argument list of our own words
             command, env=self.environment, cwd=self.work / "elsewhere", capture_output=True, text=True
@@ -145,7 +142,7 @@ def keep_demo(recap: Product, bundle: Path) -> None:
     (work / "equality.toml").write_text(experiment, encoding="utf-8")
     todo = COMMANDS["demo"]
     recap.keep_json("commands", json.loads(recap.python(LIST_COMMANDS + recap.entry)))
-    recap.run_all(todo["submit"])  # they train while the rest goes on
+    recap.run_all(todo["submit"])  # they train meanwhile
     recap.run_all(todo["data"] | COMMANDS["counters"] | todo["models"])
     records = pq.read_table(recap.kept / "evaluate-demo.parquet", columns=["case", "rank", "target"])
     hits = records.filter(pc.field("rank") <= 3).to_pylist()[:4]
@@ -198,12 +195,12 @@ def keep_nyc(recap: Product, raw: Path, checkpoint: Path | None) -> None:
 
 
 def spread(number: int, wanted: int) -> str:
-    """Case numbers spread evenly from the first to the last, with commas."""
+    """Evenly spread case numbers, with commas."""
     return ",".join(str(case) for case in np.unique(np.linspace(0, number - 1, wanted).astype(int)))
 
 
 def write_raw(dataset: Path, folder: Path) -> str:
-    """The city's check-ins as a Foursquare file and as a table of one's own; returns what the latter's columns are."""
+    """Write the city's check-ins as a Foursquare file and as an own table; returns the latter's column mapping."""
     folder.mkdir()
     tables = {name: pq.read_table(dataset / f"{name}.parquet").to_pandas() for name in ("checkins", "pois", "users")}
     rows = tables["checkins"].join(tables["pois"], on="poi").join(tables["users"], on="user").sort_values("source_row")
@@ -216,7 +213,7 @@ def write_raw(dataset: Path, folder: Path) -> str:
 
 
 def keep(options: argparse.Namespace) -> int:
-    """Run the product and keep what it says; demo city and NYC beside each other, each on one thread."""
+    """Run the commands and keep their output; demo city and NYC run in parallel, each on one thread."""
     folder, checkout = options.folder.absolute(), options.checkout.absolute()
     if not (checkout / "pyproject.toml").is_file():
         sys.exit(f"equality: {checkout} holds no pyproject.toml; start it in a checkout, or name one with --checkout")
@@ -283,7 +280,7 @@ def compare(options: argparse.Namespace) -> int:
 
 
 def read_kept(folder: Path) -> dict[str, str]:
-    """What the texts of a folder are to be read as; the longest folder first."""
+    """Replacements in the texts of a folder; the longest folder first."""
     try:
         replaced: dict[str, str] = json.loads((folder / "kept.json").read_text(encoding="utf-8"))["replaced"]
     except (OSError, ValueError, KeyError):
@@ -292,7 +289,7 @@ def read_kept(folder: Path) -> dict[str, str]:
 
 
 def read_json(file: Path, replaced: dict[str, str]) -> Any:
-    """A kept value, its folders named."""
+    """A kept value with replaced folders."""
     text = file.read_text(encoding="utf-8")
     for path, name in replaced.items():
         text = text.replace(path, name)
@@ -324,7 +321,7 @@ def leaves(value: Any, address: str) -> Iterator[tuple[str, Any]]:
 
 
 def table_differences(before: Path, after: Path, counted: dict[str, int]) -> Iterator[str]:
-    """Columns that are not in both or differ, with the first row that does; then what the files say of themselves."""
+    """Columns that are not in both or differ, with the first differing row; then metadata."""
     sides = [pq.read_table(path) for path in (before, after)]
     if sides[0].num_rows != sides[1].num_rows:
         yield f"{sides[0].num_rows} rows became {sides[1].num_rows}"
@@ -347,7 +344,7 @@ def table_differences(before: Path, after: Path, counted: dict[str, int]) -> Ite
                 values = " became ".join(pairs[rows[0]])
                 yield f"column {name}: {len(rows)} of {len(pairs)} rows differ, first row {rows[0]}: {values}"
     said = [{k.decode(): v.decode() for k, v in (side.schema.metadata or {}).items()} for side in sides]
-    for key in sorted({*said[0], *said[1]} - {"pandas", "checkpoint_hash"}):  # pandas notes its version there
+    for key in sorted({*said[0], *said[1]} - {"pandas", "checkpoint_hash"}):  # pandas writes its version there
         counted["json_values"] += 1
         if said[0].get(key) != said[1].get(key):
             yield f"metadata {key}: {said[0].get(key)!r} became {said[1].get(key)!r}"
@@ -373,7 +370,6 @@ def tensor_differences(before: Path, after: Path, counted: dict[str, int]) -> It
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Parse and do."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     keeping = commands.add_parser("keep", help="run the commands of a checkout and keep what they say")

@@ -33,7 +33,6 @@ from recap.predictor import Predictor
 
 
 def main() -> None:
-    """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("checkpoint", type=Path)
     parser.add_argument("--data", type=Path, required=True)
@@ -46,12 +45,12 @@ def main() -> None:
     predictor = Predictor.load(arguments.checkpoint, arguments.data)
     generator = np.random.default_rng(arguments.seed)
     numbers = generator.choice(len(predictor.cases), min(arguments.cases, len(predictor.cases)), replace=False).tolist()
-    explain_case(predictor, numbers[0])  # builds what is built once
+    explain_case(predictor, numbers[0])  # warm up
     report = Reporter(predictor)
     report.timed("contributions_paths_sentences", numbers, lambda n: explain_case(predictor, n, counterfactuals=False))
     report.timed("full_object", numbers, lambda n: explain_case(predictor, n))
     table = ablations_timed(report, predictor)
-    seeds = dict.fromkeys(range(1, 5), table)  # their numbers play no role here
+    seeds = dict.fromkeys(range(1, 5), table)  # any numbers will do
     report.timed("case_with_checks", numbers, lambda n: explain_case(predictor, n, checks=True, seeds=seeds))
     report.timed("checks_alone", numbers, lambda n: check_rows(build_edited_case(predictor, n), seeds))
     edits = {number: random_edit(predictor, number, generator) for number in numbers}
@@ -64,7 +63,7 @@ def main() -> None:
 
 
 def ablations_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
-    """The table of ablations, made whole; its progress is counted."""
+    """Time the whole table of ablations and count its progress reports."""
     told: list[int] = []
     started = time.perf_counter(), time.process_time()
     table = case_ablations(
@@ -81,7 +80,7 @@ def ablations_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
 
 
 class Reporter:
-    """Prints JSON lines with what decides the numbers."""
+    """Prints JSON lines with load, versions and hardware."""
 
     def __init__(self, predictor: Predictor) -> None:
         self.common: dict[str, Any] = {
@@ -95,7 +94,6 @@ class Reporter:
         }
 
     def line(self, measure: str, **values: Any) -> None:
-        """One measure."""
         load = {"load_1min": round(os.getloadavg()[0], 2)}
         print(json.dumps({"measure": measure, **values, **load, **self.common}), flush=True)
 

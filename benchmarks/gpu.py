@@ -49,14 +49,14 @@ METRICS: Final = ("n", "hr1", "hr20", "ndcg20", "mrr")
 
 
 def new_trainer(dataset: Dataset, config: AnyTraining, folder: str, device: torch.device) -> TrainingLoop:
-    """A training at the beginning of its last epoch, with fresh weights."""
+    """A training at the start of its last epoch, with fresh weights."""
     trainer = build_trainer(dataset, config, Path(tempfile.mkdtemp(dir=folder)), device)
     trainer.begin_at(config.epochs)
     return trainer
 
 
 def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
-    """Seconds of an epoch from as many steps as fit into the time, and the card's memory."""
+    """Seconds of an epoch, extrapolated from timed steps, and the card's memory."""
     device, total = trainer.device, trainer.steps_per_epoch
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
@@ -73,9 +73,8 @@ def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
 
 
 def measure_equality(dataset: Dataset, config: AnyTraining, on_card: TrainingLoop, folder: str, cases: int) -> Any:
-    """How far the card's scores lie from the processor's, with the same weights; ranks in float64.
-
-    Without a card the processor is compared with itself: that shows that the comparison runs, no more.
+    """Compare scores and float64 ranks of card and processor with the same weights. Without a card the processor is
+    compared with itself.
     """
     on_processor = new_trainer(dataset, config, folder, torch.device("cpu"))
     weights = {name: tensor.cpu() for name, tensor in on_card.model.state_dict().items()}
@@ -99,7 +98,7 @@ def measure_equality(dataset: Dataset, config: AnyTraining, on_card: TrainingLoo
 
 
 def measure(dataset: Dataset, name: str, device: torch.device, seconds: float, cases: int) -> dict[str, Any]:
-    """One configuration: its speed as it is and the fast ways, its memory, its equality."""
+    """Speed, memory and equality of one configuration."""
     config = training_preset(name)
     ways: dict[str, dict[str, Any]] = {"as it is": {}}
     if isinstance(config, TrainConfig):
@@ -129,7 +128,7 @@ def measure(dataset: Dataset, name: str, device: torch.device, seconds: float, c
 def train_whole(
     dataset: Dataset, name: str, device: torch.device, cpu_runs: Mapping[str, Path], epochs: int | None
 ) -> dict[str, Any]:
-    """A training from beginning to end in the fastest way, with the kept epoch's test metrics beside a processor's."""
+    """A whole training in the fastest way, with test metrics next to a processor's."""
     config = training_preset(name)
     if isinstance(config, TrainConfig) and device.type == "cuda":
         config = config.parse(config.model_dump() | FASTEST)
@@ -181,12 +180,10 @@ def resume_on_cpu(dataset: Dataset, name: str, device: torch.device) -> dict[str
 
 
 def small_city(people: int) -> Dataset:
-    """A synthetic city where no dataset is named."""
     return prepare_dataset(build_demo_city(people=people), DataConfig(), name="city", source_format="synthetic")
 
 
 def hardware(device: torch.device) -> dict[str, Any]:
-    """What it ran on."""
     if device.type != "cuda":
         return {"card": NOT_MEASURED, "threads": torch.get_num_threads()}
     properties = torch.cuda.get_device_properties(device)
@@ -199,7 +196,6 @@ def hardware(device: torch.device) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Measure everything that is asked for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", type=Path, nargs="?")
     parser.add_argument("--device", default="auto")
@@ -232,7 +228,7 @@ def main() -> None:
     }
     whole = names if arguments.full else [name for name in WHOLE if name in names]
     found["resumed"] = {name: resume_on_cpu(dataset, name, device) for name in whole}
-    # A processor shows that it runs, with the fewest epochs that wake every part; speed is what a card is asked for.
+    # On a processor, use the fewest epochs in which every part acts.
     epochs = None if is_card else 4
     found["whole_trainings"] = {name: train_whole(dataset, name, device, cpu_runs, epochs) for name in whole}
     if not is_card:

@@ -57,14 +57,14 @@ RANKED_CASES = 10_000
 
 
 def draw_checkins(count: int, seed: int = 0) -> Iterator[pa.Table]:
-    """Synthetic check-ins in time order, a chunk at a time; memory stays bounded by users and places.
+    """Synthetic check-ins in time order, in chunks.
 
     Yields:
         tables in the columns of `recap.columns`, times as ``timestamp[s, UTC]``.
     """
     rng = np.random.default_rng(seed)
     users, pois = max(50, round(count * 266_909 / 33_278_683)), max(200, round(count * 3_680_126 / 33_278_683))
-    # A user's places lie around an anchor: place numbers are ordered by where they are.
+    # Place numbers follow location: a user's places lie around an anchor.
     anchor = rng.integers(0, pois, users)
     reach = np.maximum(20, pois // 2_000)
     favourites = ((anchor[:, None] + _skewed(rng, (users, FAVOURITES), reach)) % pois).astype(np.int32)
@@ -100,12 +100,11 @@ def draw_checkins(count: int, seed: int = 0) -> Iterator[pa.Table]:
 
 
 def _skewed(rng: np.random.Generator, size: Any, limit: int) -> np.ndarray:
-    """Whole numbers from 0 below ``limit``, small ones far more often (density falls as 1 / sqrt)."""
+    """Integers in [0, limit) with density falling as 1 / sqrt."""
     return (limit * rng.random(size) ** 2).astype(np.int64)
 
 
 def write_checkins(path: Path, count: int, source_format: str) -> None:
-    """Write `draw_checkins` as a TSMC2014 file or as Parquet."""
     if source_format == "parquet":
         writer = None
         for table in draw_checkins(count):
@@ -125,7 +124,7 @@ def measure(command: list[str]) -> dict[str, Any]:
     """Run a command; its wall and processor seconds, peak resident memory, and last line of output.
 
     Raises:
-        RuntimeError: it failed; its last lines are shown.
+        RuntimeError: it failed, with its last lines.
     """
     started = time.perf_counter()
     with tempfile.TemporaryFile() as output:
@@ -160,7 +159,7 @@ print(json.dumps({"checkins": len(checkins.poi_T), "build_seconds": round(time.p
 
 
 def measure_training(dataset: Dataset, preset: str, seconds: float = 120.0) -> dict[str, Any]:
-    """Seconds of building a trainer and of a step with everything on, and what an epoch would take."""
+    """Seconds to build a trainer, of a step with every part on, and of an extrapolated epoch."""
     changes = {
         "label_smoothing": 0.0,
         "sampled_softmax": SampledSoftmax().model_dump(),
@@ -185,7 +184,7 @@ def measure_training(dataset: Dataset, preset: str, seconds: float = 120.0) -> d
 
 
 def measure_ranking(dataset: Dataset, preset: str, of_cases: int = 500) -> dict[str, Any]:
-    """Seconds of ranking test cases exactly in float64, after the scorer has propagated its embeddings."""
+    """Seconds of ranking test cases exactly in float64, without the propagation."""
     started = time.perf_counter()
     graph = TransitionGraph.from_dataset(dataset)
     scorer = RecapScorer(Recap.for_dataset(train_preset(preset).model, dataset, graph, torch.float64), Stage())
@@ -208,7 +207,7 @@ KEEP_ALL = [f"--set={field}=1" for field in ("min_poi_checkins", "min_user_check
 def run_step(
     step: str, raw: Path, dataset: Path, source_format: str, keep_all: bool, engine: list[str], preset: str
 ) -> dict[str, Any]:
-    """One step in a process of its own, with the results worth keeping."""
+    """Run one step in another process; returns its main results."""
     recap = str(Path(sys.executable).with_name("recap"))
     if step == "prepare":
         command = [recap, "prepare", str(raw), "--format", source_format, "--out", str(dataset), "--json"]
@@ -229,7 +228,6 @@ def run_step(
 
 
 def main() -> None:
-    """Draw, write, measure; or one step alone in this process."""
     if sys.argv[1:2] == ["--only"]:
         measured = {"train": measure_training, "rank": measure_ranking}[sys.argv[2]]
         print(json.dumps(measured(Dataset.load(Path(sys.argv[3])), sys.argv[4])))

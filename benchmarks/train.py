@@ -34,7 +34,7 @@ from recap.training.trainer import Trainer
 
 
 def padded_revisit(model: Recap, batch: CaseBatch, stage: Stage, state_BD: Tensor) -> RevisitParts | None:
-    """The revisit branch with every case padded to the longest row; padded entries are multiplied by zero."""
+    """The revisit branch with every case padded to the longest row."""
     assert model.prior is not None
     assert model.calibration is not None
     packed = find_revisit_candidates(
@@ -75,7 +75,7 @@ def padded_revisit(model: Recap, batch: CaseBatch, stage: Stage, state_BD: Tenso
 
 
 def timed_parts(model: Recap, totals: dict[str, float], clock: Callable[[], float]) -> Callable[[], None]:
-    """Wrap the model's parts so that their forward seconds add up in ``totals``; returns the undo."""
+    """Add the forward seconds of the model's parts to ``totals``; returns the undo."""
     restore = []
     for name in ("tokens", "graph_token", "backbone", "core", "prior", "calibration"):
         part = getattr(model, name)
@@ -101,7 +101,6 @@ def timed_parts(model: Recap, totals: dict[str, float], clock: Callable[[], floa
 
 @contextmanager
 def patched_revisit(model: Recap, enabled: bool) -> Iterator[None]:
-    """Swap the packed revisit branch for the padded one."""
     if enabled:
         model.revisit = lambda batch, stage, state, *_, **__: padded_revisit(model, batch, stage, state)  # type: ignore
     yield
@@ -127,7 +126,7 @@ def main() -> None:
     order_N = trainer._epoch_order(1)
     batches = [order_N[i * config.batch_size : (i + 1) * config.batch_size] for i in range(options.steps + 2)]
 
-    # On a CPU one thread's processor time is immune to what else the machine does; a GPU needs the wall clock.
+    # On a CPU, one thread's processor time does not depend on other load.
     clock = time.process_time if device.type == "cpu" and options.threads == 1 else time.perf_counter
 
     def step(index_B: Tensor, *, padded: bool) -> float:

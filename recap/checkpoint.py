@@ -51,7 +51,7 @@ _VOCABULARY_COLUMNS: Final = [c.POI_ID, c.CATEGORY_ID, c.CATEGORY_INDEX]
 
 
 class EpochResult(Config):
-    """One epoch's place in the curriculum and its validation metrics."""
+    """An epoch's validation metrics."""
 
     epoch: int
     stage: Stage | None = Field(None, description="None for a published model, which has no curriculum.")
@@ -90,7 +90,6 @@ class CheckpointManifest(Config):
     def of(
         cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult
     ) -> "CheckpointManifest":
-        """The manifest of a training on a dataset."""
         published = isinstance(train, PublishedConfig)
         return cls(
             format_version=FORMAT_VERSION if published else _FORMAT_OF_RECAP,
@@ -113,8 +112,6 @@ class Checkpoint:
     """A verified checkpoint folder.
 
     Attributes:
-        folder: its path.
-        manifest: configuration and results.
         hash: SHA-256 over SHA256SUMS, which names the whole content.
     """
 
@@ -124,7 +121,7 @@ class Checkpoint:
 
     @classmethod
     def load(cls, folder: Path) -> "Checkpoint":
-        """Read and verify a checkpoint folder; weights are read by `build_model`.
+        """Read and verify a checkpoint folder, without its weights.
 
         Raises:
             CheckpointError: not a checkpoint, or its training has not finished.
@@ -154,24 +151,23 @@ class Checkpoint:
 
     @property
     def is_recap(self) -> bool:
-        """Whether it is a RECAP model, whose scores are sums of parts; otherwise a published one."""
         return isinstance(self.manifest.train, TrainConfig)
 
     @property
     def label(self) -> str:
-        """Name of its model: RECAP, or a published model with its options."""
+        """RECAP, or a published model's name with its options."""
         train = self.manifest.train
         return "RECAP" if isinstance(train, TrainConfig) else train.label
 
     @property
     def is_probabilistic(self) -> bool:
-        """Whether it was trained so that a softmax of its scores means a probability."""
+        """See `PublishedConfig.is_probabilistic`."""
         train = self.manifest.train
         return isinstance(train, TrainConfig) or train.is_probabilistic
 
     @property
     def options(self) -> dict[str, bool]:
-        """Options that every number must name, see `PublishedConfig.options`."""
+        """See `PublishedConfig.options`."""
         train = self.manifest.train
         return {"target_time": train.model.use_future_time} if isinstance(train, TrainConfig) else train.options
 
@@ -180,7 +176,7 @@ class Checkpoint:
         """The configuration of a RECAP.
 
         Raises:
-            CheckpointError: it holds a published model, whose scores have no parts.
+            CheckpointError: it holds a published model.
         """
         if not isinstance(self.manifest.train, TrainConfig):
             raise CheckpointError(
@@ -198,7 +194,7 @@ class Checkpoint:
 
     @property
     def inactive_parts(self) -> list[str]:
-        """Parts that are inactive at this checkpoint's epoch; none for a published model."""
+        """Parts inactive at this checkpoint's epoch; none for a published model."""
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
     def check_dataset(self, dataset: Dataset) -> None:
@@ -235,13 +231,12 @@ class Checkpoint:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float64,
     ) -> Recap:
-        """The trained model for its dataset, in evaluation mode.
+        """The trained RECAP in evaluation mode.
 
-        In float64 a case's scores do not depend on the batch it is scored in, so ranks, explanations and edits agree
-        to the last shown digit.
+        In float64 a case's scores do not depend on the batch it is scored in.
 
         Raises:
-            CheckpointError: it holds a published model, see `build_published`.
+            CheckpointError: it holds a published model.
             VocabularyError: another dataset.
             MissingTensorError: weights and configuration do not fit.
         """
@@ -253,7 +248,7 @@ class Checkpoint:
     def build_published(
         self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
     ) -> PublishedNetwork:
-        """The trained published model for its dataset, in evaluation mode; see `build_model`.
+        """The trained published model in evaluation mode.
 
         Raises:
             CheckpointError: it holds RECAP.
@@ -266,7 +261,6 @@ class Checkpoint:
         return self._filled(dataset, lambda: build_published(train, City.of(dataset, graph), torch.float64), device)
 
     def _filled(self, dataset: Dataset, build: Callable[[], Model], device: torch.device | str) -> Model:
-        """A model for this dataset with the stored weights, in evaluation mode."""
         self.check_dataset(dataset)
         tensors, _ = load_tensors(self.folder / WEIGHTS)
         if isinstance(self.manifest.train, TrainConfig):
@@ -277,7 +271,7 @@ class Checkpoint:
         return model.to(device).eval()
 
     def _check_sizes(self, size: ModelConfig, tensors: dict[str, torch.Tensor]) -> None:
-        """Refuse a configuration far larger than its weights before memory is taken for it."""
+        """Refuse a configuration far larger than its weights before it takes memory."""
         if not size.has_encoder:
             return
         layer = size.hidden_dim * (4 * size.hidden_dim + 2 * size.feedforward_dim)
@@ -297,7 +291,7 @@ class Checkpoint:
         return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
 
     def read_summary(self) -> TrainingSummary:
-        """Training time, memory, and test metrics of model and baselines."""
+        """The training's cost and test metrics."""
         path = self.folder / SUMMARY
         try:
             summary: TrainingSummary = read_json(path)
@@ -309,7 +303,7 @@ class Checkpoint:
 
 
 def hash_users(dataset: Dataset) -> str:
-    """A digest of the user ids, so that a checkpoint can tell its users without naming them."""
+    """SHA-256 of the user ids: a checkpoint recognises its users without naming them."""
     return hashlib.sha256("\n".join(dataset.users[c.USER_ID].astype(str)).encode()).hexdigest()
 
 
@@ -320,7 +314,7 @@ def write_vocabulary(dataset: Dataset, path: Path) -> None:
 
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
-    """Write manifest, summary, card and, last, SHA256SUMS over weights and vocabulary that are already there."""
+    """Write manifest, summary, card and, last, SHA256SUMS; weights and vocabulary are already there."""
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
     replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
@@ -329,7 +323,7 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
 
 
 def library_versions() -> dict[str, str]:
-    """Versions that affect numbers, for manifests and benchmarks."""
+    """Versions that affect numbers."""
     return {
         "python": platform.python_version(),
         "torch": torch.__version__,
@@ -339,7 +333,7 @@ def library_versions() -> dict[str, str]:
 
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
-    """A page for people: what was trained on what, how good it is, and what not to use it for."""
+    """Markdown: what was trained on what, how good it is, and what not to use it for."""
     train, stage = manifest.train, manifest.best.stage
     same_epoch = manifest.best.epoch == manifest.best_overall.epoch
     return (

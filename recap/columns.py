@@ -1,8 +1,9 @@
-"""Column names of all tables, so that a typo is an ImportError instead of a KeyError.
+"""Column names of all tables.
 
-Raw check-ins (one row per check-in, file order) are what readers return:
-``user_id, poi_id, category_id, category, latitude, longitude, tz_offset_minutes, time``, optionally ``poi_name``, and,
-where the source brings its own split, ``split`` and ``trajectory_id``.
+Readers return raw check-ins (one row per check-in, file order): ``user_id, poi_id, category_id, category, latitude,
+longitude, tz_offset_minutes, time``, optionally ``poi_name``, and, where the source brings its own split, ``split`` and
+``trajectory_id``.
+
 ``*_id`` are outside identifiers (strings); bare ``user``, ``poi``, ``category_index`` are indices from 0.
 """
 
@@ -75,7 +76,7 @@ _PART: Final = "part_"
 
 
 def part_column(name: str) -> str:
-    """The records' column of one part of the target's score.
+    """The records' column of a score part.
 
     >>> part_column("core")
     'part_core'
@@ -84,7 +85,7 @@ def part_column(name: str) -> str:
 
 
 def part_columns(columns: Iterable[str]) -> dict[str, str]:
-    """The score parts among a table's columns: part -> column, in the table's order.
+    """Part -> column, in the table's order.
 
     >>> part_columns(["rank", "part_core", "part_prior"])
     {'core': 'part_core', 'prior': 'part_prior'}

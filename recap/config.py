@@ -1,4 +1,4 @@
-"""Base of all typed configuration: frozen, unknown keys refused, one clear line for a bad value."""
+"""Base of all typed configuration: frozen, unknown keys refused, one line for a bad value."""
 
 from collections.abc import Container, Mapping
 from typing import Any, ClassVar, Final, Self, get_args
@@ -13,7 +13,7 @@ LONGEST_VALUE: Final = 200
 
 
 class Config(BaseModel):
-    """A frozen, fully typed configuration object."""
+    """A frozen configuration."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
 
@@ -23,7 +23,7 @@ class Config(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _drop_retired(cls, values: Any) -> Any:
-        """Drop retired fields of a stored configuration; refuse values with another meaning."""
+        """Drop retired fields; refuse values with another meaning."""
         if not isinstance(values, dict):
             return values
         for name in cls.retired.keys() & values.keys():
@@ -38,7 +38,7 @@ class Config(BaseModel):
         """Build from plain values (JSON, command line).
 
         Raises:
-            ConfigError: an unknown key or a value out of range, named in one line.
+            ConfigError: an unknown key or a value out of range.
         """
         try:
             return cls.model_validate(values)
@@ -46,10 +46,9 @@ class Config(BaseModel):
             raise ConfigError(describe_validation(error)) from error
 
     def override(self, assignments: list[str]) -> Self:
-        """Return a copy with ``dotted.field=value`` assignments applied and everything validated again.
+        """Return a validated copy with ``dotted.field=value`` assignments applied.
 
-        A part that is left out (none) and is given a field begins from its defaults; several values are separated by
-        commas (``decay_epochs=6,8,10``).
+        A part that is none begins from its defaults. Commas separate several values (``decay_epochs=6,8,10``).
 
         Raises:
             ConfigError: an assignment without ``=``, an unknown field, or a refused value.
@@ -78,7 +77,7 @@ class Config(BaseModel):
 
 
 def _values(text: str) -> list[str]:
-    """Several values of one field.
+    """Split the values of a field.
 
     >>> _values("6, 8, 10"), _values("[6]"), _values("")
     (['6', '8', '10'], ['6'], [])
@@ -87,7 +86,6 @@ def _values(text: str) -> list[str]:
 
 
 def _part_of(kind: type[Config], name: str) -> type[Config] | None:
-    """The configuration type of a field."""
     if name not in kind.model_fields:
         return None
     annotation = kind.model_fields[name].annotation
@@ -96,7 +94,7 @@ def _part_of(kind: type[Config], name: str) -> type[Config] | None:
 
 
 def describe_validation(error: ValidationError) -> str:
-    """A pydantic error in one line: field, what was expected, what came."""
+    """A pydantic error in one line."""
     problems = []
     found = error.errors()
     for item in found[:MOST_PROBLEMS]:

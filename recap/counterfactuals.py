@@ -1,4 +1,4 @@
-"""Counterfactual copies of a case: what one copy changes, and many copies packed into one batch.
+"""Counterfactual copies of a case: changes, and packing into one batch.
 
 Shape suffixes: H check-ins of one history, B copies, S encoder slots.
 """
@@ -23,7 +23,6 @@ class History:
     """One user's check-ins in order; the last two are the source and the target of a case.
 
     Attributes:
-        user: whose.
         poi_H, seconds_H, local_seconds_H, trajectory_H: int64, see `CheckinTensors`.
     """
 
@@ -35,7 +34,6 @@ class History:
 
     @classmethod
     def of_case(cls, checkins: CheckinTensors, row: int) -> "History":
-        """The check-ins from the user's first to the target at row + 1."""
         rows = slice(int(checkins.first_T[row]), row + 2)
         columns = (checkins.poi_T, checkins.seconds_T, checkins.local_seconds_T, checkins.trajectory_T)
         return cls(int(checkins.user_T[row]), *(column[rows].numpy() for column in columns))
@@ -50,13 +48,12 @@ class History:
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """One counterfactual copy of a case; unnamed parts stay as they are.
+    """One counterfactual copy of a case.
 
     Attributes:
-        history: the check-ins, edited or not.
         edges: changed training counts (source, destination) -> m_sd; each changed row of A is normalised again.
-        cuts: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd, while A itself stays (frozen cut).
-        masked: encoder slots whose token is taken away: 0 the user, then check-ins (oldest first), then the graph.
+        cuts: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd; A itself stays (frozen cut).
+        masked: encoder slots without a token: 0 the user, then check-ins (oldest first), then the graph.
         off: terms of the score, groups of terms, or `GRAPH_TOKEN`, switched off for every candidate.
     """
 
@@ -68,18 +65,14 @@ class Counterfactual:
 
     @property
     def content(self) -> tuple[object, ...]:
-        """Key that is equal for copies of one history with the same changes."""
+        """Equal for copies of one history with the same changes."""
         return (id(self.history), tuple(sorted(self.edges.items())), self.cuts, self.masked, self.off)
 
 
 def pack_counterfactuals(
     variants: Sequence[Counterfactual], model: Recap, propagation: EditedPropagation | None
 ) -> tuple[CaseBatch, Interventions]:
-    """Pack variants into one batch, see `pack_histories`.
-
-    Args:
-        propagation: of the model's graph; None without a graph branch.
-    """
+    """Pack variants into one batch; ``propagation`` is None without a graph branch."""
     config, dtype = model.config, model.dtype
     masked_BS = torch.zeros(len(variants), 1 + config.suffix_length + int(config.has_token), dtype=torch.bool)
     for index, variant in enumerate(variants):
@@ -98,7 +91,7 @@ def pack_counterfactuals(
 
 
 def pack_histories(wanted: Sequence[History]) -> CaseBatch:
-    """One case for each history; each distinct history becomes one segment of a small check-in table."""
+    """One case for each history; each distinct history is stored once."""
     histories = list({id(history): history for history in wanted}.values())
     sizes = [len(history) for history in histories]
     ends = np.cumsum(sizes)

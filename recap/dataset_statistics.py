@@ -1,4 +1,4 @@
-"""Statistics of a dataset's transitions before any model: tail shares, hop coverage and SNR."""
+"""Statistics of a dataset's transitions: tail shares, hop coverage and SNR."""
 
 from typing import Any, Final
 
@@ -15,15 +15,14 @@ SAMPLE_SEED: Final = 0
 def unseen_reach(
     dataset: Dataset, graph: TransitionGraph, max_hops: int, max_sources: int | None = None
 ) -> list[dict[str, float]]:
-    """The N-hop candidate sets as the paper counts them (App. C.2): pairs of trajectory_last cases, M_N over sources.
-
-    `hop_statistics` has the pairs of all steps and sums the candidates over pairs instead.
+    """The N-hop candidate sets as the paper counts them (App. C.2): unseen pairs of trajectory_last cases, M_N over
+    sources.
 
     Args:
-        max_sources: use at most this many sources, sampled with a fixed seed; for graphs too large for all.
+        max_sources: sample at most this many sources, with a fixed seed.
 
     Returns:
-        One entry for each N = 1..max_hops: unseen ``pairs``, each once, their distinct ``sources``, mean ``candidates``
+        One entry for each N = 1..max_hops: distinct unseen ``pairs``, their distinct ``sources``, mean ``candidates``
         |C_N(s)| of a source, ``coverage`` of the pairs and ``snr_x1000``.
     """
     source, target = distinct_pairs(dataset, dataset.cases(c.TEST, "trajectory_last"))
@@ -52,21 +51,20 @@ def unseen_reach(
 
 
 def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | None = None) -> dict[str, float | int]:
-    """Numbers that identify a split: its test cases, and the surroundings of unseen ones.
+    """Numbers that identify a split, to compare it with a paper's.
 
-    Accuracies of two papers can be compared only over the same cases. These numbers depend on every choice of a
-    protocol (gaps, merging, what is shared out, what is removed and when), and a paper's tables give most of them away.
-    The graph's numbers are on the paper's definition, see `unseen_reach`.
+    They depend on every choice of a protocol, and most can be read off a paper's tables. The graph's numbers are those
+    of `unseen_reach`.
 
     Args:
-        max_sources: use at most this many sources, sampled with a fixed seed; for graphs too large for all.
+        max_sources: sample at most this many sources, with a fixed seed.
 
     Returns:
         ``cases, head, tail`` (trajectory_last cases; head: seen more than once in training), ``steps`` (every_step
         cases), ``checkins``, ``merged_checkins`` (rows left after merging, before removals), ``unseen_pairs,
-        unseen_sources, mean_degree`` (|C_1| of a source), ``two_hop_candidates`` (|C_2|), ``two_hop_coverage`` (of
-        the pairs), ``two_hop_snr_x1000``, ``unique_tail_share`` (of the distinct pairs of all steps) and
-        ``tail_in_history`` (tail trajectory_last cases whose target the user has been to).
+        unseen_sources, mean_degree`` (|C_1| of a source), ``two_hop_candidates`` (|C_2|), ``two_hop_coverage`` (of the
+        pairs), ``two_hop_snr_x1000``, ``unique_tail_share`` (of the distinct pairs of all steps) and
+        ``tail_in_history`` (tail trajectory_last cases whose target is in the history).
     """
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     every, last = dataset.cases(c.TEST), dataset.cases(c.TEST, "trajectory_last")
@@ -92,7 +90,7 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
 
 
 def distinct_pairs(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct (source, target) pairs of the cases at the given rows, sorted."""
+    """Distinct, sorted (source, target) pairs of cases."""
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     keys = np.unique(poi[rows] * dataset.num_pois + poi[rows + 1])
     return keys // dataset.num_pois, keys % dataset.num_pois
@@ -114,10 +112,8 @@ MAX_EDGE_VISITS: Final = 4_000_000_000
 def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:
     """Coverage, candidates and SNR of the N-hop candidate sets (after App. C.2), over the pairs of all test steps.
 
-    The paper's own numbers, over pairs of trajectory_last cases, are `unseen_reach`'s. Coverage is over unique unseen
-    test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
-    with multiplicity; the ``_all_pois`` forms run once over every POI. Graphs too large for a walk from every POI are
-    sampled, see `sample_sizes`.
+    Coverage is over unique unseen test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
+    with multiplicity; the ``_all_pois`` forms run once over every POI. Large graphs are sampled, see `sample_sizes`.
 
     Returns:
         One entry for each N = 1..max_hops.
@@ -141,7 +137,7 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
         signal = int(((hops > 0) & (hops <= n)).sum())
         candidates = int(sizes[n - 1, of_pairs].sum())
         average_everywhere = _ratio(int(sizes[n - 1, of_pois].sum()), len(everywhere))
-        # In a sample, signal stands for its share of all unseen pairs; without one, the factor is 1.
+        # Scale a sample's signal to all unseen pairs; without a sample, the factor is 1.
         all_signal = signal * _ratio(num_unseen, len(source))
         rows.append(
             {
@@ -157,9 +153,9 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
 
 
 def sample_sizes(graph: TransitionGraph) -> dict[str, int] | None:
-    """How many unseen test ``pairs`` and POIs as ``sources`` `hop_statistics` draws; None where it takes all.
+    """How many unseen test ``pairs`` and ``sources`` `hop_statistics` samples; None if it takes all.
 
-    A walk from one POI touches every transition at most once, so all walks cost POIs times transitions at most.
+    The cost is at most POIs times transitions.
     """
     if graph.num_pois * graph.num_transitions <= MAX_EDGE_VISITS:
         return None
@@ -168,7 +164,7 @@ def sample_sizes(graph: TransitionGraph) -> dict[str, int] | None:
 
 
 def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
-    """Counts and tail shares: over unique test pairs and over test cases, which differ."""
+    """Counts and tail shares, over unique test pairs and over test cases."""
     rows = dataset.cases(c.TEST)
     source, destination = distinct_pairs(dataset, rows)
     unique_counts = graph.count(source, destination)
@@ -185,7 +181,7 @@ def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
 
 
 def reach_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
-    """Over test cases: how often history or two hops reach the target (Fig. 7's cohorts).
+    """How often history or two hops reach a test case's target (Fig. 7's cohorts).
 
     ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
     """
@@ -207,7 +203,7 @@ def reach_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
 
 
 def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> dict[str, Any]:
-    """All statistics of a dataset, the content of `recap stats`; ``hop_sample`` only if `hop_statistics` sampled."""
+    """The content of `recap stats`; ``hop_sample`` only if `hop_statistics` sampled."""
     graph = TransitionGraph.from_dataset(dataset)
     sample = sample_sizes(graph)
     statistics: dict[str, Any] = {

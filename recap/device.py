@@ -1,4 +1,4 @@
-"""Choose the processor or a GPU, and the number of threads."""
+"""Choice of device and threads."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def choose_device(name: str) -> torch.device:
-    """``auto`` takes a GPU when there is one.
+    """The named device; ``auto`` takes a GPU if there is one.
 
     Raises:
         ConfigError: an unknown device, or a GPU where there is none.
@@ -38,7 +38,7 @@ def choose_device(name: str) -> torch.device:
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Compute with one thread: faster for single cases and small batches, where threads wait for each other."""
+    """Compute with one thread, which is faster for small batches."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -50,12 +50,12 @@ def one_thread() -> Iterator[None]:
 def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item], at_least: int = 1) -> list[Result]:
     """Process items in a few threads (one on a single core); results keep the items' order.
 
-    For work that is spent in torch, which lets other threads run. A thread has torch's modes of its own, such as
-    `torch.inference_mode`; under `one_thread` each computes alone.
+    For work in torch, which lets other threads run. Each thread sets its own torch modes, such as
+    `torch.inference_mode`.
 
     Args:
         work: gets neighbouring items.
-        at_least: how many a thread is worth.
+        at_least: fewest items for a thread.
     """
     threads = max(1, min(MOST_SIDE_BY_SIDE, os.cpu_count() or 1, len(items) // at_least))
     if threads == 1:

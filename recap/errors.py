@@ -1,4 +1,4 @@
-"""Mistakes a user can fix: each message says what was expected, what came, where, and what to do."""
+"""Errors a user can fix: each message says what was expected, what came, where, and what to do."""
 
 
 class RecapError(Exception):
@@ -6,15 +6,15 @@ class RecapError(Exception):
 
 
 class DataError(RecapError):
-    """Input data that cannot be read or used as asked."""
+    """Input data that cannot be used."""
 
 
 class DatasetError(DataError):
-    """A prepared dataset folder that is missing, incomplete, edited by hand or of a newer format."""
+    """A prepared dataset folder that is missing, incomplete, edited or of a newer format."""
 
 
 class ConfigError(RecapError):
-    """A configuration value or name that is unknown, out of range or contradicts another."""
+    """A name or value that is unknown, out of range or contradictory."""
 
 
 class CaseError(RecapError):
@@ -22,11 +22,11 @@ class CaseError(RecapError):
 
 
 class ScoreError(RecapError):
-    """A scorer that returned something that cannot be ranked (NaN, wrong shape)."""
+    """Scores that cannot be ranked (NaN, wrong shape)."""
 
 
 class DivergenceError(RecapError):
-    """A training whose losses or weights are no finite numbers any more: to be started again, not resumed."""
+    """A training whose losses or weights are no longer finite: start it again, do not resume it."""
 
 
 class CheckpointError(RecapError):
@@ -34,19 +34,19 @@ class CheckpointError(RecapError):
 
 
 class ChecksumError(CheckpointError):
-    """A file of a checkpoint or dataset whose SHA-256 differs from the recorded one."""
+    """A file whose SHA-256 differs from the recorded one."""
 
 
 class MissingTensorError(CheckpointError):
-    """Weights that lack a tensor the configured model needs, or hold one it does not know."""
+    """Weights with a missing or an unknown tensor."""
 
 
 class VocabularyError(CheckpointError):
-    """A checkpoint trained on another dataset's users, POIs or categories."""
+    """A checkpoint of another dataset."""
 
 
 class FormatVersionError(CheckpointError):
-    """A file written by a newer version of this package."""
+    """A file of a newer version."""
 
 
 class FolderInUseError(RecapError):

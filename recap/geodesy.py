@@ -1,4 +1,4 @@
-"""Distances on the sphere, with one radius of the earth."""
+"""Distances on the sphere."""
 
 from typing import Final
 
@@ -24,7 +24,7 @@ def distance_km(
 
 
 def unit_vectors(latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
-    """Points of the unit sphere, (..., 3), for positions in degrees; 1 - a . b is half the squared chord of a and b.
+    """Points of the unit sphere, (..., 3), for positions in degrees.
 
     >>> unit_vectors(np.array([0.0, 90.0]), np.array([90.0, 0.0])).round(3).tolist()
     [[0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]

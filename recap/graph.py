@@ -1,4 +1,4 @@
-"""The directed transition graph of the training split: counts, adjacency, reach, two-hop paths (paper, Sec. 3.2)."""
+"""The directed transition graph of the training split (paper, Sec. 3.2)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -25,10 +25,8 @@ _CELLS_PER_BLOCK: Final = 1 << 25
 def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3).
 
-    Pairs never cross a trajectory boundary; self-transitions count.
-
     Returns:
-        Sources, destinations and counts (int64) of the pairs that occur, in order of source and destination.
+        Sources, destinations and counts (int64), in order of source and destination.
 
     Raises:
         DataError: there is no training case.
@@ -42,7 +40,7 @@ def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray
     rows += 1
     keys += poi[rows]
     del rows
-    # np.unique says the same and holds three times as much, which is gigabytes beyond a hundred million check-ins.
+    # np.unique holds three times as much memory.
     keys.sort()
     first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
     counts = np.diff(first, append=len(keys))
@@ -63,7 +61,7 @@ class TransitionGraph:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "TransitionGraph":
-        """Count the training transitions of a dataset."""
+        """Count a dataset's training transitions."""
         source, destination, counts = _counted(dataset.checkins)
         first = np.zeros(dataset.num_pois + 1, dtype=np.int64)
         np.cumsum(np.bincount(source, minlength=dataset.num_pois), out=first[1:])
@@ -72,7 +70,6 @@ class TransitionGraph:
 
     @classmethod
     def from_counts(cls, counts: pd.Series, num_pois: int) -> "TransitionGraph":
-        """Build from counts indexed by (source, destination)."""
         source, destination = (counts.index.get_level_values(level).to_numpy() for level in (0, 1))
         shape = (num_pois, num_pois)
         matrix = sparse.coo_array((counts.to_numpy(np.int64), (source, destination)), shape=shape).tocsr()
@@ -85,7 +82,6 @@ class TransitionGraph:
 
     @property
     def num_transitions(self) -> int:
-        """Number of distinct training transitions."""
         return self.counts.nnz
 
     @cached_property
@@ -110,12 +106,8 @@ class TransitionGraph:
         return _at(self.adjacency, source, destination)
 
     def hops_of(self, source: np.ndarray, destination: np.ndarray, max_hops: int) -> np.ndarray:
-        """Smallest N <= max_hops with destination in C_N(source), the N-hop candidate set (App. C.2); 0 if none.
-
-        Returns:
-            int64, one per pair.
-        """
-        if max_hops <= 2:  # sparse all the way: no reach of the sources is laid out
+        """Smallest N <= max_hops with destination in C_N(source) (App. C.2), int64; 0 if none."""
+        if max_hops <= 2:  # no dense reach of the sources
             hops = np.where(self.two_step_probability(source, destination) > 0, 2, 0) if max_hops == 2 else 0
             return np.where(self.count(source, destination) > 0, 1, hops)
         hops, _ = self.explore(np.unique(source), source, destination, max_hops)
@@ -127,8 +119,7 @@ class TransitionGraph:
         """Hops of pairs and sizes of candidate sets in one breadth-first pass.
 
         Args:
-            sources: distinct POIs in ascending order that hold every ``source``.
-            source, destination: pairs.
+            sources: distinct POIs in ascending order, with every ``source``.
 
         Returns:
             hops: int64 per pair, see `hops_of`.
@@ -148,7 +139,7 @@ class TransitionGraph:
         return hops, sizes
 
     def two_step_probability(self, source: np.ndarray, destination: np.ndarray) -> np.ndarray:
-        """(A^2)_sd of pairs: float64; positive exactly where a two-step walk exists."""
+        """(A^2)_sd of pairs: float64."""
         values = np.zeros(len(source))
         uniques, position = np.unique(source, return_inverse=True)
         order, bounds = _group(position, len(uniques))
@@ -160,7 +151,7 @@ class TransitionGraph:
         return values
 
     def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """Breadth-first reach of many sources, a block at a time so that memory stays bounded.
+        """Breadth-first reach of many sources, in blocks to bound memory.
 
         Yields:
             (start, reach): ``reach[n - 1]`` is a bool array (block, P) of C_n of ``sources[start:start + block]``.
@@ -179,11 +170,11 @@ class TransitionGraph:
             yield start, reach
 
     def two_hop_paths(self, source: int, destination: int) -> pd.DataFrame:
-        """All middle POIs m with source -> m -> destination in training, strongest first.
+        """All middle POIs m of source -> m -> destination, strongest first.
 
         Returns:
-            ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their
-            product) and ``share`` of (A^2)_sd; products add up to (A^2)_sd. Empty where no path exists.
+            ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their product)
+            and ``share`` of (A^2)_sd, the sum of the products.
         """
         out_edges, in_edges = self.counts[[source]], self._incoming
         middles = np.intersect1d(out_edges.indices, _column(in_edges, destination))
@@ -217,7 +208,7 @@ class TransitionGraph:
 
 
 def _group(position: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Order that brings equal positions together, and where each of ``size`` positions begins in it."""
+    """Order that sorts the positions, and where each of ``size`` positions begins in it."""
     order = np.argsort(position, kind="stable")
     return order, np.searchsorted(position[order], np.arange(size + 1))
 

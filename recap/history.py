@@ -1,6 +1,6 @@
-"""The user's own past as tensors: revisit candidates of any batch of cases without per-case tables (Sec. 3.3).
+"""The user's own past as tensors, and revisit candidates of a batch of cases (Sec. 3.3).
 
-Shape suffixes: T check-ins, B cases, C packed candidates (all cases' candidates one after the other).
+Shape suffixes: T check-ins, B cases, C packed candidates.
 """
 
 from dataclasses import dataclass, fields
@@ -24,18 +24,17 @@ Seconds = TypeVar("Seconds", int, Tensor)
 
 @dataclass(frozen=True, eq=False)
 class CheckinTensors:
-    """Check-ins of many users as aligned tensors on one device, rows sorted by (user, time).
+    """Check-ins as aligned tensors, rows sorted by (user, time).
 
-    A row is also a prediction step: row t is the source of the case (t, t + 1).
+    Row t is the source of the case (t, t + 1).
 
     Attributes:
         user_T, poi_T: int64 indices.
-        first_T: row of the first check-in of the same user (of the same edited history).
+        first_T: row of the first check-in of the same user or edited history.
         next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none.
-        visit_number_T: 1 for the user's first check-in at this POI, 2 for the second, ...
+        visit_number_T: counts the user's check-ins at this POI from 1.
         seconds_T: UTC seconds since 1970.
         local_seconds_T: local wall-clock seconds since 1970.
-        trajectory_T: trajectory ids.
     """
 
     user_T: Tensor
@@ -64,7 +63,7 @@ class CheckinTensors:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, device: torch.device | str = "cpu") -> "CheckinTensors":
-        """Tensors of all final check-ins of a dataset."""
+        """Tensors of a dataset's check-ins."""
         table = dataset.checkins
         seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
         return cls._with_visits(
@@ -86,9 +85,9 @@ class CheckinTensors:
         trajectory: np.ndarray,
         segment: np.ndarray | None = None,
     ) -> "CheckinTensors":
-        """Build from int64 arrays whose rows are grouped by ``segment`` (default: by user) and ordered in time.
+        """From int64 arrays, grouped by ``segment`` (default: by user) and ordered in time.
 
-        A segment is one history; edited copies of one user's history are several segments of the same user.
+        A segment is one history; a user may have several edited ones.
         """
         visits = Visits.of_segments(user if segment is None else segment, poi)
         return cls._with_visits(visits, user=user, seconds=seconds, local_seconds=local_seconds, trajectory=trajectory)
@@ -108,7 +107,6 @@ class CheckinTensors:
         return cls(*(torch.from_numpy(np.ascontiguousarray(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "CheckinTensors":
-        """The same tensors on another device."""
         return CheckinTensors(*(getattr(self, field.name).to(device) for field in fields(self)))
 
     @property
@@ -118,7 +116,7 @@ class CheckinTensors:
 
 @dataclass(frozen=True, eq=False)
 class RevisitCandidates:
-    """The POIs of C_t of a batch of cases, packed: entry i belongs to case ``case_C[i]`` of the batch.
+    """The POIs of C_t of a batch of cases, packed.
 
     Attributes:
         case_C: position in the batch, non-decreasing.
@@ -137,7 +135,7 @@ class RevisitCandidates:
     in_recent_window_C: Tensor
 
     def padded(self, multiple: int) -> "RevisitCandidates":
-        """With meaningless entries (all zero) at the end, up to the next multiple; the caller drops what they give."""
+        """With zeros at the end, up to the next multiple; the caller drops their results."""
         missing = -len(self.case_C) % multiple
         return RevisitCandidates(**{name: F.pad(values_C, (0, missing)) for name, values_C in vars(self).items()})
 
@@ -147,13 +145,13 @@ def find_revisit_candidates(
 ) -> RevisitCandidates:
     """Collect C_t = {p_q | q < t} with n_t, r_t and the recent-window flag for a batch of cases.
 
-    Row q < t is the last visit of its POI before t exactly when ``next_visit[q] >= t``; then n = visit_number[q] and
-    r = t - q. No loop over cases, no state beyond O(check-ins).
+    Row q < t is the last visit of its POI before t exactly when ``next_visit[q] >= t``; its n is ``visit_number[q]``,
+    its r is ``t - q``.
 
     Args:
         row_B: source rows t.
         recent_window: L_win, in check-ins.
-        max_candidates: keep only this many most recently visited candidates of each case; None keeps all.
+        max_candidates: keep this many most recent candidates of each case; None keeps all.
     """
     first_B = checkins.first_T[row_B]
     case_H, q_H = expand_ranges(first_B, row_B - first_B)
@@ -174,7 +172,7 @@ def find_revisit_candidates(
 
 
 def _most_recent(case_C: Tensor, num_cases: int, limit: int) -> Tensor:
-    """Mask of the last ``limit`` entries of each case (entries are in time order)."""
+    """Mask of the last ``limit`` entries of each case."""
     size_B = torch.bincount(case_C, minlength=num_cases)
     end_B = torch.cumsum(size_B, 0)
     from_end_C = end_B[case_C] - torch.arange(len(case_C), device=case_C.device)

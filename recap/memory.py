@@ -1,7 +1,7 @@
 """Return freed memory to the system.
 
-Packed candidates have another length in every batch. With such sizes glibc's heap fills with holes, and the resident
-memory of a training grows epoch by epoch although nothing is kept; trimming returns the holes in a few milliseconds.
+Packed candidates have another length in every batch, so glibc's heap fills with holes. Trimming returns them in a few
+milliseconds.
 """
 
 import ctypes
@@ -10,7 +10,7 @@ from functools import cache
 
 
 def trim_heap() -> None:
-    """Return freed heap pages and what Arrow keeps for later; of the heap nothing where C knows no ``malloc_trim``."""
+    """Return freed heap pages (only where ``malloc_trim`` exists) and Arrow's reserve."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()

@@ -1,4 +1,4 @@
-"""A loaded checkpoint that ranks single cases, batches and edited cases, in float64.
+"""A loaded checkpoint that ranks cases and edited cases, in float64.
 
 Shape suffixes: B cases or variants, P POIs.
 """
@@ -37,7 +37,7 @@ _SCORES_PER_PASS = 1 << 25
 
 
 def variants_per_pass(num_pois: int) -> int:
-    """How many variants are scored at once in a catalogue of this size.
+    """How many variants are scored at once.
 
     >>> variants_per_pass(5_000), variants_per_pass(1_000_000)
     (256, 33)
@@ -46,10 +46,10 @@ def variants_per_pass(num_pois: int) -> int:
 
 
 class CaseRanker(ABC):
-    """A checkpoint and its dataset, ready to rank any case and any edited copy of it.
+    """Ranks cases and edited copies of them with a checkpoint.
 
     Args:
-        graph, checkins, cases: the dataset's own and its test cases, where the process has them already.
+        graph, checkins, cases: of the dataset, if computed already; ``cases`` are its test cases.
     """
 
     scorer: Scorer
@@ -73,24 +73,24 @@ class CaseRanker(ABC):
         """Totals (B, P) of counterfactual copies in one forward pass."""
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        """Totals (B, P) of counterfactual copies, by forward passes over a few large batches."""
+        """Totals (B, P) of counterfactual copies."""
         size = variants_per_pass(self.dataset.num_pois)
         totals = [self._totals(variants[start : start + size]) for start in range(0, len(variants), size)]
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """Rank of one place in each counterfactual copy; there is at least one."""
+        """Rank of one place in each counterfactual copy (at least one)."""
         size = variants_per_pass(self.dataset.num_pois)
         parts = [variants[start : start + size] for start in range(0, len(variants), size)]
         return PlaceRanks.joined([PlaceRanks.of_totals(self.score_counterfactuals(part), poi) for part in parts])
 
     @cached_property
     def cases(self) -> pd.DataFrame:
-        """The test cases in records order, see `describe_cases`."""
+        """The test cases, see `describe_cases`."""
         return self.cases_of(c.TEST)
 
     def cases_of(self, split: int) -> pd.DataFrame:
-        """The cases of a split in records order; described once."""
+        """The cases of a split in records order, cached."""
         if split not in self._cases:
             self._cases[split] = describe_cases(self.dataset, self.graph, split)
         return self._cases[split]
@@ -99,7 +99,7 @@ class CaseRanker(ABC):
         """One case of a split.
 
         Raises:
-            CaseError: there is no such number.
+            CaseError: no such case.
         """
         cases, name = self.cases_of(split), "validation" if split == c.VAL else c.SPLIT_NAMES[split]
         if not 0 <= number < len(cases):
@@ -111,33 +111,30 @@ class CaseRanker(ABC):
         return cases.iloc[number]
 
     def batch(self, rows: list[int]) -> CaseBatch:
-        """A batch of source rows of the dataset's own check-ins."""
         return CaseBatch(self.checkins, torch.tensor(rows, dtype=torch.int64))
 
     def score(self, batch: CaseBatch) -> Scores:
-        """The scores that the batched evaluation ranks by.
+        """Scores of a batch.
 
         Raises:
-            ScoreError: the weights hold a NaN.
+            ScoreError: a score is NaN.
         """
         scores = self.scorer.score(batch)
         check_scores(scores.total, self.scorer.name)
         return scores
 
     def history(self, row: int) -> History:
-        """The check-ins that the case at a source row is predicted from, and its target."""
+        """The check-ins of the case at a source row, its target last."""
         return History.of_case(self.checkins, row)
 
 
 class Predictor(CaseRanker):
-    """A checkpoint of RECAP and its dataset, ready to split any case's scores into contributions.
+    """Splits the scores of a RECAP checkpoint's cases into contributions.
 
     Args:
-        checkpoint: verified checkpoint.
-        dataset: the dataset it was trained on.
-        model: other weights of the same architecture in place of the checkpoint's (shuffled, say), float64.
-        scorer: the checkpoint's own, where it is built already.
-        opened: what the process has of the dataset already, see `CaseRanker`.
+        model: other float64 weights of the same architecture, such as shuffled ones.
+        scorer: the checkpoint's own, if built already.
+        opened: see `CaseRanker`.
 
     Raises:
         CheckpointError: it holds a published model.
@@ -165,11 +162,10 @@ class Predictor(CaseRanker):
 
     @classmethod
     def load(cls, checkpoint_folder: Path, dataset_folder: Path) -> "Predictor":
-        """Load both folders, verified."""
+        """Load and verify both folders."""
         return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
     def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
-        """Counterfactual copies of cases as one batch."""
         return pack_counterfactuals(variants, self.model, self.propagation)
 
     def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
@@ -179,10 +175,7 @@ class Predictor(CaseRanker):
         return total
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """Rank of one place in each counterfactual copy; totals are never laid out where the core says them all.
-
-        Curves and a core on new places alone differ from copy to copy at every place: those copies are scored in full.
-        """
+        """As in `CaseRanker`, without all totals if the core scores every place and there are no curves."""
         only_states = self.model.curves is None and self.model.config.core_scope == "everywhere"
         if not only_states or any(CORE in variant.off for variant in variants):
             return super().place_ranks(variants, poi)
@@ -211,7 +204,7 @@ class Predictor(CaseRanker):
         return EditedPropagation(self.graph, embedding_PE, self.model.graph_token.num_hops)
 
     def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
-        """Prediction state h_BD."""
+        """The prediction state h_BD."""
         with torch.inference_mode():
             return self._encode(batch, changes)
 
@@ -224,17 +217,16 @@ class Predictor(CaseRanker):
             return self.model.revisit(batch, self.stage, state_BD, changes, values)
 
     def curve_values(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
-        """The features of a batch for a prior made of curves."""
         with torch.inference_mode():
             return self.model.features_of(batch, changes)
 
     def _encode(self, batch: CaseBatch, changes: Interventions | None) -> Tensor:
-        """h_BD with the scorer's propagated embeddings, which are the same for every batch."""
+        """h_BD from the scorer's propagated embeddings."""
         return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
 
 
 class PublishedRanker(CaseRanker):
-    """A published model's checkpoint and its dataset; copies of a case may change check-ins only.
+    """Ranks cases with a published model's checkpoint; edited copies may change check-ins only.
 
     Raises:
         CheckpointError: it holds RECAP.
@@ -252,10 +244,10 @@ class PublishedRanker(CaseRanker):
 
 
 def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> CaseRanker:
-    """The checkpoint's model, ready to rank cases.
+    """A ranker for the checkpoint.
 
     Args:
-        opened: what the process has of both already, see `Predictor`.
+        opened: see `Predictor` and `CaseRanker`.
 
     Raises:
         VocabularyError: another dataset.

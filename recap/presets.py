@@ -1,4 +1,4 @@
-"""Named, complete configurations as plain functions."""
+"""Named configurations."""
 
 from typing import Final
 
@@ -15,10 +15,10 @@ _TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "featur
 
 
 def data_preset(name: str) -> DataConfig:
-    """The data protocol by name; the paper treats NYC, TKY and CA in the same way, which is ``default``.
+    """The data protocol by name; the paper's datasets all have ``default``.
 
-    ``nyc_paper`` is a reading of the paper's protocol whose cases come near those of its NYC tables, 961 of 958:
-    trajectories by gaps of 48 h, split by their end, same-minute check-ins merged.
+    ``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
+    their end, same-minute check-ins merged.
 
     Raises:
         ConfigError: unknown name.
@@ -41,7 +41,7 @@ def data_preset(name: str) -> DataConfig:
 def paper() -> TrainConfig:
     """The paper's values (App. B.3) for NYC and CA; TKY has ``curriculum.correction_epoch`` and ``warm_epoch`` 100.
 
-    The kept epoch is chosen on the last case of each validation trajectory, the kind of case the paper reports.
+    The last case of each validation trajectory chooses the kept epoch.
     """
     return TrainConfig(preset="paper", select_on="trajectory_last")
 
@@ -106,7 +106,7 @@ def _from_the_start() -> Curriculum:
 
 
 def train_preset(name: str) -> TrainConfig:
-    """A training configuration of RECAP by name.
+    """RECAP's training configuration by name.
 
     Raises:
         ConfigError: unknown name.
@@ -126,7 +126,7 @@ def train_preset(name: str) -> TrainConfig:
 
 
 def training_preset(name: str) -> AnyTraining:
-    """A training configuration of RECAP by its preset, or of a published model by its own name.
+    """A training configuration by RECAP's preset or a published model's name.
 
     Raises:
         ConfigError: unknown name.
@@ -135,7 +135,7 @@ def training_preset(name: str) -> AnyTraining:
 
 
 def preset_title(name: str) -> str:
-    """The name of what a preset trains; unknown presets keep their name.
+    """The name of the model that a preset trains; unknown presets keep their name.
 
     >>> preset_title("paper"), preset_title("lotnext")
     ("RECAP, paper's equations", 'LoTNext')

@@ -1,14 +1,14 @@
-"""Make outside text safe for a terminal, a log or a page: control characters are shown, not sent."""
+"""Make outside text safe for a terminal, a log or a page."""
 
 import re
 from typing import Final
 
-# C0 (but not tab and line feed) and C1 controls drive a terminal; marks of direction reorder what a reader sees; line
-# and paragraph separators end lines; lone surrogates cannot be encoded.
+# C0 (except tab and line feed) and C1 controls drive a terminal; direction marks reorder text; line and paragraph
+# separators end lines; lone surrogates cannot be encoded.
 _UNSAFE: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _MARKUP: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'^=])")
-# Streamlit and others replace these after Markdown was read, whatever was escaped: addresses and mail addresses become
-# links, emoji and icon codes pictures, arrows are drawn. An invisible character that joins its neighbours breaks each.
+# Streamlit and others replace these even when escaped: addresses become links, emoji and icon codes pictures, and
+# arrows are drawn. An invisible joiner breaks each.
 _JOINER: Final = "\u2060"
 _REPLACED: Final = re.compile(r"(?<=:)(?=//|[\w+-]+:|\w+/)|(?<=www)(?=\.)|(?=@)|(?<=[-<>=~])(?=[-<>=])", re.IGNORECASE)
 
@@ -31,7 +31,7 @@ _LONGEST_CODE: Final = 6
 
 
 def shortened(text: str, limit: int) -> str:
-    """The text in at most ``limit`` characters, with an ellipsis; a place's code at its end stays.
+    """The text in at most ``limit`` characters; a place's code at its end stays.
 
     >>> shortened("Washington Square Park", 12), shortened("City College", 12)
     ('Washington …', 'City College')
@@ -46,12 +46,12 @@ def shortened(text: str, limit: int) -> str:
 
 
 def markdown_text(text: str) -> str:
-    """One line, escaped so that Markdown shows it as it is: no link, image, formula, emoji, badge, tag or control."""
+    """One line, escaped so that Markdown shows it literally: no link, image, formula, emoji, badge, tag or control."""
     return _MARKUP.sub(r"\\\1", _REPLACED.sub(_JOINER, one_line(text)))
 
 
 def escape_json(text: str) -> str:
-    """JSON text whose characters that `visible` would show are ``\\uXXXX``; what it means stays the same.
+    """Equivalent JSON text with unsafe characters as ``\\uXXXX``.
 
     >>> escape_json('"a\\x9bb"')
     '"a\\\\u009bb"'

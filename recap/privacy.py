@@ -1,7 +1,6 @@
 """Make data about people safe to share: pseudonyms, grid cells, coarse times.
 
-Primitives alone: who uses them says in its file what was generalised, or that the exact data are in it. docs/privacy.md
-says what each export holds.
+docs/privacy.md says what each export holds.
 """
 
 import hashlib
@@ -24,7 +23,7 @@ WEEKDAYS: Final = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Satu
 
 
 class Generalisation(Config):
-    """How much is blurred. A model's numbers (scores, ranks, contributions) stay exact."""
+    """How much is blurred. Scores, ranks and contributions stay exact."""
 
     salt: str = Field(
         default_factory=lambda: secrets.token_hex(16),
@@ -37,7 +36,7 @@ class Generalisation(Config):
 
     @property
     def cell_km(self) -> float:
-        """Side of the smallest grid cell, from south to north."""
+        """Side of the smallest grid cell, south to north."""
         return self.cell_degrees * KM_PER_DEGREE
 
     def pseudonym(self, user: int | str) -> str:
@@ -49,7 +48,7 @@ class Generalisation(Config):
         return f"User {'abcdef'[int(digest[-1], 16) % 6]}{digest[:9]}"
 
     def part_of_week(self, weekday: int | None, hour: float) -> str:
-        """A moment without its date: weekday (0 Monday) if shown, and part of the day: ``Tuesday, 16 to 20 h``."""
+        """A moment without its date: weekday (0 Monday; None hides it) and part of the day: ``Tuesday, 16 to 20 h``."""
         start = int(hour) // self.hours * self.hours
         day = "" if weekday is None else f"{WEEKDAYS[weekday]}, "
         return f"{day}{start} to {min(start + self.hours, 24)} h"
@@ -64,11 +63,10 @@ class Generalisation(Config):
 
 
 def users_per_group(user: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:
-    """How many distinct users each group of check-ins has.
+    """Number of distinct users of each group of check-ins.
 
     Args:
-        user, group: codes from 0, of one length.
-        size: number of groups.
+        user, group: codes from 0.
 
     >>> users_per_group(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), 3).tolist()
     [2, 1, 0]

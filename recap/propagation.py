@@ -1,4 +1,4 @@
-"""Fixed sparse matrices that multiply node features, with one sparse product each way."""
+"""Products of fixed sparse matrices with node features."""
 
 import warnings
 from typing import Any
@@ -21,13 +21,13 @@ class _Multiply(torch.autograd.Function):
 
 
 def multiply(matrix: Tensor, transposed: Tensor, features: Tensor) -> Tensor:
-    """The matrix times features; its transpose at hand makes the backward pass one sparse product too."""
+    """The matrix times features; the transpose makes the backward pass one sparse product."""
     product: Tensor = _Multiply.apply(matrix, transposed, features)
     return product
 
 
 class Propagation(nn.Module):
-    """``forward(X)`` is the matrix times X; not part of the weights, since the training split gives it."""
+    """``forward(X)`` is the matrix times X. The matrix is not saved with the weights."""
 
     matrix: Tensor
     transposed: Tensor
@@ -49,7 +49,7 @@ def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
 
 
 def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
-    """A float64 torch CSR tensor of a scipy one."""
+    """A float64 torch CSR tensor."""
     matrix = sparse.csr_array(matrix)
     matrix.sort_indices()
     with warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""Ranges of different lengths packed one after another, and sums over each owner's parts.
+"""Packed ranges of different lengths.
 
 Shape suffixes: N ranges, C all their numbers together, H parts of all owners, A columns.
 """
@@ -8,7 +8,7 @@ from torch import Tensor
 
 
 def expand_ranges(start_N: Tensor, length_N: Tensor) -> tuple[Tensor, Tensor]:
-    """The numbers start, start + 1, ..., start + length - 1 of every range, packed: whose range, and the number.
+    """The numbers start, ..., start + length - 1 of every range, packed: range and number.
 
     >>> expand_ranges(torch.tensor([10, 20, 30]), torch.tensor([2, 0, 1]))
     (tensor([0, 0, 2]), tensor([10, 11, 30]))

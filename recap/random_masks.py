@@ -1,4 +1,4 @@
-"""Dropout masks from random words: much faster on a CPU than torch's serial Bernoulli draws."""
+"""Dropout masks from random words, much faster on a CPU than torch's."""
 
 import math
 from collections.abc import Sequence
@@ -14,9 +14,9 @@ _ELEMENTS_A_WORD: Final = 4
 
 
 def draw_mask(shape: Sequence[int], p: float, dtype: torch.dtype) -> Tensor:
-    """A mask of 0 with probability ``p`` below 1, to 1 / 65,536, and else what keeps the mean at 1.
+    """A mask that is 0 with probability ``p`` < 1 (to 1 / 65,536) and has mean 1.
 
-    Its numbers are seeded by torch's CPU generator, which moves on by one draw.
+    Seeded by one draw of torch's CPU generator.
     """
     seed = int(torch.randint(torch.iinfo(torch.int64).max, ()))
     words = np.random.SFC64(seed).random_raw(-(-math.prod(shape) // _ELEMENTS_A_WORD))

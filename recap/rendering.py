@@ -9,7 +9,7 @@ from recap.printable import markdown_text, visible
 
 
 def finalize(value: Any) -> Any:
-    """Control characters of data as text; what was escaped already is ours."""
+    """Show control characters as text, except in escaped strings."""
     return visible(value) if isinstance(value, str) and not hasattr(value, "__html__") else value
 
 
@@ -26,7 +26,7 @@ def _environment() -> Environment:
 
 
 def render(template: str, **values: Any) -> str:
-    """The text of a template such as ``model_card.md.j2``, without a line end at its end.
+    """The text of a template such as ``model_card.md.j2``, without a final line end.
 
     Raises:
         jinja2.UndefinedError: the template uses a value that was not given.

@@ -1,4 +1,4 @@
-"""The interface of datasets and scorers: a batch of cases in, named additive score parts out.
+"""The interface of scorers: a batch of cases in, named additive score parts out.
 
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
@@ -20,7 +20,7 @@ class CaseBatch:
     """Cases of a check-in table.
 
     Attributes:
-        checkins: the table that holds each case's history, source and target.
+        checkins: the table of histories, sources and targets.
         row_B: source rows t; the target is row t + 1.
     """
 
@@ -46,13 +46,13 @@ class CaseBatch:
 
 
 def past_rows(batch: CaseBatch) -> tuple[Tensor, Tensor]:
-    """Every check-in of each case's user up to and including the source, packed: position in the batch, and row."""
+    """Every check-in of each case's user up to and including the source, packed: case and row."""
     first_B = batch.checkins.first_T[batch.row_B]
     return expand_ranges(first_B, batch.row_B - first_B + 1)
 
 
 def known_places(batch: CaseBatch, num_pois: int) -> Tensor:
-    """Which places each case's user has been to, the source included: bool (B, P)."""
+    """Places each case's user has visited, the source included: bool (B, P)."""
     case_H, row_H = past_rows(batch)
     known_BP = torch.zeros(len(batch), num_pois, dtype=torch.bool, device=batch.row_B.device)
     known_BP[case_H, batch.checkins.poi_T[row_H]] = True
@@ -63,13 +63,12 @@ def known_places(batch: CaseBatch, num_pois: int) -> Tensor:
 class Scores:
     """Scores of all POIs for a batch of cases, as a sum of named parts.
 
-    A part is either dense (one value for every POI) or packed (values for a few candidates of each case, zero
-    elsewhere). The total is what ranks.
+    A part is dense (one value for every POI) or packed (values for a few candidates of each case, zero elsewhere).
 
     Attributes:
         dense: name -> tensor (B, P).
         packed: name -> tensor (C,), aligned with ``case_C`` and ``poi_C``; a (case, POI) pair occurs at most once.
-        tie_break_P: orders POIs whose totals are equal (higher first); None leaves such ties open.
+        tie_break_P: orders POIs with equal totals (higher first); None leaves them tied.
     """
 
     dense: dict[str, Tensor]
@@ -87,7 +86,6 @@ class Scores:
 
     @property
     def names(self) -> list[str]:
-        """Names of the parts in order."""
         return [*self.dense, *self.packed]
 
     @property
@@ -97,7 +95,7 @@ class Scores:
         return {**self.dense, **{name: self._scatter(zeros, values) for name, values in self.packed.items()}}
 
     def parts_at(self, poi_B: Tensor) -> dict[str, Tensor]:
-        """Each part's value for one POI per case: name -> (B,), without densifying packed parts."""
+        """Each part's value for one POI per case: name -> (B,)."""
         index_B = torch.arange(len(poi_B), device=poi_B.device)
         values = {name: part[index_B, poi_B] for name, part in self.dense.items()}
         if self.packed:
@@ -109,7 +107,7 @@ class Scores:
 
     def _scatter(self, base_BP: Tensor, values_C: Tensor) -> Tensor:
         assert self.case_C is not None and self.poi_C is not None
-        # A core in bfloat16 must not round what is added to it.
+        # A bfloat16 core must not round the sum.
         dtype = torch.promote_types(base_BP.dtype, values_C.dtype)
         index_C = self.case_C * base_BP.shape[1] + self.poi_C
         flat = base_BP.to(dtype).reshape(-1).index_add(0, index_C, values_C.to(dtype))
@@ -117,13 +115,13 @@ class Scores:
 
 
 class Scorer(Protocol):
-    """Anything that scores all POIs for a batch of cases."""
+    """Scores all POIs for a batch of cases."""
 
     @property
     def name(self) -> str: ...
 
     def score(self, batch: CaseBatch) -> Scores:
-        """Score every POI for every case; must not read targets or anything later."""
+        """Score every POI for every case. Must not read targets or anything later."""
         ...
 
 
@@ -132,7 +130,7 @@ class Term:
     """One term of a score.
 
     Attributes:
-        group: what it is about; terms of a group are shown together and can be left out together.
+        group: terms of a group are shown and left out together.
     """
 
     name: str
@@ -140,9 +138,9 @@ class Term:
 
 
 class Explainable(Scorer, Protocol):
-    """A scorer whose scores are a sum of named terms; all that explanations need to know of a model.
+    """A scorer whose scores are a sum of named terms.
 
-    ``changes`` are those of the scorer's own kind (`recap.model.interventions.Interventions` for RECAP).
+    ``changes`` depend on the scorer (`recap.model.interventions.Interventions` for RECAP).
     """
 
     @property
@@ -158,11 +156,11 @@ class Explainable(Scorer, Protocol):
         ...
 
     def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
-        """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total` there."""
+        """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total`."""
         ...
 
     def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
-        """Totals (B, P) without these terms, computed again with all that depends on them."""
+        """Totals (B, P) without these terms and what depends on them."""
         ...
 
 
@@ -171,7 +169,7 @@ GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
 
 
 class PartTerms:
-    """`Explainable` for scorers whose parts do not depend on each other; a subclass names its terms by part."""
+    """`Explainable` for independent parts; a subclass names its terms by part."""
 
     terms: ClassVar[tuple[Term, ...]]
     supported_edits: ClassVar[frozenset[str]] = frozenset({"visits", "source"})
@@ -180,12 +178,10 @@ class PartTerms:
         raise NotImplementedError  # pragma: no cover
 
     def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
-        """See `Explainable`."""
         parts = self.score(batch).parts_at(poi_B)
         return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
 
     def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
-        """See `Explainable`."""
         scores = self.score(batch)
         left = [part for name, part in scores.parts.items() if name not in terms]
         return torch.stack(left).sum(0) if left else torch.zeros_like(scores.total)

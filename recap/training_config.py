@@ -1,4 +1,4 @@
-"""Everything that decides a training run, as typed configuration, and the summary of one; without torch."""
+"""Typed configuration of a training and its summary. Does not import torch."""
 
 from math import cos, pi
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypedDict
@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 
 
 class Curriculum(Config):
-    """When the parts of RECAP switch on (Algorithm 1, App. B.3); epochs count from 1.
-
-    `at` is the only place that compares epochs.
-    """
+    """When the parts of RECAP switch on (Algorithm 1, App. B.3); epochs count from 1."""
 
     staged: bool = Field(True, description="False: everything acts from the first epoch (simultaneous variant).")
     graph_epoch: int = Field(60, ge=1, description="e_graph, first epoch of the graph token.")
@@ -56,9 +53,8 @@ class Curriculum(Config):
         )
 
     def scaled(self, old_epochs: int, new_epochs: int) -> "Curriculum":
-        """The same curriculum stretched to another length: every stage keeps its share, none vanishes.
-
-        What acts from the first epoch does so at any length.
+        """The curriculum scaled to another length: every stage keeps its fraction, and none vanishes. Parts that act
+        from the first epoch still do.
         """
 
         def moved(name: str) -> int:
@@ -103,7 +99,7 @@ class OptimiserConfig(Config):
     }
 
     def scale_at(self, passes: float, epochs: int) -> float:
-        """Factor on every learning rate after this many passes over the cases.
+        """Factor on every learning rate after this many epochs.
 
         >>> tuple(round(OptimiserConfig(schedule="cosine").scale_at(passes, 4), 3) for passes in (0, 1, 2, 4))
         (1.0, 0.854, 0.5, 0.0)
@@ -112,7 +108,7 @@ class OptimiserConfig(Config):
 
 
 class SampledSoftmax(Config):
-    """Beyond the paper: a step scores targets, candidates and places drawn for the batch instead of all places."""
+    """A step scores targets, candidates and sampled places, not all places (beyond the paper)."""
 
     popular: int = Field(4096, ge=0, description="Places of a batch drawn by their training check-ins.")
     uniform: int = Field(4096, ge=1, description="Places of a batch drawn uniformly.")
@@ -189,10 +185,10 @@ class TrainConfig(Config):
         return self
 
     def override(self, assignments: list[str]) -> Self:
-        """`Config.override`; a number of hops is refused where no graph token follows them.
+        """`Config.override`; also refuses a number of hops without a graph token.
 
         Raises:
-            ConfigError: as there, and for ``model.num_hops`` of a model without a graph token.
+            ConfigError: also for ``model.num_hops`` without a graph token.
         """
         changed = super().override(assignments)
         fields = {text.partition("=")[0].strip() for text in assignments}
@@ -201,7 +197,7 @@ class TrainConfig(Config):
         return changed
 
     def with_epochs(self, epochs: int) -> "TrainConfig":
-        """Another length, with the curriculum's stages keeping their share."""
+        """Change the length; the curriculum's stages keep their fraction."""
         values = self.model_dump()
         values |= {"epochs": epochs, "curriculum": self.curriculum.scaled(self.epochs, epochs).model_dump()}
         return self.parse(values)

@@ -1,6 +1,5 @@
-"""Every user's visits in order: which visit to its place a check-in is, and when the next one comes.
+"""Every user's visits in order, in plain NumPy; `history.CheckinTensors` has the same arrays on a device.
 
-Plain NumPy, so that tables about cases need no tensors; `history.CheckinTensors` carries the same arrays on a device.
 Shape suffix: T check-ins.
 """
 
@@ -20,13 +19,12 @@ NEVER: Final = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """The next-visit and visit-number arrays of check-ins, int64, rows sorted by (user, time).
+    """Next visit and visit number of check-ins, int64, rows sorted by (user, time).
 
     Attributes:
-        poi_T: places.
-        first_T: row of the first check-in of the same user (of the same segment).
+        first_T: row of the first check-in of the same user or segment.
         next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none.
-        visit_number_T: 1 for the user's first check-in at this POI, 2 for the second, ...
+        visit_number_T: counts the user's check-ins at this POI from 1.
     """
 
     poi_T: np.ndarray
@@ -36,7 +34,7 @@ class Visits:
 
     @classmethod
     def of(cls, dataset: Dataset) -> "Visits":
-        """Of all final check-ins of a dataset: one object for as long as the dataset is held, not to be written to."""
+        """Of a dataset's check-ins; cached for the dataset's lifetime, do not change it."""
         with _ordering:
             if dataset not in _known:
                 table = dataset.checkins
@@ -45,12 +43,12 @@ class Visits:
 
     @classmethod
     def of_segments(cls, segment: np.ndarray, poi: np.ndarray) -> "Visits":
-        """From int64 arrays whose rows are grouped by segment, one history each, and ordered in time."""
+        """From int64 arrays, grouped by segment (one history each) and ordered in time."""
         rows = np.arange(len(poi), dtype=np.int64)
         starts = np.append(True, segment[1:] != segment[:-1])[: len(poi)]
         first = rows[starts][np.cumsum(starts) - 1]
 
-        # Stable sort by (segment, POI): visits of one user to one POI become neighbours, still in time order.
+        # Stable sort by (segment, POI): visits to one POI become adjacent and stay in time order.
         order = np.lexsort((poi, first))
         same = (poi[order][1:] == poi[order][:-1]) & (first[order][1:] == first[order][:-1])
         next_visit = np.full(len(poi), NEVER, dtype=np.int64)
@@ -61,8 +59,8 @@ class Visits:
         return cls(poi, first, next_visit, visit_number)
 
     def target_in_history(self, rows: np.ndarray) -> np.ndarray:
-        """Whether the target of each case was visited before step t (y in C_t); bool, one per source row."""
-        # The target's visit number counts earlier visits; the source itself (row t) is not in C_t.
+        """Whether each case's target was visited before step t (y in C_t), bool."""
+        # The source itself (row t) is not in C_t.
         earlier = self.visit_number_T[rows + 1] - 1 - (self.poi_T[rows + 1] == self.poi_T[rows])
         return earlier > 0
 

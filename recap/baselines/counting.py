@@ -1,4 +1,4 @@
-"""The four counting baselines and the nearest place, in float64, ties broken by popularity.
+"""The four counting baselines and the nearest place, in float64. Ties are broken by popularity.
 
 Shape suffixes: B cases, P POIs, C packed candidates.
 """
@@ -83,7 +83,7 @@ class CountPlusMarkov(PartTerms):
 
 
 class Nearest(PartTerms):
-    """Minus the distance in km to the current place, the current place itself first: nothing is counted at all."""
+    """Minus the distance in km to the current place; the current place comes first."""
 
     name = "nearest"
     terms = (Term("nearest", PLACES),)
@@ -97,7 +97,7 @@ class Nearest(PartTerms):
         )
 
     def score(self, batch: CaseBatch) -> Scores:
-        # By differences and not by products, which lose metres near the place; the chord grows with the arc.
+        # By differences: products lose metres near the place. The chord grows with the arc.
         chord_BP = torch.cdist(
             self.point_P3[batch.source_B], self.point_P3, compute_mode="donot_use_mm_for_euclid_dist"
         )
@@ -113,8 +113,7 @@ def popularity(dataset: Dataset) -> Tensor:
 def visits_including_now(batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
     """Case, POI and visit count of every POI in the user's check-ins up to and including row t, packed.
 
-    The same next-visit trick as `find_revisit_candidates`, one row further: row q <= t is the last visit of its POI
-    exactly when next_visit[q] > t.
+    Row q <= t is the last visit of its POI exactly when next_visit[q] > t.
     """
     checkins: CheckinTensors = batch.checkins
     case_H, q_H = past_rows(batch)

@@ -1,4 +1,4 @@
-"""A dataset's card: what it is, what was left out and why."""
+"""A dataset's card."""
 
 from datetime import datetime
 from typing import Final
@@ -14,7 +14,7 @@ HISTORY_ONLY_LABEL: Final = "kept as history, opens no case: validation or test 
 
 
 def dropped_reasons(config: DataConfig) -> dict[str, str]:
-    """Reason -> sentence, for the keys of `CleaningReport.dropped`."""
+    """Key of `CleaningReport.dropped` -> sentence."""
     short = f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}"
     if config.history == "every_checkin":
         short += ", of a user or at a POI without training check-ins"
@@ -35,7 +35,7 @@ def dropped_reasons(config: DataConfig) -> dict[str, str]:
 
 
 def dataset_card(dataset: Dataset) -> str:
-    """Markdown; the first table follows every row from the file to the dataset."""
+    """Markdown; the first table accounts for every row of the file."""
     manifest, report = dataset.manifest, dataset.manifest.report
     first, last = dataset.checkins[c.TIME].min(), dataset.checkins[c.TIME].max()
     reasons = dropped_reasons(manifest.config)

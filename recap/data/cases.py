@@ -1,4 +1,4 @@
-"""Which (source, target) pairs are predicted: the protocols of the paper's tables."""
+"""Which (source, target) pairs are predicted, by protocol."""
 
 from typing import Final, Literal, get_args
 
@@ -13,10 +13,10 @@ PROTOCOLS: Final = get_args(Protocol)
 
 
 def history_only(checkins: pd.DataFrame) -> np.ndarray:
-    """Which check-ins are part of their user's history and open no case, neither as source nor as target.
+    """Which check-ins only count as history: no case has them as source or target.
 
     Returns:
-        bool, one per row; False everywhere in a table that does not have the column.
+        bool, one per row; all False without the column.
     """
     if c.HISTORY_ONLY not in checkins:
         return np.zeros(len(checkins), dtype=bool)
@@ -24,11 +24,10 @@ def history_only(checkins: pd.DataFrame) -> np.ndarray:
 
 
 def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_step") -> np.ndarray:
-    """Rows of the source check-ins of all cases of a split, in table order (user, time).
+    """Source rows of all cases of a split, in table order (user, time).
 
-    A case is a pair of consecutive check-ins of one trajectory; it belongs to the split of its target, which is the
-    row after the source. Check-ins that are `history_only` open none. ``trajectory_last`` keeps each trajectory's
-    last case of the split, ``user_last`` each user's.
+    A case is a pair of consecutive check-ins of one trajectory and belongs to the split of its target. `history_only`
+    check-ins open none. ``trajectory_last`` keeps each trajectory's last case of the split, ``user_last`` each user's.
 
     Returns:
         int64 row positions into ``checkins``.

@@ -1,4 +1,4 @@
-"""Problems of raw check-ins that no single row shows: repeats, ties, impossible journeys, moving places, leaks."""
+"""Problems of raw check-ins that no single row shows."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -21,7 +21,7 @@ EXAMPLES: Final = 3
 
 
 class Problem(Config):
-    """One kind of issue."""
+    """One kind of problem."""
 
     kind: str = Field(description="Short name for programs.")
     title: str = Field(description="What is wrong, for people.")
@@ -31,14 +31,12 @@ class Problem(Config):
 
 
 def check_checkins(raw: pd.DataFrame) -> list[Problem]:
-    """Check a raw table (columns in `recap.columns`) as a whole; returns the problems found."""
+    """Problems of a raw table (columns in `recap.columns`)."""
     table = _Sorted(raw)
     return [problem for check in _CHECKS for problem in check(table)]
 
 
 class _Sorted:
-    """A raw table by (user, time, file order), with what several checks need."""
-
     def __init__(self, raw: pd.DataFrame) -> None:
         user, _ = pd.factorize(raw[c.USER_ID])
         seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
@@ -145,7 +143,7 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
     seconds = np.sort(table.seconds)
     hours = np.diff(seconds) / 3600
     span = (seconds[-1] - seconds[0]) / 3600
-    # A gap is worth a word only where the file is dense: ten check-ins and more would be expected in it.
+    # Only where the file is dense: at least ten check-ins would be expected in the gap.
     rows = np.flatnonzero((hours > LONG_GAP_HOURS) & (hours * len(seconds) > 10 * max(span, 1e-9)))
     if len(rows):
         times = pd.to_datetime(seconds, unit="s")

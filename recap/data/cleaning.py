@@ -1,4 +1,4 @@
-"""The data protocol: filter, split by time, cut trajectories, drop what the paper drops, and account for every row."""
+"""The data protocol: filter, split by time, cut trajectories, and account for every row."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -49,9 +49,8 @@ class DataConfig(SplitConfig):
 class CleaningReport(Config):
     """What became of every raw row: ``raw == checkins + history_only + sum(dropped.values())``.
 
-    ``checkins`` and the unseen users and POIs of ``dropped`` count rows that cases are made of, under either rule of
-    `DataConfig.history`; under ``every_checkin`` a row counts as ``short_trajectory`` only where it could not stay as
-    history either, since training does not know its user or its POI.
+    Under ``every_checkin`` a row counts as ``short_trajectory`` only where it cannot stay as history, because training
+    does not know its user or its POI.
     """
 
     raw: int
@@ -67,9 +66,8 @@ class RawRows:
     """Check-ins as numbers; in the order of the file, or of (user, seconds, source row).
 
     Attributes:
-        user, poi: numbers from 0 in the order of the ids, see `number_ids`.
-        source_row: positions in the file.
-        split, given: codes of a split and a trajectory that came with the data, where there are any.
+        user, poi: see `number_ids`.
+        split, given: codes of a split and a trajectory that came with the data.
     """
 
     user: np.ndarray
@@ -81,7 +79,7 @@ class RawRows:
 
 
 def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
-    """A raw table (columns in `recap.columns`) as numbers, and the ids of users and POIs by number."""
+    """Number a raw table; also returns the ids of users and POIs by number."""
     (user, user_ids), (poi, poi_ids) = number_ids(raw[c.USER_ID]), number_ids(raw[c.POI_ID])
     rows = RawRows(
         user=user,
@@ -97,8 +95,8 @@ def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
 def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport]:
     """Apply the protocol.
 
-    Rows with a split keep it (`keep_given_split`): then nothing is filtered by counts or lengths and nothing is cut;
-    only validation and test rows of users and POIs that training does not know are dropped.
+    Rows with a split keep it (`keep_given_split`). Then only validation and test rows of users and POIs that training
+    does not know are dropped.
 
     Returns:
         The surviving rows, sorted by (user, time, source row), and the report.
@@ -162,16 +160,15 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
 
 
 def _in_order(raw: RawRows, rows: np.ndarray) -> np.ndarray:
-    """Some rows by (user, time, source row)."""
     user, seconds = raw.user[rows], raw.seconds[rows]
     step = np.diff(user)
     if ((step > 0) | ((step == 0) & (np.diff(seconds) >= 0))).all():
         return rows
-    return rows[np.lexsort((seconds, user))]  # stable: rows of one second keep the order of the file
+    return rows[np.lexsort((seconds, user))]  # stable: ties keep the file's order
 
 
 def _repeats(raw: RawRows) -> np.ndarray:
-    """Which rows repeat user, POI and second of an earlier one."""
+    """Rows that repeat user, POI and second of an earlier one."""
     order = _in_order(raw, np.arange(len(raw.user), dtype=np.int64))
     user, seconds = raw.user[order], raw.seconds[order]
     as_before = (user[1:] == user[:-1]) & (seconds[1:] == seconds[:-1])
@@ -201,11 +198,10 @@ def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows on their way into the dataset, sorted by (user, time, row).
+    """Rows during cleaning, sorted by (user, time, row).
 
     Attributes:
-        row: positions in the table that they come from.
-        split, trajectory: codes and numbers.
+        row: positions in the original table.
         is_aside: rows that stay as history only.
     """
 
@@ -225,11 +221,10 @@ def remove(
     min_length: int,
     dropped: dict[str, int],
 ) -> Rows:
-    """Take out, or set aside, what validation and test make no cases of, in the configured order; count it.
+    """Remove or set aside validation and test rows that make no cases, and count them.
 
     Args:
-        seen: for `columns.USER` and `columns.POI` the code of each row of the table, and for each code whether training
-            has it.
+        seen: for `columns.USER` and `columns.POI` each row's code, and whether training has each code.
     """
 
     def short(rows: Rows) -> Rows:
@@ -251,11 +246,7 @@ def remove(
 
 
 def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
-    """Which codes occur often enough, from how often each does.
-
-    Raises:
-        DataError: none.
-    """
+    """Which codes occur often enough; raises DataError if none does."""
     keep: np.ndarray = counts >= minimum
     if not keep.any():
         raise DataError(
@@ -266,11 +257,6 @@ def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
 
 
 def _require_different_times(earliest: int, latest: int, count: int) -> None:
-    """Refuse check-ins that all share one time.
-
-    Raises:
-        DataError: they cannot be split by time.
-    """
     if earliest == latest:
         raise DataError(
             f"all {count} check-ins happen at {pd.Timestamp(earliest, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
@@ -279,7 +265,6 @@ def _require_different_times(earliest: int, latest: int, count: int) -> None:
 
 
 def _seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:
-    """Codes that occur in training rows."""
     seen = np.zeros(codes.max(initial=-1) + 1, dtype=bool)
     seen[codes[train]] = True
     return seen

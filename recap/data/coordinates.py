@@ -1,4 +1,4 @@
-"""Facts from coordinates: the time zone, and whether latitude and longitude are swapped."""
+"""Detect the time zone and swapped latitude and longitude."""
 
 from collections import Counter
 from typing import Final
@@ -23,12 +23,12 @@ def hours_off_the_sun(offset_minutes: np.ndarray, longitude: np.ndarray) -> np.n
 
 
 def look_swapped(latitude: np.ndarray, longitude: np.ndarray) -> bool:
-    """Whether points, in degrees, are on inhabited land only with latitude and longitude swapped."""
+    """Whether points in degrees are on inhabited land only with swapped coordinates."""
     return _on_land(longitude, latitude) >= _SHARE and _on_land(latitude, longitude) < 0.5
 
 
 def propose_zone(latitude: np.ndarray, longitude: np.ndarray) -> str:
-    """The IANA zone of nine in ten points, looked up offline; `longitude` if they spread over more."""
+    """The IANA zone of nine in ten points, looked up offline; else `longitude`."""
     zones = _zones(latitude, longitude)
     zone, count = max(zones.items(), key=lambda item: item[1], default=("", 0))
     return zone if count >= _SHARE * zones.total() and zone in available_timezones() else LONGITUDE_ZONE
@@ -44,7 +44,7 @@ def _zones(latitude: np.ndarray, longitude: np.ndarray) -> Counter[str]:
 
 
 def _on_land(latitude: np.ndarray, longitude: np.ndarray) -> float:
-    """Share of points, impossible ones among them, that are on inhabited land."""
+    """Share of points on inhabited land; impossible points count as outside."""
     zones = _zones(latitude, longitude)
     land = sum(count for zone, count in zones.items() if zone and not zone.startswith(_UNINHABITED))
     inside = (np.abs(latitude) <= 90) & (np.abs(longitude) <= 180)

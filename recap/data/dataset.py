@@ -1,4 +1,4 @@
-"""One clean dataset: three tables, a manifest, a content hash, a card; saved as Parquet and JSON."""
+"""A clean dataset: three tables and a manifest, saved as Parquet and JSON."""
 
 import hashlib
 import json
@@ -53,11 +53,10 @@ class Dataset:
     Attributes:
         checkins: sorted by (user, time, source row); ``user, poi`` (int32 indices), ``time`` (UTC seconds),
             ``tz_offset_minutes``, ``trajectory`` (ids from 0), ``split`` (0 train, 1 val, 2 test), ``source_row`` and,
-            where there are such rows, ``history_only``.
+            if there are such rows, ``history_only``.
         pois: row p describes POI p: ``poi_id, poi_name, category_id, category, category_index, latitude, longitude``
             (degrees), ``train_checkins``.
         users: row u describes user u: ``user_id``.
-        manifest: configuration, cleaning report and content hash.
     """
 
     checkins: pd.DataFrame
@@ -67,7 +66,7 @@ class Dataset:
 
     @property
     def hash(self) -> str:
-        """SHA-256 of the tables' content, independent of file encoding and machine."""
+        """SHA-256 of the tables' content, the same on every machine."""
         return self.manifest.dataset_hash
 
     @property
@@ -84,12 +83,12 @@ class Dataset:
 
     @cached_property
     def local_time(self) -> pd.Series:
-        """Naive local wall-clock time of each check-in."""
+        """Naive local time of each check-in."""
         offset = pd.to_timedelta(self.checkins[c.TZ_OFFSET_MINUTES].astype("int64"), unit="min")
         return self.checkins[c.TIME].dt.tz_localize(None) + offset
 
     def cases(self, split: int, protocol: Protocol = "every_step") -> np.ndarray:
-        """Source rows of the cases of a split, see `build_cases`."""
+        """Source rows of a split's cases, see `build_cases`."""
         return build_cases(self.checkins, split, protocol)
 
     @cached_property
@@ -98,10 +97,10 @@ class Dataset:
         return label_places(self.pois)
 
     def save(self, folder: Path, card: str = "") -> None:
-        """Write the dataset to ``folder``, whole or not at all.
+        """Write the folder, whole or not at all.
 
         Args:
-            card: Markdown for the people who find the folder, see `recap.data.card.dataset_card`; empty for none.
+            card: Markdown, see `recap.data.card.dataset_card`; empty for none.
 
         Raises:
             FolderInUseError: the folder exists and holds something else.
@@ -123,9 +122,8 @@ class Dataset:
         """Read a dataset folder and check it against its hashes.
 
         Raises:
-            DatasetError: not a dataset, written by a newer version, its tables are not the recorded ones, or no tables
-                that `recap prepare` writes (see `recap.data.schema`).
-            ChecksumError: a file was changed by hand.
+            DatasetError: not a dataset, written by a newer version, or its tables are wrong (see `recap.data.schema`).
+            ChecksumError: a file was changed.
         """
         manifest_file = folder / MANIFEST
         if not manifest_file.is_file():
@@ -161,7 +159,7 @@ class Dataset:
 
 
 def _upgraded(values: dict[str, Any]) -> dict[str, Any]:
-    """A manifest in this version's format; format 1 had one history rule without a name."""
+    """The manifest in today's format; format 1 had one history rule without a name."""
     config = values.get("config")
     if values["format_version"] >= FORMAT_VERSION or not isinstance(config, dict):
         return values
@@ -181,7 +179,7 @@ def hash_tables(*tables: pd.DataFrame) -> str:
 
 
 def _hashed(column: pd.Series) -> Iterator[bytes]:
-    """The bytes of a column, in blocks, because a large column would need several times its memory."""
+    """The bytes of a column, in blocks to save memory."""
     is_time, is_float = pd.api.types.is_datetime64_any_dtype(column), pd.api.types.is_float_dtype(column)
     is_whole = pd.api.types.is_integer_dtype(column) or pd.api.types.is_bool_dtype(column)
     is_text = not (is_time or is_float or is_whole)
@@ -202,7 +200,7 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 
 
 def recorded_hash(folder: Path) -> str:
-    """The hash recorded in a dataset folder, unverified; empty if there is none."""
+    """The unverified hash of a dataset folder; empty if there is none."""
     try:
         return str(read_json(folder / MANIFEST)["dataset_hash"])
     except (OSError, ValueError, KeyError, TypeError):

@@ -1,4 +1,4 @@
-"""Recognise the format of a file or folder from its first lines; the reader still checks every row."""
+"""Recognise the format of a file or folder from its first lines."""
 
 import re
 from collections.abc import Callable
@@ -15,10 +15,10 @@ _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 
 def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
-    """Tell which reader fits: the format, and why, as a phrase after "because".
+    """The format, and the reason as a phrase after "because".
 
     Raises:
-        DataError: the path does not exist, is empty, or looks like no format; the message names the option.
+        DataError: the path does not exist, is empty, or looks like no format.
     """
     if not path.exists():
         raise DataError(f"{path} does not exist")

@@ -1,4 +1,4 @@
-"""`recap inspect`: what a file contains, its first rows and its problems; nothing is written."""
+"""`recap inspect`: what a file contains, its first rows and its problems."""
 
 from collections.abc import Hashable
 from pathlib import Path
@@ -21,7 +21,7 @@ FIRST_ROWS: Final = 5
 
 
 class Preview(Config):
-    """What `recap prepare` would keep of the rows, under one protocol."""
+    """What `recap prepare` would keep."""
 
     checkins: int = Field(description="Check-ins of the dataset; 0 where it would refuse.")
     history_only: int = Field(0, description="Rows that would stay as history and open no case.")
@@ -41,10 +41,10 @@ class Inspection(Config):
 
 
 def read_for_inspection(found: Understanding) -> RawRead:
-    """Read a file as far as it goes; no bad row refuses it, and a zone that is not named is taken from the coordinates.
+    """Read a file, skip bad rows, and take a missing time zone from the coordinates.
 
     Raises:
-        DataError: the file cannot be read at all, or not one row of it, or something else than its zone is unsure.
+        DataError: no row can be read, or something other than the zone is unsure.
     """
     options, question = found.options, found.question
     if question is not None:
@@ -56,7 +56,7 @@ def read_for_inspection(found: Understanding) -> RawRead:
 
 
 def describe_read(read: RawRead, config: DataConfig) -> Inspection:
-    """What was read, its problems, and what would be kept under a protocol."""
+    """Describe the rows read, their problems, and what a protocol would keep."""
     table = read.table
     return Inspection(
         account=read.account,
@@ -69,7 +69,7 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
 
 
 def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:
-    """`describe_read` of `read_for_inspection`; nothing is written."""
+    """`describe_read` of `read_for_inspection`."""
     return describe_read(read_for_inspection(found), config)
 
 
@@ -121,7 +121,7 @@ def _preview(table: pd.DataFrame, config: DataConfig) -> Preview:
 
 
 def preview_rows(inspection: Inspection, config: DataConfig) -> dict[str, int]:
-    """Rows that would give no case, with reasons, as a table."""
+    """Reason -> number of rows that would give no case."""
     preview, reasons = inspection.preview, dropped_reasons(config)
     aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
     return aside | {f"dropped: {reasons[name]}": count for name, count in preview.dropped.items() if count}

@@ -1,4 +1,4 @@
-"""A one-line label for every place that is safe to show."""
+"""Labels of places."""
 
 import hashlib
 from collections import Counter
@@ -16,11 +16,11 @@ _CODE_START: Final = " · "
 
 
 def label_places(pois: pd.DataFrame) -> list[str]:
-    """A label for every POI: its name; else its category, with a code where several nameless POIs share it; else its
-    id.
+    """A label for every POI that is safe to show: its name; else its category, with a code where several nameless POIs
+    share it; else its id. For example "Middle School · 4b0a".
 
-    The code is the beginning of the SHA-256 of the POI's id, so it is the same in every dataset; where two POIs of a
-    category agree in its four hexadecimal digits, both take as many more as they need. "Middle School · 4b0a".
+    The code is the beginning of the SHA-256 of the POI's id, so it is the same in every dataset: four hexadecimal
+    digits, or more where two POIs of a category agree in these.
 
     Args:
         pois: rows of a dataset's POI table, in index order.

@@ -1,4 +1,4 @@
-"""Turn raw check-ins into a `Dataset`: clean, number users, POIs and categories, hash."""
+"""Turn raw check-ins into a `Dataset`."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -22,12 +22,11 @@ IdsOf = Callable[[np.ndarray], np.ndarray]
 def prepare_dataset(raw: pd.DataFrame, config: DataConfig, *, name: str, source_format: str, **facts: Any) -> Dataset:
     """Build a dataset from a raw check-in table (columns in `recap.columns`).
 
-    Users, POIs and categories are numbered in lexicographic order of their ids, so the numbering depends on content
-    alone. A POI's coordinates, name and category are those of its first surviving check-in by (time, source row);
-    check-ins that are history only do not count, so that the rule for them changes no POI.
+    Users, POIs and categories are numbered in lexicographic order of their ids. A POI's coordinates, name and category
+    are those of its first check-in by (time, source row); check-ins that are history only do not count.
 
     Args:
-        facts: further fields of the `Manifest`, such as the reader's account ``reading``.
+        facts: further fields of the `Manifest`.
 
     Raises:
         DataError: nothing usable is left, see `clean_rows`.
@@ -50,8 +49,7 @@ def build_dataset(
 
     Args:
         offset: local minus UTC of each row, minutes.
-        ids: of users and of POIs.
-        describing: source rows to their raw rows, with `DESCRIBING` as far as there.
+        describing: source rows -> their raw rows, with those of `DESCRIBING` that exist.
     """
     left, report = clean_rows(rows, config)
     trim_heap()
@@ -84,14 +82,13 @@ def build_dataset(
 
 
 def _renumbered(codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Codes numbered again without those that do not occur, and the old numbers of the new ones."""
     occurs = np.bincount(codes) > 0
     rank = np.cumsum(occurs, dtype=np.int32) - np.int32(1)
     return rank[codes], np.flatnonzero(occurs)
 
 
 def _first_rows(checkins: pd.DataFrame) -> np.ndarray:
-    """Row of each POI's first check-in by (time, source row), of those that open cases."""
+    """Row of each POI's first check-in that may open a case."""
     opening = np.flatnonzero(~history_only(checkins))
     poi, row = checkins[c.POI].to_numpy()[opening], checkins[c.SOURCE_ROW].to_numpy()[opening]
     seconds = checkins[c.TIME].to_numpy("datetime64[s]").astype(np.int64)[opening]
@@ -103,7 +100,6 @@ def _first_rows(checkins: pd.DataFrame) -> np.ndarray:
 
 
 def _describe_pois(rows: pd.DataFrame, poi_ids: np.ndarray, checkins: pd.DataFrame) -> pd.DataFrame:
-    """The table of POIs from the raw row that describes each, in order of their numbers."""
     trained = checkins[c.POI].to_numpy()[checkins[c.SPLIT].to_numpy() == c.TRAIN]
     category_index, _ = number_ids(rows[c.CATEGORY_ID])
     rows = rows.reset_index(drop=True)

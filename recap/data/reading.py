@@ -1,4 +1,4 @@
-"""Readers, one file per published format; each returns a raw check-in table and an account of every row."""
+"""Choose the reader of a format, one file per published format."""
 
 from pathlib import Path
 from typing import Final, Literal, get_args
@@ -21,7 +21,7 @@ OWN_FORMATS: Final = ("csv", "json", "parquet")
 
 
 def read_checkins(path: Path, source_format: str, options: ReadOptions | None = None) -> RawRead:
-    """Read raw check-ins in a named format; ``auto`` tells it from the content.
+    """Read raw check-ins in a named format; ``auto`` detects it.
 
     Raises:
         ConfigError: the format is unknown.
@@ -48,7 +48,7 @@ def read_checkins(path: Path, source_format: str, options: ReadOptions | None = 
 
 
 def understand(path: Path, source_format: str = "auto", options: ReadOptions | None = None) -> Understanding:
-    """What a file is; for the user's own table also its columns and open questions.
+    """The format of a file; for the user's own table also its columns and open questions.
 
     Raises:
         DataError: it cannot be opened, or looks like no format.

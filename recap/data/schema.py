@@ -1,6 +1,6 @@
 """Check the tables of a dataset folder when they are loaded, in linear time.
 
-A folder may come from anyone: its hashes say that nothing changed since it was written, not that it was written by us.
+A folder may come from anyone: its hashes do not say who wrote it.
 """
 
 from pathlib import Path
@@ -50,10 +50,10 @@ OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame:
-    """Read a table whose columns are there, of their kinds and without gaps.
+    """Read a table and check its columns.
 
     Raises:
-        DatasetError: a column is missing, twice there, of another kind or has gaps, or there are no or too many rows.
+        DatasetError: a column is missing, repeated, of another type or has gaps, or there are no or too many rows.
         pyarrow.ArrowException, OSError: no Parquet file.
     """
     path = folder / f"{name}.parquet"
@@ -80,7 +80,7 @@ def read_table(folder: Path, name: str) -> pd.DataFrame:
     gaps = next((column for column in table.column_names if table[column].null_count), None)
     if gaps is not None:
         raise DatasetError(f"{path}: column {gaps!r} has gaps; run `recap prepare` again")
-    # Each column is let go when it is converted, and kept separate from the others: half the peak of a large table.
+    # Each column is freed once converted: half the peak of a large table.
     frame: pd.DataFrame = table.to_pandas(split_blocks=True, self_destruct=True)
     del table
     if name == "checkins":
@@ -105,11 +105,8 @@ def _kind(kind: pa.DataType) -> str | None:
 def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame, where: str) -> None:
     """Refuse indices out of range, impossible values and rows out of order.
 
-    Args:
-        where: the folder's name for messages.
-
     Raises:
-        DatasetError: table, column, row and value of the first one that cannot be.
+        DatasetError: names table, column, row and value of the first error.
     """
 
     def refuse(table: str, column: str, bad: Any, expected: str) -> None:

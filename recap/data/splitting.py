@@ -39,11 +39,7 @@ class SplitConfig(Config):
 
 
 def find_merged(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitConfig) -> np.ndarray:
-    """Which check-ins are merged into an earlier one of their user, at any place.
-
-    Returns:
-        bool, one per row.
-    """
+    """Which check-ins are merged into an earlier one of their user, at any place; bool, one per row."""
     limit = config.merge_seconds
     merged = np.zeros(len(user_T), dtype=bool)
     if limit == 0:
@@ -52,7 +48,7 @@ def find_merged(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitConfig) 
     if config.merge_by == "clock":
         merged[1:] = same_user & (seconds_T[1:] // limit == seconds_T[:-1] // limit)
         return merged
-    # A check-in near the last one kept is near the one before it: only these rows are looked at one by one.
+    # Only check-ins near the one before them can be near the last one kept.
     near = np.flatnonzero(same_user & (np.diff(seconds_T) <= limit)) + 1
     before, kept = -1, 0
     for row in near.tolist():
@@ -75,9 +71,9 @@ def cut_trajectories(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitCon
 def split_by_time(
     seconds_T: np.ndarray, source_row_T: np.ndarray, trajectory_T: np.ndarray, config: SplitConfig
 ) -> np.ndarray:
-    """Split codes (int8) of check-ins: the first ``int(train_end n)`` of n things in time order train, and so on.
+    """Split codes (int8) of check-ins: the first ``int(train_end n)`` of n in time order are training, and so on.
 
-    Check-ins of one second go by source row, trajectories by number.
+    Ties go by source row, or by trajectory number.
     """
     if config.split_by == "checkins":
         return _shares(np.lexsort((source_row_T, seconds_T)), config)

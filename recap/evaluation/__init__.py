@@ -1,1 +1,1 @@
-"""From scores to ranks, records and metrics; knows `score(batch) -> Scores` and no model."""
+"""From scores to ranks, records and metrics."""

@@ -1,4 +1,4 @@
-"""Facts about every case before any scorer: the left half of the evaluation records."""
+"""Facts about cases, without a scorer."""
 
 from typing import Final
 
@@ -16,7 +16,7 @@ _DRAW_SEED: Final = 0
 
 
 def draw_cases(row_N: np.ndarray, most: int | None) -> np.ndarray:
-    """Sample at most this many cases uniformly without replacement; always the same ones, in case order.
+    """Sample at most this many cases uniformly without replacement, with a fixed seed, in case order.
 
     >>> draw_cases(np.array([4, 7, 9]), None), draw_cases(np.array([4, 7, 9]), 3)
     (array([4, 7, 9]), array([4, 7, 9]))
@@ -34,10 +34,10 @@ def describe_cases(
     *,
     most: int | None = None,
 ) -> pd.DataFrame:
-    """Facts about each case before any scorer, in case order.
+    """Describe each case, in case order.
 
     Args:
-        most: describe a draw of this many cases (`draw_cases`); None describes all.
+        most: sample this many cases (`draw_cases`); None takes all.
 
     Returns:
         ``case`` (number among the split's every_step cases), ``row`` (source row), ``user``, ``position`` (check-ins of

@@ -1,4 +1,4 @@
-"""Evaluate a scorer over a split's cases: metrics by group, and records."""
+"""Evaluate a scorer over a split's cases."""
 
 import time
 from dataclasses import dataclass
@@ -22,10 +22,9 @@ class Evaluation:
     """Records of one scorer and their metrics.
 
     Attributes:
-        records: see `score_cases`.
         metrics: group -> ``n`` and metrics.
-        seconds: wall time of describing, scoring and ranking.
-        drawn_from: how many cases the records are a draw from; None where they are all.
+        seconds: wall time.
+        drawn_from: number of cases the records are sampled from; None if they are all.
     """
 
     model: str
@@ -37,7 +36,7 @@ class Evaluation:
     drawn_from: int | None = None
 
     def summary(self) -> dict[str, Any]:
-        """The plain numbers, ready for JSON; ``drawn_from`` is there where not every case was ranked."""
+        """The numbers, ready for JSON; ``drawn_from`` only for a sample."""
         drawn = {} if self.drawn_from is None else {"drawn_from": self.drawn_from}
         facts = {name: getattr(self, name) for name in ("protocol", "model", "dataset_hash", "seconds")}
         return {**facts, **self.metrics, **drawn}
@@ -53,11 +52,11 @@ def evaluate(
     checkins: CheckinTensors | None = None,
     most: int | None = None,
 ) -> Evaluation:
-    """Score the cases of a split and summarise.
+    """Score the cases of a split and compute metrics.
 
     Args:
-        most: rank a draw of this many cases (`draw_cases`); None ranks all.
-        checkins: the dataset's tensors on the scorer's device; made on the CPU if not given.
+        most: rank a sample of this many cases (`draw_cases`); None ranks all.
+        checkins: the dataset's tensors on the scorer's device; None makes them on the CPU.
 
     Raises:
         ScoreError: the scorer returned NaN.

@@ -35,7 +35,7 @@ def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
 
 
 def ndcg(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
-    """Expected 1 / log2(1 + rank) if rank <= k, else 0 (one relevant POI, so the ideal DCG is 1).
+    """Expected 1 / log2(1 + rank) if rank <= k, else 0 (the ideal DCG is 1).
 
     >>> ndcg(np.array([0, 2]), np.array([1, 1]), 20).round(9).tolist()
     [1.0, 0.5]
@@ -52,13 +52,13 @@ def reciprocal_rank(better: np.ndarray, tied: np.ndarray) -> np.ndarray:
     [0.75, 0.5]
     """
     exact = 1.0 / (better + 1.0)
-    # H(better + tied) - H(better), the harmonic numbers through digamma; exact division where nothing is tied.
+    # H(better + tied) - H(better) through digamma; exact division where nothing is tied.
     averaged = (digamma(better + tied + 1.0) - digamma(better + 1.0)) / tied
     return np.where(tied == 1, exact, averaged)
 
 
 def metrics_of(records: pd.DataFrame) -> Metrics:
-    """``n`` and every metric over the given records; metrics are None where n is 0."""
+    """``n`` and every metric; metrics are None if n is 0."""
     if records.empty:
         return {"n": 0, **dict.fromkeys(METRICS)}
     better, tied = records[c.NUM_BETTER].to_numpy(np.int64), records[c.NUM_TIED].to_numpy(np.int64)
@@ -71,7 +71,7 @@ def metrics_of(records: pd.DataFrame) -> Metrics:
 
 
 def group_masks(transition_count: pd.Series, tail_max_count: int = TAIL_MAX_COUNT) -> Mapping[str, pd.Series]:
-    """Boolean masks of all, head, tail and unseen cases; head and tail add up to all, unseen is part of tail."""
+    """Boolean masks of all, head, tail and unseen cases; unseen is part of tail."""
     return {
         "all": transition_count >= 0,
         "head": transition_count > tail_max_count,
@@ -81,5 +81,5 @@ def group_masks(transition_count: pd.Series, tail_max_count: int = TAIL_MAX_COUN
 
 
 def metrics_by_group(records: pd.DataFrame) -> MetricsByGroup:
-    """Metrics of all, head, tail and unseen cases (groups over cases, not unique pairs)."""
+    """Metrics of all, head, tail and unseen cases (cases, not unique pairs)."""
     return {name: metrics_of(records[mask]) for name, mask in group_masks(records[c.TRANSITION_COUNT]).items()}

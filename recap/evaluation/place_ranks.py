@@ -1,8 +1,7 @@
-"""Rank of one place among all others in many scorings of a case, without keeping scorings times places.
+"""Rank of one place in many scorings of a case, block by block.
 
-Scorings of one case (edited copies of it, masked tokens) differ in the state and in a few places' own contributions.
-Places are scored some thousands at a time for all states at once: the weights are read once, and scores stay in the
-processor's cache until they are counted.
+Scorings of one case differ in the state and in a few places' own contributions. All states are scored in blocks of some
+thousand places.
 
 Shape suffixes: M scorings, P POIs, B POIs of a block, D hidden features, C contributions.
 """
@@ -28,7 +27,7 @@ class PlaceRanks:
 
     Attributes:
         logit_M: its total.
-        log_sum_M: log of the sum of all places' exponentiated totals.
+        log_sum_M: logsumexp of all places' totals.
         rank_M: its mean rank over ties, 1 is best.
     """
 
@@ -38,23 +37,17 @@ class PlaceRanks:
 
     @classmethod
     def of_totals(cls, total_MP: Tensor, poi: int) -> "PlaceRanks":
-        """Ranks from given totals."""
         poi_M = torch.full_like(total_MP[:, 0], poi, dtype=torch.int64)
         return cls(total_MP[:, poi], torch.logsumexp(total_MP, dim=1), rank_totals(total_MP, poi_M).mean_B)
 
     @classmethod
     def joined(cls, pieces: "list[PlaceRanks]") -> "PlaceRanks":
-        """Join the ranks of several groups of scorings; at least one."""
         return cls(*(torch.cat(columns) for columns in zip(*(vars(piece).values() for piece in pieces), strict=True)))
 
 
 @dataclass(frozen=True, eq=False)
 class Contributions:
-    """Points of single places on top of their core score; each pair of scoring and place occurs at most once.
-
-    Attributes:
-        scoring_C, poi_C, value_C: in any order.
-    """
+    """Points of single places on top of their core score, in any order; each pair of scoring and place at most once."""
 
     scoring_C: Tensor
     poi_C: Tensor
@@ -62,21 +55,20 @@ class Contributions:
 
     @classmethod
     def none(cls) -> "Contributions":
-        """Contributions without any points."""
         no_index = torch.zeros(0, dtype=torch.int64)
         return cls(no_index, no_index, torch.zeros(0, dtype=torch.float64))
 
 
 @one_thread()
 def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Contributions, poi: int) -> PlaceRanks:
-    """Ranks of a place in scorings ``output(state) + contributions``; the processor's cores share many blocks.
+    """Ranks of a place in scorings ``output(state) + contributions``.
 
     Args:
         output: l_core(d) = w_d . h + b_d (Eq. 5).
     """
     blocks = ScoreBlocks(output, state_MD, contributions)
     own = poi - poi % _BLOCK
-    own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # as the block below has it, to the last digit
+    own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # bitwise equal to the block's own value below
 
     def read(starts: Sequence[int]) -> tuple[Tensor, Tensor, list[Tensor]]:
         better_M = torch.zeros(len(state_MD), dtype=torch.int64)
@@ -95,7 +87,7 @@ def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Co
 
 
 class ScoreBlocks:
-    """Totals of states, some thousand places at a time."""
+    """Totals of states, block by block."""
 
     def __init__(self, output: nn.Linear, state_MD: Tensor, contributions: Contributions) -> None:
         self._output, self._state_MD = output, state_MD
@@ -105,7 +97,7 @@ class ScoreBlocks:
         )
 
     def totals(self, start: int) -> Tensor:
-        """Totals (M, B) of the block that begins at a place."""
+        """Totals (M, B) of the block that begins at ``start``."""
         places = slice(start, start + _BLOCK)
         total_MB = torch.addmm(self._output.bias[places], self._state_MD, self._output.weight[places].T)
         size, ends = total_MB.shape[1], torch.tensor([start, start + total_MB.shape[1]])

@@ -18,11 +18,11 @@ Counts = TypeVar("Counts", Tensor, np.ndarray)
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of targets.
+    """Ranks of targets as counts.
 
     Attributes:
         num_better_B: POIs ranked strictly above the target.
-        num_tied_B: POIs tied with the target, the target included (at least 1).
+        num_tied_B: POIs tied with the target, itself included (at least 1).
     """
 
     num_better_B: Tensor
@@ -30,7 +30,6 @@ class Ranks:
 
     @property
     def mean_B(self) -> Tensor:
-        """See `mean_rank`."""
         return mean_rank(self.num_better_B, self.num_tied_B)
 
 
@@ -47,7 +46,7 @@ def check_scores(total_BP: Tensor, scorer_name: str) -> None:
     """Refuse totals that cannot be ranked.
 
     Raises:
-        ScoreError: a NaN, with the number of cases it touches.
+        ScoreError: a total is NaN.
     """
     bad_B = torch.isnan(total_BP).any(dim=1)
     if bad_B.any():
@@ -58,7 +57,7 @@ def check_scores(total_BP: Tensor, scorer_name: str) -> None:
 
 
 def rank_targets(scores: Scores, target_B: Tensor) -> Ranks:
-    """Rank each target among all POIs by (total, tie-break); what is still equal is tied."""
+    """Rank each target among all POIs by (total, tie-break)."""
     return rank_totals(scores.total, target_B, scores.tie_break_P)
 
 
@@ -76,7 +75,7 @@ def rank_totals(total_BP: Tensor, target_B: Tensor, tie_break_P: Tensor | None =
 def _count(mask_BP: Tensor) -> Tensor:
     if mask_BP.device.type != "cpu":
         return mask_BP.sum(1)
-    # NumPy counts bytes of a row in a fortieth of the time that torch sums truth values in.
+    # NumPy counts a row in a fortieth of torch's time.
     mask = mask_BP.numpy()
     return torch.tensor([np.count_nonzero(row) for row in mask], dtype=torch.int64)
 
@@ -96,7 +95,7 @@ def top_pois(scores: Scores, length: int) -> tuple[Tensor, Tensor]:
     order_P = torch.sort(scores.tie_break_P, descending=True, stable=True).indices
     total_BP = total_BP[:, order_P]
     last_B1 = total_BP.topk(length, dim=1).values[:, -1:]
-    # What is above the K-th best total is in the list; among its equals the earlier in `order_P` fill what is left.
+    # All totals above the K-th best are in the list; POIs that equal it follow in `order_P`.
     above_BP, equal_BP = total_BP > last_B1, total_BP == last_B1
     left_B1 = length - above_BP.sum(1, keepdim=True)
     listed_BP = above_BP | (equal_BP & (equal_BP.cumsum(1, dtype=torch.int32) <= left_B1))

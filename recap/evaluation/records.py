@@ -14,17 +14,17 @@ from recap.storage.user_folder import user_subfolder
 
 
 def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> str:
-    """The file name of a scorer's records; ``scorer`` is a checkpoint's hash or a baseline's name.
+    """File name of records; ``scorer`` is a checkpoint's hash or a baseline's name.
 
     Args:
-        drawn: how many cases were drawn; None where all were ranked.
+        drawn: number of sampled cases; None if all were ranked.
     """
     cases = protocol if drawn is None else f"{protocol}-{drawn}"
     return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{cases}.parquet"
 
 
 def records_file(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> Path:
-    """Path of a scorer's records in the user's cache."""
+    """`records_name` in the user's cache."""
     return user_subfolder("cache") / "records" / records_name(dataset_hash, scorer, split, protocol, drawn)
 
 
@@ -38,13 +38,12 @@ def records_metadata(
     drawn_from: int | None = None,
     options: Mapping[str, bool] | None = None,
 ) -> dict[str, str]:
-    """Metadata in a file of records; its name has only the beginnings of the hashes.
+    """Metadata of a file of records.
 
     Args:
         scorer: as in `records_name`; only a hash is stored.
-        model: what the scorer is called.
-        drawn_from: how many cases the records are a draw from; None where they are all.
-        options: what every number must name (`Checkpoint.options`).
+        drawn_from: number of cases the records are sampled from; None if they are all.
+        options: see `Checkpoint.options`.
 
     >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
     'true'
@@ -57,7 +56,7 @@ def records_metadata(
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:
-    """Write records as Parquet with string metadata (hashes, protocol, model), whole or not at all.
+    """Write records as Parquet with string metadata, whole or not at all.
 
     Raises:
         RecapError: the disk refused.
@@ -72,7 +71,7 @@ def read_records(path: Path, *, without: Collection[str] = ()) -> tuple[pd.DataF
     """Read records and their metadata.
 
     Args:
-        without: columns that are left on the disk, as far as they are there.
+        without: columns not to read; absent ones are ignored.
 
     Raises:
         RecapError: not a records file.

@@ -1,4 +1,4 @@
-"""Rank any cases with any scorer, and keep the records."""
+"""Rank any cases with any scorer."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -22,7 +22,6 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) ->
     """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank``.
 
     Args:
-        cases: from `describe_cases`.
         checkins: the dataset's tensors, on the scorer's device.
 
     Raises:
@@ -31,7 +30,7 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) ->
     counts_2N = np.zeros((2, len(cases)), dtype=np.int64)
     start = 0
     for batch, scores, ranks in _scored_batches(scorer, cases, checkins):
-        del scores  # before the next batch's come
+        del scores  # free them before the next batch
         for row, count_B in enumerate((ranks.num_better_B, ranks.num_tied_B)):
             counts_2N[row, start : start + len(batch)] = count_B.cpu().numpy()
         start += len(batch)
@@ -41,11 +40,11 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) ->
 def score_cases(
     scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *, batch_size: int = 512
 ) -> pd.DataFrame:
-    """Rank the target of every case and keep what was scored.
+    """Rank the target of every case and keep its scores.
 
     Returns:
-        What `rank_cases` returns (``rank`` is the mean and ``reciprocal_rank`` the expectation over tied orders) plus
-        ``score`` (the target's total), ``part_<name>`` of the target, ``top_pois`` and ``top_scores`` (20 each).
+        What `rank_cases` returns (both ranks are expectations over tied orders) plus ``score`` (the target's total),
+        ``part_<name>`` of the target, ``top_pois`` and ``top_scores`` (20 each).
 
     Raises:
         ScoreError: the scorer returned NaN.
@@ -65,12 +64,12 @@ def score_cases(
         for name, value in values.items():
             piece = value.cpu().numpy()
             if start == 0:
-                # Room for all cases at once: small tensors kept from batch to batch would lie between the large ones of
-                # every batch, and memory that is free there could not be given back (2.9 GB instead of 0.6 for Tokyo).
+                # Allocate for all cases at once: small tensors kept between the large ones of every batch would
+                # fragment memory (2.9 GB instead of 0.6 for Tokyo).
                 kept[name] = np.empty((len(cases), *piece.shape[1:]), dtype=piece.dtype)
             kept[name][start : start + len(batch)] = piece
         start += len(batch)
-        del scores, values, value_BK, poi_BK  # the next batch's scores come before the loop lets go of these
+        del scores, values, value_BK, poi_BK  # free them before the next batch
     empty = np.zeros(0, dtype=np.int64)
     records = _with_ranks(cases, kept.pop(c.NUM_BETTER, empty), kept.pop(c.NUM_TIED, empty))
     for name, values_N in kept.items():

@@ -1,4 +1,4 @@
-"""All features by name, with group, unit and scale; does not load torch."""
+"""All features by name, with group, unit and scale. Does not import torch."""
 
 from dataclasses import dataclass
 from math import expm1, log1p
@@ -24,8 +24,7 @@ class Feature:
     """One feature of a candidate.
 
     Attributes:
-        everywhere: every place new to the user has a value; other features are 0 outside a case's few candidates.
-        meaning: what it counts, in a few words.
+        everywhere: every place new to the user has a value; others are 0 outside a case's few candidates.
     """
 
     name: str
@@ -36,7 +35,7 @@ class Feature:
     everywhere: bool = False
 
     def in_unit(self, value: float) -> float:
-        """The amount in the feature's own unit."""
+        """A value in the feature's own unit."""
         if self.scale == "linear":
             return value
         return expm1(max(0.0, value - 1.0)) if self.scale == "log, visited" else expm1(value)
@@ -135,10 +134,10 @@ NAMES: Final = tuple(feature.name for feature in FEATURES)
 
 
 def describe_features() -> list[dict[str, str]]:
-    """Name, group, unit and scale of the features, as a checkpoint stores them."""
+    """The features as a checkpoint stores them."""
     return [{"name": f.name, "group": f.group, "unit": f.unit, "scale": f.scale} for f in FEATURES]
 
 
 def features_of(group: Group) -> tuple[str, ...]:
-    """Names of a group's features, in order."""
+    """Names of a group's features."""
     return tuple(feature.name for feature in FEATURES if feature.group == group)

@@ -22,11 +22,10 @@ _USUAL: Final = 20.0
 
 @dataclass(frozen=True, eq=False)
 class NextCategories:
-    """Training transitions by the category they lead to.
+    """Training transitions by destination category.
 
     Attributes:
-        counts: transitions of all and of each user; sources are K categories, 24 hours, and "any".
-        num_categories: K.
+        counts: sources are K categories, 24 hours, and "any".
     """
 
     counts: OtherUsers
@@ -34,7 +33,6 @@ class NextCategories:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "NextCategories":
-        """Categories of a dataset's training transitions."""
         rows = dataset.cases(c.TRAIN)
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
         category_P = dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)
@@ -49,13 +47,12 @@ class NextCategories:
         return cls(OtherUsers.of(np.tile(user[rows], 3), source, destination, counts), categories)
 
     def to(self, device: torch.device | str) -> "NextCategories":
-        """The same counts on another device."""
         return NextCategories(self.counts.to(device), self.num_categories)
 
     def likelier(self, user_B: Tensor, category_B: Tensor, hour_B: Tensor) -> tuple[Tensor, Tensor]:
-        """Log of how many times as often as usual others go next to each category, (B, K) float64 each.
+        """How much likelier than usual others go next to each category: log ratios, (B, K) float64 each.
 
-        From the source's category, and from check-ins of its hour; 0 where nothing is known.
+        Given the source's category, and given its hour; 0 where nothing is known.
         """
         usual_BK = self._others(user_B, torch.full_like(category_B, self.num_categories + _HOURS)) + 0.5
         usual_BK = usual_BK / usual_BK.sum(1, keepdim=True)

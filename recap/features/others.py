@@ -1,8 +1,7 @@
-"""Training transitions of all other users: everyone's, less one user's own.
+"""Training transitions of all users but one.
 
-During training a case's own transition, and the same user's later repeats of it, are part of the global counts m_sd;
-a model fitted on such counts trusts transitions more than a test case deserves. Here a user is never part of the
-counts that describe others, in training and later, so the feature means the same in both.
+In training, m_sd holds a case's own transition and the user's later repeats of it. A model fitted on such counts trusts
+transitions too much. Here a user is never part of the counts that describe others.
 
 Shape suffixes: B cases, P POIs, E distinct training transitions, K distinct (user, source, destination) triples or
 edited edges, N (case, POI) pairs, C packed pairs.
@@ -26,7 +25,7 @@ class EdgeEdits:
     """Changed training counts m_sd of everyone, for single cases of a batch; a (case, edge) pair occurs once.
 
     Attributes:
-        case_K, source_K, destination_K, count_K: int64; what others did is ``count`` less the user's own.
+        case_K, source_K, destination_K, count_K: int64; the user's own are still subtracted.
     """
 
     case_K: Tensor
@@ -37,7 +36,7 @@ class EdgeEdits:
 
 @dataclass(frozen=True, eq=False)
 class OtherUsers:
-    """Training transitions of everyone, and of each user to subtract.
+    """Training transitions of everyone, and each user's own to subtract.
 
     Attributes:
         start_P1: int64 (P + 1,), where each source's transitions begin among E.
@@ -45,7 +44,7 @@ class OtherUsers:
         count_E: int64, m_sd of everyone.
         own_key_K: sorted int64 keys (user * P + source) * P + destination.
         own_count_K: int64, the user's own training transitions.
-        own_source_K: sorted int64 keys user * P + source of users with a training transition out of a source.
+        own_source_K: sorted int64 keys user * P + source that occur.
     """
 
     start_P1: Tensor
@@ -57,7 +56,6 @@ class OtherUsers:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph) -> "OtherUsers":
-        """Count each user's training transitions of a dataset whose transition graph is ``graph``."""
         rows = dataset.cases(c.TRAIN)
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
         return cls.of(user[rows], poi[rows], poi[rows + 1], graph.counts)
@@ -66,14 +64,13 @@ class OtherUsers:
     def of(
         cls, user_N: np.ndarray, source_N: np.ndarray, destination_N: np.ndarray, counts: sparse.csr_array
     ) -> "OtherUsers":
-        """Transitions of users, and ``counts``, their sum over all users."""
+        """From transitions of users, and ``counts``, their sum over all users."""
         size = counts.shape[0]
         own_key, own_count = np.unique((user_N * size + source_N) * size + destination_N, return_counts=True)
         arrays = (counts.indptr, counts.indices, counts.data, own_key, own_count, np.unique(own_key // size))
         return cls(*(torch.from_numpy(np.array(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "OtherUsers":
-        """The same tensors on another device."""
         return OtherUsers(*(getattr(self, field.name).to(device) for field in fields(self)))
 
     @property
@@ -85,8 +82,8 @@ class OtherUsers:
     ) -> tuple[Tensor, Tensor, Tensor]:
         """Other users' training transitions out of each case's source, packed: case, destination and count (over 0).
 
-        Destinations that only the user went to from the source are absent: to list them would give away that the user
-        goes there.
+        Destinations that only the user went to from the source are absent: their presence would reveal where the user
+        goes.
         """
         case_B = torch.arange(len(source_B), device=source_B.device)
         return self.transitions_of(case_B, user_B, source_B, edits)
@@ -94,13 +91,13 @@ class OtherUsers:
     def transitions_of(
         self, case_N: Tensor, user_N: Tensor, poi_N: Tensor, edits: EdgeEdits | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """The same for any pairs of a case and a POI, each pair once: position among N, destination and count."""
+        """The same for distinct pairs of a case and a POI: position among N, destination and count."""
         start_N = self.start_P1[poi_N]
         at_C, edge_C = expand_ranges(start_N, self.start_P1[poi_N + 1] - start_N)
         destination_C, count_C = self.destination_E[edge_C], self.count_E[edge_C]
         if edits is not None and len(edits.case_K):
             at_C, destination_C, count_C = self._edited(case_N, poi_N, at_C, destination_C, count_C, edits)
-        # Most users never left most POIs: only where they did is there something to take out.
+        # Subtract only where the user ever left the POI.
         left_N = found_in(self.own_source_K, user_N * self.num_pois + poi_N)[0]
         mine_C = torch.nonzero(left_N[at_C]).squeeze(1)
         at_M = at_C[mine_C]
@@ -112,7 +109,6 @@ class OtherUsers:
     def _edited(
         self, case_N: Tensor, poi_N: Tensor, at_C: Tensor, destination_C: Tensor, count_C: Tensor, edits: EdgeEdits
     ) -> tuple[Tensor, Tensor, Tensor]:
-        """Replace the counts of edited edges, and append new edges."""
         key_N, order_N = torch.sort(case_N * self.num_pois + poi_N)
         known_K, place_K = found_in(key_N, edits.case_K * self.num_pois + edits.source_K)
         at_K = order_N[place_K[known_K]]
@@ -130,7 +126,6 @@ class OtherUsers:
         )
 
     def _own_count(self, user_C: Tensor, source_C: Tensor, destination_C: Tensor) -> Tensor:
-        """The user's own training transitions source -> destination."""
         is_own_C, place_C = found_in(
             self.own_key_K, (user_C * self.num_pois + source_C) * self.num_pois + destination_C
         )

@@ -1,4 +1,4 @@
-"""The user's past at each case: rows, previous rows, and local times.
+"""The user's past at each case.
 
 Shape suffixes: B cases, H past check-ins of all cases.
 """
@@ -19,12 +19,11 @@ class PastRows:
     """Every check-in of each case's user up to and including the source, packed.
 
     Attributes:
-        case_H, row_H: position in the batch, and row.
+        case_H: position in the batch.
         previous_H: the row before, or the row itself where it is the user's first.
-        has_previous_H: whether there is a row before.
-        is_after_source_H: the row before is at the case's source and in the same trajectory.
-        is_after_same_pair_H: the two rows before, and the two rows up to the source, are in one trajectory each and
-            the earlier of the two are at the same POI.
+        is_after_source_H: the row before is at the source and in the same trajectory.
+        is_after_same_pair_H: the two rows before share a trajectory, so do the source and the row before it, and the
+            first rows of both pairs have the same POI.
     """
 
     case_H: Tensor
@@ -36,7 +35,6 @@ class PastRows:
 
     @classmethod
     def of(cls, batch: CaseBatch) -> "PastRows":
-        """Expand the batch's histories."""
         checkins, row_B = batch.checkins, batch.row_B
         case_H, row_H = past_rows(batch)
         previous_H, goes_on_H = step_back(checkins, row_H)

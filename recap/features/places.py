@@ -1,7 +1,6 @@
-"""Facts about places before a case: position, category, and training check-ins.
+"""Position, category and training check-ins of places.
 
-A place's training check-ins hold the user's own later ones, which would tell a training case where its user goes: the
-user's own are always left out.
+A place's training check-ins never count the user's own, which would tell a training case where its user goes.
 
 Shape suffixes: B cases, P POIs, U users, K distinct (user, POI) pairs, I pairs of a case and a place, H past check-ins.
 """
@@ -24,15 +23,7 @@ _SOURCES: Final = 16
 
 @dataclass(frozen=True, eq=False)
 class Places:
-    """Position, category and training check-ins of every POI.
-
-    Attributes:
-        position_P3: points on the unit sphere, float64.
-        category_P: int64.
-        checkins_P: training check-ins of everyone, float64.
-        key_K: sorted int64 keys user * P + POI of everyone's places.
-        own_K: float64, the user's own training check-ins there.
-    """
+    """Facts about every POI."""
 
     position_P3: Tensor
     category_P: Tensor
@@ -42,7 +33,6 @@ class Places:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Places":
-        """Places of a dataset."""
         latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
         train = dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN
         user, poi = (dataset.checkins[name].to_numpy(np.int64)[train] for name in (c.USER, c.POI))
@@ -57,7 +47,6 @@ class Places:
         return cls(*(torch.from_numpy(np.ascontiguousarray(array)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "Places":
-        """The same tensors on another device."""
         return Places(*(getattr(self, field.name).to(device) for field in fields(self)))
 
     @property
@@ -65,21 +54,21 @@ class Places:
         return int(self.category_P.max()) + 1 if len(self.category_P) else 0
 
     def own_checkins(self, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Each user's own training check-ins, packed: case, POI and count; none for a user unknown."""
+        """Each user's own training check-ins, packed: case, POI and count; none for an unknown user."""
         num_pois = len(self.checkins_P)
         start_B = torch.searchsorted(self.key_K, user_B * num_pois)
         case_O, pair_O = expand_ranges(start_B, torch.searchsorted(self.key_K, (user_B + 1) * num_pois) - start_B)
         return case_O, self.key_K[pair_O] % num_pois, self.own_K[pair_O]
 
     def others_checkins(self, user_I: Tensor, poi_I: Tensor) -> Tensor:
-        """Training check-ins of everyone but the user at a place, (I,) float64."""
+        """Others' training check-ins at places, (I,) float64."""
         is_own_I, at_I = found_in(self.key_K, user_I * len(self.checkins_P) + poi_I)
         own_I = torch.where(is_own_I, self.own_K[at_I], 0.0) if len(self.own_K) else 0.0
         return self.checkins_P[poi_I] - own_I
 
     def distance_km(self, source_B: Tensor, dtype: torch.dtype = torch.float64, poi_U: Tensor | None = None) -> Tensor:
-        """Great-circle distance from each source to every POI (B, P), or to some (B, U); float32 errs by a metre."""
-        # Chord length on the unit sphere, by coordinate: no cancellation for near points, the same in any batch.
+        """Great-circle distance from each source to every POI (B, P) or to some (B, U); float32 errs by a metre."""
+        # Chord length by coordinate: no cancellation for near points, the same in any batch.
         position_P3 = self.position_P3.to(dtype)
         source_3B = position_P3[source_B].T
         position_3P = (position_P3 if poi_U is None else position_P3[poi_U]).T.contiguous()

@@ -20,12 +20,12 @@ _GAIN: Final = 20.0
 
 @dataclass(frozen=True, eq=False)
 class SimilarUsers:
-    """Which user visited which place in training.
+    """Who visited what in training.
 
     Attributes:
         visited_UP: 1 where a user checked in.
-        profile_PU: the same weighted by log(users / (1 + the place's visitors)), each user's of length 1, by place.
-        rarity_P: these weights.
+        profile_PU: the same times ``rarity_P``, each user's vector of length 1, by place.
+        rarity_P: log(users / (1 + the place's visitors)).
     """
 
     visited_UP: sparse.csr_array
@@ -34,7 +34,6 @@ class SimilarUsers:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "SimilarUsers":
-        """Similar users of a dataset, by its training check-ins."""
         train = dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN
         user, poi = (dataset.checkins[name].to_numpy(np.int64)[train] for name in (c.USER, c.POI))
         visited = sparse.csr_array((np.ones(len(user)), (user, poi)), shape=(dataset.num_users, dataset.num_pois))
@@ -44,10 +43,9 @@ class SimilarUsers:
         return cls(visited, sparse.csr_array(_profiles(visited, rarity_P).T), rarity_P)
 
     def visits(self, case_H: Tensor, poi_H: Tensor, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Packed case, POI and 20 x the summed similarity of the 100 most similar other users there, in order.
+        """Packed case, POI and 20 x the summed similarity of the 100 most similar other users there.
 
-        Similarity is the cosine of the users' sets of places, rare places weighted up. The user is never among them:
-        training holds what the user did next.
+        Similarity is the cosine of ``profile_PU``. The user is left out: training holds their next visits.
         """
         size, users = len(user_B), user_B.cpu().numpy()
         places = (case_H.cpu().numpy(), poi_H.cpu().numpy())
@@ -65,7 +63,7 @@ class SimilarUsers:
 
 
 def _most_similar(similarity: sparse.csr_array, user_B: np.ndarray) -> sparse.csr_array:
-    """Keep the largest entries of each row, including ties with the last, without the user's own."""
+    """Keep the largest entries of each row, with ties, without the user."""
     row_N = np.repeat(np.arange(similarity.shape[0]), np.diff(similarity.indptr))
     value_N = np.where(similarity.indices == user_B[row_N], 0.0, similarity.data)
     for row in np.flatnonzero(np.diff(similarity.indptr) > _MOST_SIMILAR):
@@ -78,7 +76,6 @@ def _most_similar(similarity: sparse.csr_array, user_B: np.ndarray) -> sparse.cs
 
 
 def _profiles(visited_NP: sparse.csr_array, rarity_P: np.ndarray) -> sparse.csr_array:
-    """Rows of visited places by rarity, of length 1."""
     weighted = visited_NP.copy()
     weighted.data = weighted.data * rarity_P[weighted.indices]
     length_N = np.sqrt(weighted.power(2).sum(1))

@@ -15,11 +15,10 @@ from recap.features.others import EdgeEdits, OtherUsers
 class TwoHopPaths:
     """Paths source -> middle -> destination over others' transitions, packed; each path once.
 
-    Summed over the middles, ``product`` is (A^2)_sd of a graph without the case's own user.
+    Summed over the middles, ``product`` is (A^2)_sd of a graph without the user.
 
     Attributes:
         case_W: position in the batch.
-        middle_W, destination_W: int64 POIs.
         product_W: A_sm A_md, float64, rows of A normalised without the user.
     """
 
@@ -30,13 +29,12 @@ class TwoHopPaths:
 
     @classmethod
     def none(cls) -> "TwoHopPaths":
-        """No path at all."""
         none = torch.zeros(0, dtype=torch.int64)
         return cls(none, none, none, none.double())
 
 
 def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None) -> TwoHopPaths:
-    """All two-hop paths of a batch of cases; no loop over cases, a few hundred paths a case on city data."""
+    """All two-hop paths of a batch of cases, a few hundred a case on city data."""
     case_N, middle_N, count_N = others.transitions_from(user_B, source_B, edits)
     at_W, destination_W, count_W = others.transitions_of(case_N, user_B[case_N], middle_N, edits)
     first_N = _shares(count_N, case_N, len(source_B))
@@ -49,7 +47,7 @@ def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: E
 
 
 def without_paths(paths: TwoHopPaths, cut_K3: Tensor, num_pois: int) -> TwoHopPaths:
-    """Paths without the cut ones (case, middle, destination)."""
+    """Paths without cut ones (case, middle, destination)."""
     keep_W = ~torch.isin(
         (paths.case_W * num_pois + paths.middle_W) * num_pois + paths.destination_W,
         (cut_K3[:, 0] * num_pois + cut_K3[:, 1]) * num_pois + cut_K3[:, 2],

@@ -1,7 +1,7 @@
 """The features of a batch of cases: packed if few places have them, else computed on request.
 
-What is said about the user comes from the batch's check-ins up to and including the source t, so an edited history
-gives edited features; what is said about others leaves the user out, in training and later. No loop over cases.
+Features of the user come from the batch's check-ins up to and including the source t. Features of others leave the user
+out.
 
 Shape suffixes: B cases, P POIs, C places of the users' pasts, I pairs of a case and a place, F features, K categories.
 """
@@ -27,7 +27,7 @@ from recap.scores import CaseBatch
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Features of a few places of each case; 0 elsewhere.
+    """Features of a few places of each case.
 
     Attributes:
         key_C: case x P + POI, ascending, each pair once.
@@ -38,7 +38,7 @@ class Pairs:
     value_FC: Tensor
 
     def at(self, key_I: Tensor) -> Tensor:
-        """Values at pairs, (F, I)."""
+        """Values at pairs, (F, I); 0 where there are none."""
         is_in_I, at_I = found_in(self.key_C, key_I)
         if not len(self.key_C):
             return self.value_FC.new_zeros(len(self.value_FC), len(key_I))
@@ -50,10 +50,10 @@ class FeatureValues:
     """Features of a batch, in the order of `recap.features.catalogue.FEATURES`.
 
     Attributes:
-        visits: `VISIT_FEATURES` of every place of a user's past, the source included.
+        visits: `VISIT_FEATURES` of every place in a user's past, the source included.
         transitions, two_hop, similar: one feature each, at the places that have it; ``similar`` at new places only.
         paths: the two-hop paths that ``two_hop`` sums.
-        by_category_JBK: the last of `PLACE_FEATURES`, which depend on the case and the place's category alone.
+        by_category_JBK: the last of `PLACE_FEATURES`, which depend on case and category only.
     """
 
     batch: CaseBatch
@@ -71,11 +71,10 @@ class FeatureValues:
 
     @property
     def sparse(self) -> tuple[Pairs, Pairs, Pairs, Pairs]:
-        """All packed features, in order."""
         return self.visits, self.transitions, self.two_hop, self.similar
 
     def is_known(self, key_I: Tensor) -> Tensor:
-        """Whether the user was there before (or is there now)."""
+        """Whether the user was or is there."""
         return found_in(self.visits.key_C, key_I)[0]
 
     def everywhere(self, key_I: Tensor) -> Tensor:
@@ -91,7 +90,7 @@ class FeatureValues:
         )
 
     def without_values(self) -> "FeatureValues":
-        """The places that have features, without values and without single paths."""
+        """The places that have features, without values or paths."""
         visits, transitions, two_hop, similar = (Pairs(pairs.key_C, pairs.value_FC[:, :0]) for pairs in self.sparse)
         return replace(
             self,
@@ -104,7 +103,7 @@ class FeatureValues:
         )
 
     def at(self, key_I: Tensor) -> tuple[Tensor, Tensor]:
-        """Every feature at pairs, (F, I), and which of them the place can have there (known or new), bool (F, I)."""
+        """Every feature at pairs, (F, I), and which apply to a known or a new place, bool (F, I)."""
         known_I = self.is_known(key_I)
         value_FI = torch.cat([*(pairs.at(key_I) for pairs in self.sparse), self.everywhere(key_I)])
         applies_FI = torch.ones_like(value_FI, dtype=torch.bool)
@@ -124,7 +123,6 @@ class Features:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, graph: TransitionGraph) -> "Features":
-        """Features of a dataset whose transition graph is ``graph``."""
         return cls(
             OtherUsers.from_dataset(dataset, graph),
             NextCategories.from_dataset(dataset),
@@ -133,7 +131,6 @@ class Features:
         )
 
     def to(self, device: torch.device | str) -> "Features":
-        """The same features computed on another device."""
         return Features(self.others.to(device), self.categories.to(device), self.places.to(device), self.similar)
 
     @property
@@ -191,7 +188,6 @@ class Features:
         )
 
     def _category_features(self, batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
-        """The features by category next to the user's check-ins, (B, K) each."""
         checkins, row_B = batch.checkins, batch.row_B
         category_B = self.places.category_P[batch.source_B]
         from_here_BK, at_hour_BK = self.categories.likelier(batch.user_B, category_B, checkins.hour_T[row_B])
@@ -199,7 +195,6 @@ class Features:
 
 
 def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:
-    """Sum of the values of each pair."""
     key_C, slot_N = torch.unique(key_N, return_inverse=True)
     total_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_N.device).index_add_(0, slot_N, value_N)
     return Pairs(key_C, total_C[None])

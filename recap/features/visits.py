@@ -1,6 +1,7 @@
 """Features of the places in a user's past: visits, times of day and week, own transitions.
 
-Everything comes from the check-ins up to and including the source, so an edited history gives edited features.
+Only check-ins up to and including the source count.
+
 Shape suffixes: B cases, H past check-ins of all cases, C places of the past of all cases.
 """
 
@@ -22,7 +23,7 @@ _NEXT_HOUR_WIDTH: Final = 2.0
 def visit_features(
     batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor, poi_C: Tensor
 ) -> dict[str, Tensor]:
-    """Features by name, (C,) float64 each, of the places in a user's past.
+    """Features by name, (C,) float64 each.
 
     Args:
         slot_H: each past check-in's place among C.
@@ -47,7 +48,7 @@ def visit_features(
 
 
 def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
-    """Decayed weight of each past check-in in its place's count."""
+    """Decayed weight of each past check-in."""
     checkins, row_B, q_H, before_H = batch.checkins, batch.row_B, past.row_H, past.previous_H
     row_H = row_B[past.case_H]
     habit_H = torch.exp(-days_H / HABIT_DAYS)
@@ -79,12 +80,12 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
 
 
 def _counted(batch: CaseBatch, past: PastRows) -> dict[str, Tensor]:
-    """Weight of each past check-in in its place's plain count."""
+    """Undecayed weight of each past check-in."""
     checkins, q_H = batch.checkins, past.row_H
     row_H = batch.row_B[past.case_H]
     pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[past.previous_H]) > 60.0 * BURST_MINUTES
     pauses_H = torch.cumsum(pause_H, 0)
-    # Rows of a case lie together and end with its source: how many pauses come after a row, up to the source.
+    # Rows of a case are adjacent and end with its source: count the pauses from a row to the source.
     last_B = torch.cumsum(torch.bincount(past.case_H, minlength=len(batch)), 0) - 1
     is_past_H = q_H < row_H
     same_trajectory_H = checkins.trajectory_T[q_H] == checkins.trajectory_T[row_H]
@@ -96,7 +97,7 @@ def _counted(batch: CaseBatch, past: PastRows) -> dict[str, Tensor]:
 
 
 def _regularity(days_H: Tensor, slot_H: Tensor, num_places: int) -> dict[str, Tensor]:
-    """Time since the last visit over the mean time between visits, as a log ratio; 0 with fewer than two visits."""
+    """Log ratio of the time since the last visit to the mean time between visits; 0 with fewer than two visits."""
     zero_C = torch.zeros(num_places, dtype=torch.float64, device=days_H.device)
     count_C = zero_C.index_add(0, slot_H, torch.ones_like(days_H))
     first_C = zero_C.scatter_reduce(0, slot_H, days_H, "amax")

@@ -1,1 +1,1 @@
-"""RECAP (paper, Sec. 3): one module for each part, named by what it computes."""
+"""RECAP (paper, Sec. 3): one module for each part."""

@@ -11,10 +11,9 @@ from recap.model.config import ModelConfig
 
 
 class EncoderLayer(nn.Module):
-    """A post-norm Transformer encoder layer, numerically that of `torch.nn.TransformerEncoderLayer`.
+    """A post-norm Transformer encoder layer, numerically equal to `torch.nn.TransformerEncoderLayer`.
 
-    Unlike that one it can compute a single output slot: the last layer needs the prediction state alone, which saves
-    its queries, its feed-forward and its norms for all other slots.
+    It can compute a single output slot, because the last layer needs only the prediction state.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -61,8 +60,8 @@ class EncoderLayer(nn.Module):
 class Backbone(nn.Module):
     """h_t = TransformerEncoder([z_u; x_{t-k+1}; ...; x_t; g_t] + P) (Eqs. 3-4).
 
-    Positions count from the end of the suffix, so that the source always has the same one; missing check-ins are
-    masked. The graph token keeps its slot, filled with zeros, while it is inactive.
+    Positions count from the end of the suffix, and missing check-ins are masked. An inactive graph token's slot is
+    filled with zeros.
     """
 
     def __init__(self, config: ModelConfig, num_users: int) -> None:
@@ -83,7 +82,7 @@ class Backbone(nn.Module):
         graph_BD: Tensor | None,
         masked_BS: Tensor | None = None,
     ) -> Tensor:
-        """The prediction state h_BD of the source's slot; ``masked_BS`` takes tokens away, see `Interventions`."""
+        """The prediction state h_BD of the source's slot; for ``masked_BS`` see `Interventions`."""
         parts = [self.user_embedding(user_B)[:, None], tokens_BKD]
         present = [torch.ones_like(present_BK[:, :1]), present_BK]
         if graph_BD is not None:

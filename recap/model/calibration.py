@@ -26,7 +26,7 @@ def _mlp(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
 class RevisitCalibration(nn.Module):
     """gamma_t(d) = tanh(MLP_g([q; v; q * v])) and Delta_t(d) = lambda_corr gamma_t(d) R_t(d) (Eqs. 12-13).
 
-    With curves, the sum of those of past visits and times takes the place of R_t(d).
+    With curves, the sum of those of past visits and times replaces R_t(d).
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -40,7 +40,7 @@ class RevisitCalibration(nn.Module):
         self.candidate = _mlp(config.poi_dim + width, width, width)
         self.gate = _mlp(3 * width, width, 1)
         self.scale = nn.Parameter(torch.tensor(1.0))
-        if config.has_curves:  # Eq. 21 reads tau_rec, which is the paper's prior's otherwise
+        if config.has_curves:  # Eq. 21 needs tau_rec
             self.log_recency_steps = nn.Parameter(torch.tensor(config.prior.recency_steps).log())
 
     def context_query(self, state_BD: Tensor, local_seconds_B: Tensor) -> Tensor:
@@ -73,15 +73,15 @@ class RevisitCalibration(nn.Module):
         query_BD = self.context_query(state_BD, batch.checkins.local_seconds_T[batch.row_B])
         features_CD = self.history_features(batch, candidates, statistics_C3)
         candidate_CD = self.candidate(torch.cat([embedding_CE, features_CD], dim=1))
-        # Not query_BD[case_C]: on several CPU threads, the gradient of indexing adds up in no fixed order.
+        # On several CPU threads, the gradient of query_BD[case_C] would add up in no fixed order.
         query_CD = F.embedding(candidates.case_C, query_BD)
         mixed = torch.cat([query_CD, candidate_CD, query_CD * candidate_CD], dim=1)
         return torch.tanh(self.gate(mixed)).squeeze(1)
 
     def gates(self, query_MD: Tensor, candidate_CD: Tensor) -> Tensor:
-        """gamma of every pair of a query and a candidate, (M, C): what `forward` gives to pairs, by less work.
+        """gamma of every pair of a query and a candidate, (M, C), faster than `forward`.
 
-        The first layer of MLP_g is linear in q, in v and, for one q, in v again: each is multiplied once.
+        The first layer of MLP_g is linear in q and, for one q, in v: each part is multiplied once.
         """
         first, activation, last = self.gate
         assert isinstance(first, nn.Linear)

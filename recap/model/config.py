@@ -1,4 +1,4 @@
-"""Sizes, switches and initial values of the model, as typed configuration."""
+"""Typed configuration of the model."""
 
 from typing import ClassVar, Final, Literal, Self, TypedDict, cast
 
@@ -13,14 +13,14 @@ MAX_PRIOR: Final = 10.0
 
 
 class AnyValue:
-    """Contains every value: for a field that does not matter after training."""
+    """Contains every value: for a field that no longer matters."""
 
     def __contains__(self, value: object) -> bool:
         return True
 
 
 class PriorConfig(Config):
-    """The revisit prior R_t: the paper's three terms (Eq. 9), whose starting values it does not give, or curves."""
+    """The revisit prior R_t: the paper's three terms (Eq. 9) or curves. The paper does not give starting values."""
 
     kind: Literal["paper", "curves"] = Field(
         "paper", description="paper: Eq. 9. curves: a learned curve for each named feature (docs/explanations.md)."
@@ -81,17 +81,14 @@ class ModelConfig(Config):
 
     @property
     def has_curves(self) -> bool:
-        """Whether named features add to the score."""
         return self.prior.kind == "curves"
 
     @property
     def has_core(self) -> bool:
-        """Whether the core scores any place."""
         return self.core_scope != "nowhere"
 
     @property
     def has_correction(self) -> bool:
-        """Whether there is a contextual correction."""
         return self.use_history and self.use_correction
 
     @property
@@ -101,12 +98,11 @@ class ModelConfig(Config):
 
     @property
     def has_token(self) -> bool:
-        """Whether there is a graph token."""
         return self.use_graph and self.has_encoder
 
     @property
     def has_prior(self) -> bool:
-        """Whether there is an R_t; without the history, curves of other features stay."""
+        """Whether there is an R_t. Without the history, curves of other features remain."""
         return self.use_history or self.has_curves
 
     @model_validator(mode="after")
@@ -119,7 +115,7 @@ class ModelConfig(Config):
 
 
 class StageValues(TypedDict):
-    """A `Stage` as JSON, in lines of metrics.jsonl and in the resume state."""
+    """A `Stage` as JSON."""
 
     graph_weight: float
     prior: bool
@@ -129,7 +125,7 @@ class StageValues(TypedDict):
 
 
 class Stage(Config):
-    """Which parts act, and how strongly, at one epoch (Algorithm 1)."""
+    """Which parts act at one epoch, and how strongly (Algorithm 1)."""
 
     graph_weight: float = Field(1.0, ge=0, le=1, description="Factor on the graph token; 0 is inactive.")
     prior: bool = Field(True, description="R_t is added.")
@@ -138,11 +134,10 @@ class Stage(Config):
     backbone_lr_scale: float = Field(1.0, gt=0, description="Factor on the backbone's learning rate.")
 
     def as_json(self) -> StageValues:
-        """Every field by name."""
         return cast(StageValues, self.model_dump())
 
     def inactive_parts(self, model: ModelConfig) -> list[str]:
-        """Score parts and inputs that are inactive at this stage."""
+        """Parts and inputs that are inactive."""
         active = {
             "graph_token": model.has_token and self.graph_weight > 0,
             "prior": model.has_prior and self.prior,

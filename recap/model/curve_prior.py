@@ -1,4 +1,4 @@
-"""The revisit prior made of curves: R_t(d) is a sum of one learned curve for each named feature (beyond the paper).
+"""The revisit prior R_t(d) as a sum of one learned curve for each named feature (beyond the paper).
 
 Shape suffixes: B cases, P POIs, C packed pairs, I pairs asked for, U places drawn, F features.
 """
@@ -30,14 +30,14 @@ TWO_HOP = NAMES.index(TWO_HOP_FEATURE.name)
 
 
 class _AsNew(torch.autograd.Function):
-    """Popularity, distance and category of every place (B, U) as if it were new, then what few pairs add.
+    """Scores of every place (B, U) by popularity, distance and category as if it were new, plus values of few pairs.
 
-    One function, since its steps would each copy (B, U) numbers forwards and backwards.
+    As one function, it makes fewer copies of (B, U) numbers.
 
     Args:
-        key_O, own_O: pairs (case x U + place) and what is added where the places are new.
-        known_C: pairs where what came so far does not count.
-        key_N, packed_N: pairs and what is added in the end.
+        key_O, own_O: pairs (case x U + place) and values added at new places.
+        known_C: pairs whose score is then set to 0.
+        key_N, packed_N: pairs and values added at the end.
     """
 
     @staticmethod
@@ -73,11 +73,11 @@ class _AsNew(torch.autograd.Function):
 
 @dataclass(frozen=True, eq=False)
 class CurveValues:
-    """Features of a batch, where they lie on their curves, and which curves count.
+    """Features of a batch and their positions on the curves.
 
     Attributes:
-        on: of each of ``features.sparse``, and of its features by category, (J, B K).
-        distance: where the distances to all places lie, (1, B P); None computes them.
+        on: positions of each of ``features.sparse``, and of the features by category, (J, B K).
+        distance: positions of the distances to all places, (1, B P); None computes them.
         kept_FB: factor on each case's curves, 0 or 1; None keeps all.
     """
 
@@ -87,15 +87,14 @@ class CurveValues:
     kept_FB: Tensor | None = None
 
     def without_values(self) -> "CurveValues":
-        """Where values lie, without the values."""
         return replace(self, features=self.features.without_values())
 
 
 class CurvePrior(nn.Module):
-    """R_t(d) of every place, dense and without a bound; all curves are 0 before training.
+    """R_t(d) of every place, dense and unbounded; all curves are 0 before training.
 
     Args:
-        features: of the model's dataset; they hold no parameter.
+        features: of the model's dataset, without parameters.
         with_history: False leaves the curves of past visits and times at 0.
     """
 
@@ -111,7 +110,7 @@ class CurvePrior(nn.Module):
         cut_K3: Tensor | None = None,
         factor_BF: Tensor | None = None,
     ) -> CurveValues:
-        """The features of a batch, with edited counts, cut paths and factors on curves where given."""
+        """The features of a batch under edited counts, cut paths and factors on curves."""
         if self.features.device != batch.row_B.device:
             self.features = self.features.to(batch.row_B.device)
         dtype = self.curves.step_FK.dtype
@@ -119,19 +118,19 @@ class CurvePrior(nn.Module):
         return CurveValues(values, self.locate(values), kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
 
     def locate(self, values: FeatureValues) -> tuple[OnCurves, ...]:
-        """Where the features of few places and those by category lie on their curves."""
+        """Locate packed features and those by category on their curves."""
         packed = [pairs.value_FC for pairs in values.sparse] + [values.by_category_JBK.flatten(1)]
         return tuple(
             self.curves.locate(value_FN, span) for span, value_FN in zip((*_SPANS, _BY_CATEGORY), packed, strict=True)
         )
 
     def locate_distances(self, source_B: Tensor, poi_U: Tensor | None = None) -> OnCurves:
-        """Where the distances from sources to all places or to some lie on their curve, (1, B P) or (1, B U)."""
+        """Locate distances from sources to all or some places on their curve, (1, B P) or (1, B U)."""
         distance_BU = self.features.places.distance_km(source_B, self.curves.step_FK.dtype, poi_U).log1p_()
         return self.curves.locate(distance_BU.view(1, -1), _DISTANCE)
 
     def place_knots(self, batch: CaseBatch) -> None:
-        """Put the knots at quantiles over the candidates of (training) cases."""
+        """Put the knots at quantiles over the cases' candidates."""
         size = min(_KNOT_CASES, len(batch))
         apart = torch.linspace(0, len(batch) - 1, size, device=batch.row_B.device).round().long()
         found: list[list[Tensor]] = [[] for _ in FEATURES]
@@ -141,7 +140,7 @@ class CurvePrior(nn.Module):
                 for feature, value_C in zip(range(len(FEATURES))[span], pairs.value_FC, strict=True):
                     found[feature].append(value_C[value_C != 0].cpu())
             num_pois, size = values.num_pois, len(rows_B)
-            # Every place of a city, a fixed sample of a large catalogue.
+            # All places, or a fixed sample of a large catalogue.
             spread = torch.linspace(0, num_pois - 1, min(num_pois, 5_000), device=rows_B.device).round().long()
             key_I = (torch.arange(size, device=rows_B.device)[:, None] * num_pois + spread).view(-1)
             key_I = key_I[~values.is_known(key_I)]
@@ -165,10 +164,7 @@ class CurvePrior(nn.Module):
         return points_FI * values.kept_FB[:, torch.div(key_I, values.features.num_pois, rounding_mode="floor")]
 
     def at_drawn(self, values: CurveValues, poi_U: Tensor) -> Tensor:
-        """R_t(d) of places sampled for the batch, (B, U), exact at pairs that are not candidates.
-
-        Past visits, transitions and two-hop paths count as 0: candidates are scored on their own, see `at_pairs`.
-        """
+        """R_t(d) of places sampled for the batch, (B, U), exact at pairs that are not candidates."""
         key_N, points_N = values.features.similar.key_C, self._points(_SIMILAR, values)[0]
         key_N, points_N = _among(key_N, points_N, values.features.num_pois, poi_U)
         return self._everywhere(values, key_N[:0], key_N, points_N, poi_U)
@@ -176,7 +172,7 @@ class CurvePrior(nn.Module):
     def _everywhere(
         self, values: CurveValues, known_C: Tensor, key_N: Tensor, packed_N: Tensor, poi_U: Tensor | None = None
     ) -> Tensor:
-        """What every place has (B, P), or some (B, U), and what few have; see `_AsNew`."""
+        """R_t(d) of all places (B, P) or some (B, U), see `_AsNew`."""
         features, kept_FB = values.features, values.kept_FB
         places, source_B, dtype = features.places, features.batch.source_B, features.by_category_JBK.dtype
         popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], _POPULARITY)[0]
@@ -201,7 +197,7 @@ class CurvePrior(nn.Module):
         return total_BU
 
     def visits_and_time(self, values: CurveValues, key_C: Tensor) -> Tensor:
-        """Sum of the curves of past visits and of times at pairs of a case and a visited place, (C,)."""
+        """Sum of the curves of past visits and of times at pairs with visited places, (C,)."""
         rows = [at for at, feature in enumerate(VISIT_FEATURES) if feature.group in (PAST, TIME)]
         return Pairs(values.features.visits.key_C, self._points(_VISITS, values)[rows].sum(0)[None]).at(key_C)[0]
 
@@ -223,7 +219,7 @@ class CurvePrior(nn.Module):
         return points_FC * values.kept_FB[_SPANS[at]][:, case_C]
 
     def _without_own(self, features: FeatureValues, popularity_P: Tensor) -> tuple[Tensor, Tensor]:
-        """By how much leaving out the user's own training check-ins changes the popularity's points: keys, (O,)."""
+        """How leaving out the user's own check-ins changes popularity's points: keys and changes, (O,)."""
         case_O, poi_O, own_O = features.places.own_checkins(features.batch.user_B)
         others_O = torch.log1p(features.places.checkins_P[poi_O] - own_O).to(popularity_P.dtype)
         change_O = self.curves(others_O[None], _POPULARITY)[0] - popularity_P.index_select(0, poi_O)
@@ -231,7 +227,7 @@ class CurvePrior(nn.Module):
 
 
 def _among(key_N: Tensor, value_N: Tensor, num_pois: int, poi_U: Tensor) -> tuple[Tensor, Tensor]:
-    """Pairs whose place was drawn, as case x U + its position among the drawn (ascending, each once)."""
+    """Pairs whose place is among the distinct, ascending poi_U, as case x U + position."""
     case_N = torch.div(key_N, num_pois, rounding_mode="floor")
     is_drawn_N, at_N = found_in(poi_U, key_N - case_N * num_pois)
     return (case_N * len(poi_U) + at_N)[is_drawn_N], value_N[is_drawn_N]

@@ -1,7 +1,7 @@
 """Learned curves: each feature of a candidate adds a piecewise-linear function of its value to the score.
 
 A generalised additive model with shape functions (Hastie & Tibshirani 1986; Agarwal et al. 2021). Every curve is 0 at
-its feature's lowest value and flat outside its knots, so a score is an exact sum of one number a feature.
+its feature's lowest value and flat outside its knots.
 
 Shape suffixes: F features, K intervals between knots, N values.
 """
@@ -27,11 +27,11 @@ _CLOSEST: Final = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class OnCurves:
-    """Where values lie on their curves: knots do not move in training, so this is computed once.
+    """Positions of values on their curves; knots do not move in training.
 
     Attributes:
         at_FN: uint8, the interval between knots.
-        part_FN: how much of the interval is passed, 0 to 1.
+        part_FN: position inside the interval, 0 to 1.
     """
 
     at_FN: Tensor
@@ -56,19 +56,19 @@ class _Interpolate(torch.autograd.Function):
             torch.bincount(index_N, grad_FN.reshape(-1), minlength=size).view(-1, INTERVALS)
             for grad_FN in (grads[0] * part_FN, grads[0])
         )
-        # An increment acts inside its interval in part, and after it in full.
+        # An increment acts partly inside its interval and fully after it.
         grad_FK = inside_FK + after_FK.flip(1).cumsum(1).flip(1) - after_FK
         return grad_FK.to(grads[0].dtype), None, None
 
 
 def _flat(at_FN: Tensor) -> Tensor:
-    """Positions of intervals among those of all features, int32."""
+    """Index of each interval among those of all features, int32."""
     first_F1 = torch.arange(len(at_FN), dtype=torch.int32, device=at_FN.device)[:, None] * INTERVALS
     return (at_FN + first_F1).view(-1)
 
 
 def _taken(index_N: Tensor, like_FN: Tensor, *columns: Tensor) -> list[Tensor]:
-    """Each column's (F, K) entries at the intervals, (F, N): `gather`, three times faster on a CPU."""
+    """`gather` of each column (F, K) at the intervals, (F, N), three times faster on a CPU."""
     return [column.reshape(-1).index_select(0, index_N).view_as(like_FN) for column in columns]
 
 
@@ -78,8 +78,8 @@ class Curves(nn.Module):
     Args:
         enabled: False leaves a curve at 0 for good.
 
-    ``knot_FK1`` are the ends of the intervals in the features' own values, ascending, padded with infinity where a
-    feature has fewer; they are set by `place_knots` and saved with the weights.
+    ``knot_FK1`` are the ends of the intervals, ascending, padded with infinity, set by `place_knots` and saved with the
+    weights.
     """
 
     knot_FK1: Tensor
@@ -99,20 +99,20 @@ class Curves(nn.Module):
         self.register_buffer("knot_FK1", knots)
 
     def place_knots(self, values: list[Tensor]) -> None:
-        """Put knots at distinct quantiles of each feature's values over candidates, the lowest value included.
+        """Put knots at distinct quantiles of each feature's values, the lowest included.
 
         Args:
-            values: of each feature; of a feature that few places have, the values that are not 0.
+            values: of each feature; without zeros if few places have the feature.
         """
         for row, (feature, value_N) in enumerate(zip(self.features, values, strict=True)):
             self.knot_FK1[row] = quantile_knots(value_N, from_zero=not feature.everywhere)
 
     def locate(self, value_FN: Tensor, rows: slice = slice(None)) -> OnCurves:
-        """Where the values of the features in ``rows`` lie between their knots."""
+        """Locate values of the features in ``rows`` between their knots."""
         knot_FK1 = self.knot_FK1[rows].to(value_FN.dtype)
         low_FK, width_FK = knot_FK1[:, :-1], knot_FK1.diff(dim=1)
         at_FN = torch.zeros(value_FN.shape, dtype=torch.uint8, device=value_FN.device)
-        for knot_F in knot_FK1[:, 1:-1].unbind(1):  # three times faster than searchsorted among ten
+        for knot_F in knot_FK1[:, 1:-1].unbind(1):  # three times faster than searchsorted
             at_FN += value_FN >= knot_F[:, None]
         low_FK = torch.where(low_FK.isfinite(), low_FK, 0.0)
         inverse_FK = torch.where(width_FK.isfinite(), 1.0 / width_FK, 0.0)
@@ -128,13 +128,13 @@ class Curves(nn.Module):
 
     @property
     def levels(self) -> Tensor:
-        """Value of each curve at its knots, (F, K + 1); at the padding it stays."""
+        """Value of each curve at its knots, (F, K + 1)."""
         return F.pad(torch.cumsum(self.step_FK * self.enabled_F1, 1), (1, 0))
 
     def roughness(self) -> Tensor:
         """Sum of squared differences of neighbouring slopes, each in score points over the feature's whole range.
 
-        The jump from absent (0) to the lowest value present has no slope. Curves that new places have count a tenth.
+        The jump from absent (0) to the lowest value present has no slope. Curves of new places count a tenth.
         """
         width_FK = self.knot_FK1.diff(dim=1)
         is_slope_FK = width_FK.isfinite()

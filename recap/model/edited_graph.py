@@ -1,6 +1,6 @@
-"""Rows of G^(N) under changed transition counts, without propagating the whole graph again (Eqs. 6-7).
+"""Rows of G^(N) under changed transition counts (Eqs. 6-7).
 
-Shape suffixes: P POIs, N POIs that are reached, E features of a POI embedding.
+Shape suffixes: P POIs, N reached POIs, E features of a POI embedding.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ def adjacency_row(graph: TransitionGraph, source: int, edges: EdgeCounts) -> tup
 
 @dataclass(frozen=True, eq=False)
 class _Walks:
-    """End places of paths of some hops, in order, with their probabilities."""
+    """End POIs of paths, in order, with their probabilities."""
 
     poi_N: np.ndarray
     probability_N: np.ndarray
@@ -45,12 +45,9 @@ class _Walks:
 
 
 class EditedPropagation:
-    """Computes G^(N)_s for edited counts m_sd, exactly; only places reached from s are computed.
-
-    The row e_s A^N E is built from the left, step by step, over the places that walks from s reach.
+    """Computes G^(N)_s for edited counts m_sd exactly, over the POIs reached from s.
 
     Args:
-        graph: counted training transitions.
         embedding_PE: E_poi, float64.
         num_hops: N.
     """
@@ -59,11 +56,11 @@ class EditedPropagation:
         self.graph, self.embedding_PE, self.num_hops = graph, embedding_PE, num_hops
 
     def row(self, source: int, edges: EdgeCounts, cuts: Sequence[tuple[int, int]] = ()) -> np.ndarray:
-        """G^(N)_source (E,) under changed counts and with two-step walks taken out.
+        """G^(N)_source (E,) under changed counts and without the cut paths.
 
         Args:
             edges: changed counts; each changed row is normalised again.
-            cuts: (m, d) pairs whose product A_sm A_md leaves (A^2)_sd while everything else stays; N must be 2.
+            cuts: (m, d) pairs whose product A_sm A_md leaves (A^2)_sd; N must be 2.
         """
         walks, before = _Walks(np.array([source]), np.ones(1)), None
         for _ in range(self.num_hops):
@@ -75,7 +72,6 @@ class EditedPropagation:
         return row_E
 
     def _step(self, walks: _Walks, edges: EdgeCounts) -> _Walks:
-        """Extend all paths by one hop."""
         changed = {start for start, _ in edges} & set(walks.poi_N.tolist())
         is_same_N = ~np.isin(walks.poi_N, sorted(changed))
         rows = self.graph.adjacency[walks.poi_N[is_same_N]]

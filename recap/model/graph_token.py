@@ -39,13 +39,13 @@ class GraphToken(nn.Module):
 
     def propagate(self, embedding_PE: Tensor) -> Tensor:
         """G^(N) (Eq. 7), shape (P, E)."""
-        with torch.autocast(embedding_PE.device.type, enabled=False):  # sparse products know no bfloat16
+        with torch.autocast(embedding_PE.device.type, enabled=False):  # no bfloat16 in sparse products
             for _ in range(self.num_hops):
                 embedding_PE = multiply(self.adjacency, self.transposed, embedding_PE)
         return embedding_PE
 
     def propagate_rows(self, embedding_PE: Tensor, source_B: Tensor) -> Tensor:
-        """G^(N) of the sources alone, (B, E): sums over the few places within N steps, with sparse gradients."""
+        """G^(N) of the sources alone, (B, E), with sparse gradients."""
         source_U, case_B = np.unique(source_B.cpu().numpy(), return_inverse=True)
         walks = self._adjacency[source_U]
         for _ in range(self.num_hops - 1):

@@ -1,4 +1,4 @@
-"""The features of all training cases, computed and located on their curves once, read again in every epoch.
+"""The features of all training cases, computed once and read in every epoch.
 
 Shape suffixes: N training cases, B cases of a batch, C pairs of a case and a place, F features, K categories, P POIs.
 """
@@ -28,9 +28,9 @@ _MOST_DISTANCES: Final = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class _Packed:
-    """Pairs of many cases; those of case n are from ``start_N1[n]`` to ``start_N1[n + 1]``.
+    """Pairs of many cases; case n has ``start_N1[n]`` to ``start_N1[n + 1]``.
 
-    A pair's features lie together: taking one column of each of many rows takes eight times as long.
+    A pair's features are adjacent: one column of many rows takes eight times as long.
 
     Attributes:
         key_C: position of the case among those computed with it x P + POI.
@@ -65,7 +65,7 @@ class _Packed:
 
 @dataclass(frozen=True, eq=False)
 class KeptFeatures:
-    """`CurveValues` of training cases: where values lie on their curves; values and two-hop paths are not kept."""
+    """`CurveValues` of training cases, without values and two-hop paths."""
 
     places: Places
     packed: tuple[_Packed, ...]
@@ -74,7 +74,7 @@ class KeptFeatures:
 
     @classmethod
     def of(cls, curves: CurvePrior, cases: CaseBatch) -> "KeptFeatures | None":
-        """Compute the features of all cases; None where they take too much memory."""
+        """Compute the features of all cases; None if they take too much memory."""
         places, num_pois = curves.features.places, len(curves.features.places.checkins_P)
         pieces: list[CurveValues] = []
         held = 0
@@ -112,7 +112,7 @@ class KeptFeatures:
         return cls(places, packed, by_category, distance_PP)
 
     def take(self, batch: CaseBatch, index_B: Tensor) -> CurveValues:
-        """Features of a batch whose cases stand at ``index_B`` among those kept."""
+        """Features of a batch whose cases are at ``index_B`` among those kept."""
         found = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
         visits, transitions, two_hop, similar = (pairs for pairs, _ in found)
         features = FeatureValues(

@@ -1,6 +1,6 @@
 """RECAP: l_t(d) = l_core(d) + R_t(d) + Delta_t(d) (Eq. 14).
 
-R_t is the paper's prior or, where the configuration says so, a sum of learned curves.
+R_t is the paper's prior or a sum of learned curves.
 
 Shape suffixes: B cases, P POIs, C packed candidates, D hidden features, E embedding features.
 """
@@ -45,7 +45,7 @@ class RevisitParts:
     """Prior, gate and correction of the packed candidates of a batch.
 
     Attributes:
-        terms: of the paper's prior; None where the prior is made of curves.
+        terms: of the paper's prior; None with curves.
     """
 
     candidates: RevisitCandidates
@@ -55,27 +55,27 @@ class RevisitParts:
 
     @property
     def packed(self) -> dict[str, Tensor]:
-        """Points of each candidate, by part of the score."""
+        """Points of each candidate, by part."""
         found = {} if self.terms is None else {"prior": self.terms.prior_C}
         return found if self.correction_C is None else found | {"correction": self.correction_C}
 
     @property
     def value_C(self) -> Tensor:
-        """The sum of these."""
+        """The sum of `packed`."""
         return torch.stack(list(self.packed.values())).sum(0)
 
 
 class Recap(nn.Module):
     """The model of the paper, over the users and POIs of one dataset.
 
-    What a configuration leaves out has no parameter: without a core and a correction there is no encoder at all.
+    Disabled parts have no parameters: without core and correction there is no encoder.
 
     Args:
         category_P: int64 category of each POI.
         coordinates_P2: latitude and longitude in degrees.
-        graph: training transitions; may be None without a graph token.
-        features: needed where the prior is made of curves.
-        dtype: of weights and adjacency; train in float32, ask for float64 where scores must not depend on the batch.
+        graph: training transitions; None is allowed without a graph token.
+        features: needed for a prior made of curves.
+        dtype: of weights and adjacency; in float64, scores do not depend on the batch.
     """
 
     def __init__(
@@ -109,7 +109,7 @@ class Recap(nn.Module):
             assert features is not None
             self.curves = CurvePrior(features, with_history=config.use_history)
             if self.core is not None:
-                # The core starts silent, so that training begins with the curves.
+                # The core starts at 0, so training begins with the curves.
                 nn.init.zeros_(self.core.output.weight)
                 nn.init.zeros_(self.core.output.bias)
         elif config.use_history:
@@ -125,7 +125,7 @@ class Recap(nn.Module):
         graph: TransitionGraph | None = None,
         dtype: torch.dtype = torch.float32,
     ) -> "Recap":
-        """An untrained model for a dataset's users, POIs and training transitions."""
+        """An untrained model for a dataset."""
         if graph is None and (config.has_token or config.has_curves):
             graph = TransitionGraph.from_dataset(dataset)
         features = None
@@ -153,26 +153,25 @@ class Recap(nn.Module):
         return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
 
     def _factor(self, changes: Interventions | None, *names: str) -> Tensor | None:
-        """Factors (B, names) on terms, or None without changes."""
+        """Factors (B, names) on terms; None without changes."""
         if changes is None or changes.term_factor_BT is None:
             return None
         order = [term.name for term in self.terms]
         return changes.term_factor_BT[:, [order.index(name) for name in names]]
 
     def features_of(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
-        """Features of a batch for a prior made of curves, under changes."""
+        """Features of a batch for the curves, under changes."""
         assert self.curves is not None
         if changes is None:
             return self.curves.features_of(batch)
         return self.curves.features_of(batch, changes.edge_edits, changes.cut_K3, self._factor(changes, *NAMES))
 
     def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
-        """The features, with curves switched off by the changes."""
         factor_BF = self._factor(changes, *NAMES)
         return replace(values, kept_FB=None if factor_BF is None else factor_BF.T)
 
     def propagate(self) -> Tensor | None:
-        """G^(N) of all POIs (P, E), or None without a graph branch; the same for every case under fixed weights."""
+        """G^(N) of all POIs (P, E); None without a graph branch."""
         return None if self.graph_token is None else self.graph_token.propagate(self.poi_embedding.weight)
 
     def encode(
@@ -182,7 +181,7 @@ class Recap(nn.Module):
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
     ) -> Tensor:
-        """The prediction state h_BD (Eqs. 1-4, 8); without an encoder (B, 0)."""
+        """The prediction state h_BD (Eqs. 1-4, 8); (B, 0) without an encoder."""
         if not self.config.has_encoder:
             return torch.zeros(len(batch), 0, dtype=self.dtype, device=batch.row_B.device)
         tokens_BKD, present_BK = self.tokens(batch, self.poi_embedding)
@@ -222,10 +221,10 @@ class Recap(nn.Module):
         changes: Interventions | None = None,
         values: CurveValues | None = None,
     ) -> RevisitParts | None:
-        """Prior terms and correction of the user's past POIs (Eqs. 9-13); None where neither is there or acts.
+        """Prior terms and correction of the user's past POIs (Eqs. 9-13); None if neither acts.
 
         Args:
-            values: the features, where the prior is made of curves.
+            values: the features, for a prior made of curves.
         """
         corrects = self.calibration is not None and stage.correction
         if not stage.prior or (self.prior is None and not corrects):
@@ -242,7 +241,7 @@ class Recap(nn.Module):
             terms = self.prior(candidates, None if factor_B3 is None else factor_B3[candidates.case_C])
         if self.calibration is None or not corrects:
             return RevisitParts(candidates, terms, None, None)
-        # In bfloat16 on a CPU every new number of rows has kernels compiled for it: let few numbers occur.
+        # bfloat16 on a CPU compiles kernels for every new number of rows: let few numbers occur.
         rows = candidates.padded(_BF16_ROWS) if torch.is_autocast_enabled("cpu") else candidates
         log_steps = self.prior.log_recency_steps if self.prior is not None else self.calibration.log_recency_steps
         gate_C = self.calibration(
@@ -274,11 +273,10 @@ class Recap(nn.Module):
     ) -> Scores:
         """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive).
 
-        A part that the configuration leaves out is not there, but for ``prior`` and ``correction`` of the paper's
-        model, which are 0 then.
+        Disabled parts are absent; only ``prior`` and ``correction`` of the paper's model are then 0.
 
         Args:
-            values, state_BD: the features and the prediction state where they are known, else computed.
+            values, state_BD: features and prediction state, computed if None.
         """
         state_BD = self.encode(batch, stage, propagated_PE, changes) if state_BD is None else state_BD
         dense = {}
@@ -303,7 +301,7 @@ class Recap(nn.Module):
 def standardise(coordinates_P2: Tensor) -> Tensor:
     """Zero mean and unit variance over POIs; a constant coordinate becomes 0.
 
-    Longitudes are unrolled around the city's middle first, so that a city across the date line stays in one piece.
+    Longitudes are unrolled around the city's middle, so a city may lie across the date line.
     """
     longitude_P = torch.deg2rad(coordinates_P2[:, 1])
     middle = torch.atan2(longitude_P.sin().mean(), longitude_P.cos().mean())

@@ -14,11 +14,11 @@ from recap.model.config import MAX_PRIOR, PriorConfig
 
 @dataclass(frozen=True, eq=False)
 class PriorTerms:
-    """The prior split into its terms: ``count + recency + window - clip_loss == prior``.
+    """The prior as a sum of terms: ``count + recency + window - clip_loss == prior``.
 
     Attributes:
         count_C, recency_C, window_C: lambda_prior times each weighted statistic.
-        clip_loss_C: what the clip to [0, b_max] takes away (negative where it lifts a negative sum to 0).
+        clip_loss_C: what the clip to [0, b_max] removes; negative where it lifts a negative sum to 0.
         prior_C: R_t(d).
     """
 
@@ -32,7 +32,7 @@ class PriorTerms:
 class RevisitPrior(nn.Module):
     """``R = clip_[0, b_max](lambda [w_cnt log(1 + n) + w_rec exp(-r / tau) + w_win 1[d in W]])``.
 
-    tau_rec is learned as its logarithm and stays positive. A term that is switched off has no parameter.
+    tau_rec is learned as its logarithm and stays positive. A disabled term has no parameter.
     """
 
     def __init__(self, config: PriorConfig) -> None:
@@ -42,7 +42,7 @@ class RevisitPrior(nn.Module):
         self.count_weight = nn.Parameter(torch.tensor(config.count_weight)) if config.use_count else None
         self.recency_weight = nn.Parameter(torch.tensor(1.0)) if config.use_recency else None
         self.window_weight = nn.Parameter(torch.tensor(1.0)) if config.use_window else None
-        # Recency also feeds the calibration (Eq. 21), so its time scale exists even without its prior term.
+        # The calibration needs it (Eq. 21), even without the prior's recency term.
         self.log_recency_steps = nn.Parameter(torch.tensor(config.recency_steps).log())
 
     def forward(self, candidates: RevisitCandidates, factor_C3: Tensor | None = None) -> PriorTerms:
@@ -65,7 +65,7 @@ class RevisitPrior(nn.Module):
 
 
 def revisit_statistics(candidates: RevisitCandidates, log_recency_steps: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """alpha_t(d) = log(1 + n), exp(-r / tau), 1[d in W] (Eq. 21), each (C,); tau is given as its logarithm."""
+    """alpha_t(d) = log(1 + n), exp(-r / tau), 1[d in W] (Eq. 21), each (C,)."""
     dtype = log_recency_steps.dtype
     log_count_C = torch.log1p(candidates.count_C.to(dtype))
     decay_C = torch.exp(-candidates.recency_steps_C.to(dtype) * torch.exp(-log_recency_steps))

@@ -1,9 +1,9 @@
-"""Scores of a few places per case, for training on catalogues too large for all scores.
+"""Scores of a few places per case, for training on large catalogues.
 
-The target and each case's candidates are scored; places drawn for the batch stand for the others. Rows of the embedding
-tables that no case touches get no gradient.
+The target and each case's candidates are scored; places sampled for the batch stand for the others. Embedding rows that
+no case uses get no gradient.
 
-Shape suffixes: B cases, P POIs, I scored pairs of a case and a place, U places drawn, D hidden features.
+Shape suffixes: B cases, P POIs, I scored pairs of a case and a place, U sampled places, D hidden features.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ class SampledScores:
     """Scores for a sampled softmax.
 
     Attributes:
-        case_I: the case of each scored pair with a place, sorted, each pair once: targets and candidates.
+        case_I: the case of each scored pair (targets and candidates), sorted, each pair once.
         target_B: the target's place among I.
         core_I, rest_I: core scores, and prior with correction.
-        core_BU, rest_BU: the same of the places drawn; ``rest_BU`` is None where they have no prior.
-        is_scored_BU: whether a place drawn is among a case's pairs already.
+        core_BU, rest_BU: the same of the sampled places; ``rest_BU`` is None if they have no prior.
+        is_scored_BU: whether a sampled place is already among a case's pairs.
     """
 
     case_I: Tensor
@@ -42,7 +42,7 @@ class SampledScores:
 
 
 def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) -> SampledScores:
-    """Scores of targets, candidates and the places drawn.
+    """Scores of targets, candidates and sampled places.
 
     Candidates are the user's past places and, with curves, other users' direct and two-hop destinations.
 
@@ -82,7 +82,7 @@ def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) 
 def _core(
     model: Recap, state_BD: Tensor, case_I: Tensor, key_I: Tensor, poi_U: Tensor, values: CurveValues | None
 ) -> tuple[Tensor, Tensor]:
-    """Core scores of pairs and of places drawn; where the core scores new places alone, 0 at places of the past."""
+    """Core scores of pairs and of sampled places; 0 outside ``core_scope``."""
     if model.core is None:
         return state_BD.new_zeros(len(key_I)), state_BD.new_zeros(len(state_BD), len(poi_U))
     hidden_BD, output = model.core.dropout(state_BD), model.core.output

@@ -1,4 +1,4 @@
-"""A trained RECAP at one stage of its curriculum as a scorer, with every score as a sum of terms."""
+"""A trained RECAP at one stage of its curriculum as a scorer."""
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
@@ -13,7 +13,7 @@ from recap.scores import GRAPH_TOKEN, CaseBatch, Scores, Term, past_rows
 
 
 class RecapScorer:
-    """No gradients, no dropout, propagation done once."""
+    """Scores without gradients and dropout; propagates once."""
 
     def __init__(self, model: Recap, stage: Stage, name: str = "recap") -> None:
         self.model = model.eval()
@@ -24,12 +24,11 @@ class RecapScorer:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """See `Recap.terms`."""
         return self.model.terms
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Check-ins always; transitions where the token or curves read them; paths and tokens where they exist."""
+        """Check-ins always; transitions, paths and tokens if the model reads them."""
         config = self.model.config
         found = {"visits", "times", "source"}
         found |= {"transitions"} if config.has_token or config.has_curves else set()
@@ -37,7 +36,6 @@ class RecapScorer:
         return frozenset(found | ({"tokens"} if config.has_encoder else set()))
 
     def score(self, batch: CaseBatch, changes: Interventions | None = None) -> Scores:
-        """Score every POI for every case."""
         with torch.inference_mode():
             return self.model(batch, self.stage, self.propagated_PE, changes)
 
@@ -80,15 +78,14 @@ class RecapScorer:
             return torch.stack([found.get(term.name, zeros_B) for term in model.terms], dim=1).double()
 
     def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Tensor:
-        """Totals (B, P) without these terms; prior, clip and correction are computed again."""
+        """Totals (B, P) without these terms; clip and correction are recomputed."""
         return self.score(batch, self.without(batch, terms, changes)).total
 
     def scores_without_each(
         self, batch: CaseBatch, each: Iterable[Collection[str]], changes: Interventions | None = None
     ) -> Iterator[Tensor]:
-        """`scores_without` for several sets of terms, to the last digit; each may hold `GRAPH_TOKEN` as well.
-
-        Features and prediction states are computed once.
+        """`scores_without` for several sets of terms, bitwise equal; each may hold `GRAPH_TOKEN` too. Features and
+        prediction states are computed once.
         """
         model, states = self.model, {}
         values = None if model.curves is None else model.features_of(batch, changes)
@@ -104,7 +101,7 @@ class RecapScorer:
                 yield model(batch, self.stage, None, left, kept, states[has_token]).total
 
     def without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Interventions:
-        """The changes with these terms switched off as well, in every case."""
+        """The changes, with these terms also switched off."""
         kept_T = torch.tensor([float(term.name not in terms) for term in self.terms], dtype=self.model.dtype)
         kept_BT = kept_T.to(batch.row_B.device).expand(len(batch), -1)
         if changes is None:

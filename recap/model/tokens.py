@@ -18,7 +18,7 @@ def suffix_rows(batch: CaseBatch, length: int) -> tuple[Tensor, Tensor]:
     """Rows of B_t = (p_{t-k+1}, ..., p_t) (Eq. 1) and which of them exist.
 
     Returns:
-        row_BK (int64; missing ones point at the source row) and present_BK (bool; missing ones are at the front).
+        row_BK (int64; missing ones are the source row) and present_BK (bool; missing ones come first).
     """
     offset_K = torch.arange(length - 1, -1, -1, device=batch.row_B.device)
     row_BK = batch.row_B[:, None] - offset_K
@@ -28,7 +28,7 @@ def suffix_rows(batch: CaseBatch, length: int) -> tuple[Tensor, Tensor]:
 
 
 class TimeEmbedding(nn.Module):
-    """Embeds local hour (24 bins) and weekday; used for the target's time and for last visits (Eq. 23)."""
+    """Embeds local hour (24 bins) and weekday (Eq. 23)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -43,7 +43,7 @@ class TimeEmbedding(nn.Module):
 
 
 class CheckinTokens(nn.Module):
-    """x_j = MLP_tok([e_p; a_p; lat; lon]) (Eq. 2), with the target's time appended when the task gives it.
+    """x_j = MLP_tok([e_p; a_p; lat; lon]) (Eq. 2), with the target's time appended if given.
 
     Args:
         category_P: int64 category of each POI.

@@ -1,4 +1,4 @@
-"""A dataset as a published model may know it before training: sizes, places, and the training split.
+"""What a published model may know of a dataset before training.
 
 Shape suffixes: P POIs, N training check-ins.
 """
@@ -22,9 +22,8 @@ class City:
         coordinates_P2: latitude and longitude in degrees, float64.
         category_P: int64.
         visits_P: training check-ins of each POI, int64.
-        user_N, poi_N, trajectory_N: of the training check-ins, in table order (user, time).
-        seconds_N, local_seconds_N: of the same, since 1970 by UTC and by the local clock.
-        graph: training transitions within trajectories.
+        user_N, poi_N, trajectory_N: in table order (user, time).
+        seconds_N, local_seconds_N: since 1970, UTC and local.
     """
 
     num_users: int
@@ -40,7 +39,6 @@ class City:
 
     @classmethod
     def of(cls, dataset: Dataset, graph: TransitionGraph | None = None) -> "City":
-        """Read a dataset's training split."""
         train = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
         poi_N = torch.tensor(train[c.POI].to_numpy(np.int64))
         seconds_N = torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64))

@@ -1,4 +1,4 @@
-"""Shared configuration of all published models: length of training, optimiser, learning rate."""
+"""Shared configuration of all published models."""
 
 from typing import Any, ClassVar, Final, Literal, Self
 
@@ -10,17 +10,17 @@ _EARLIER: Final = "rival"  # words: key of earlier files
 
 
 def with_network(values: Any) -> Any:
-    """A stored configuration with its field ``network``, which earlier files name differently."""
+    """Rename a field of earlier files to ``network``."""
     if not isinstance(values, dict) or _EARLIER not in values:
         return values
     return {("network" if name == _EARLIER else name): value for name, value in values.items()}
 
 
 class PublishedConfig(Config):
-    """A complete training of one published model; a subclass names the network and gives the published values.
+    """The training of one published model.
 
-    A subclass may have ``target_time`` (the network reads the hour and weekday of the step it predicts, which nobody
-    knows beforehand) and ``as_published`` (with the errors that we see in the public code).
+    A subclass may have ``target_time`` (the network reads the hour and weekday of the predicted check-in, which nobody
+    knows beforehand) and ``as_published`` (with the errors of the public code).
     """
 
     title: ClassVar[str]
@@ -62,12 +62,11 @@ class PublishedConfig(Config):
 
     @property
     def preset(self) -> str:
-        """Name in a list of trainings."""
         return self.network
 
     @property
     def is_probabilistic(self) -> bool:
-        """Whether its loss is over all places, so that a softmax of its scores means a probability."""
+        """Whether a softmax of its scores is a probability."""
         return True
 
     @property
@@ -79,7 +78,7 @@ class PublishedConfig(Config):
 
     @property
     def label(self) -> str:
-        """Name and options in words, as a table's row."""
+        """Name and options in words."""
         words = {
             ("target_time", True): "target's time given",
             ("as_published", True): "as published",
@@ -99,7 +98,7 @@ class PublishedConfig(Config):
         return self.learning_rate * self.decay_factor ** sum(epoch > past for past in self.decay_epochs)
 
     def with_epochs(self, epochs: int) -> Self:
-        """Another length, with the learning rate falling at the same shares of it."""
+        """Change the length; the learning rate decays at the same fractions of it."""
         moved = {max(1, round(past * epochs / self.epochs)) for past in self.decay_epochs}
         return self.parse(
             self.model_dump() | {"epochs": epochs, "decay_epochs": sorted(past for past in moved if past < epochs)}

@@ -1,4 +1,4 @@
-"""The configuration of every published model with its published values; torch is not loaded."""
+"""Configurations of the published models. Does not import torch."""
 
 import math
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, get_args
@@ -25,14 +25,14 @@ class RecurrentConfig(PublishedConfig):
 
 
 class FlashbackConfig(RecurrentConfig):
-    """Flashback as published, but for the departures above."""
+    """Flashback with the published values."""
 
     title: ClassVar = "Flashback"
     network: Literal["flashback"] = "flashback"
 
 
 class ReplayConfig(RecurrentConfig):
-    """REPLAY with the source's own time; ``target_time`` is the published network."""
+    """REPLAY with the source's time; ``target_time`` is as published."""
 
     title: ClassVar = "REPLAY"
     network: Literal["replay"] = "replay"
@@ -81,14 +81,14 @@ class SelfAttentionConfig(PublishedConfig):
 
 
 class SasrecConfig(SelfAttentionConfig):
-    """SASRec, learned against one random place a step."""
+    """SASRec, trained against one random place a step."""
 
     title: ClassVar = "SASRec"
     network: Literal["sasrec"] = "sasrec"
 
 
 class MeltConfig(SelfAttentionConfig):
-    """MELT on SASRec: the backbone alone for its published 200 epochs, then 180 with both branches."""
+    """MELT on SASRec: 200 epochs of the backbone alone, as published, then 180 with both branches."""
 
     title: ClassVar = "MELT"
     network: Literal["melt"] = "melt"
@@ -140,7 +140,7 @@ class DchlConfig(PublishedConfig):
 
 
 class DeepmoveConfig(PublishedConfig):
-    """DeepMove with the published values, many windows a step."""
+    """DeepMove with the published values and larger batches."""
 
     title: ClassVar = "DeepMove"
     network: Literal["deepmove"] = "deepmove"
@@ -158,7 +158,7 @@ class DeepmoveConfig(PublishedConfig):
 
 
 class DprlConfig(PublishedConfig):
-    """DPRL with the source's own time; the values are those of a re-implementation."""
+    """DPRL with the source's time and the values of a re-implementation."""
 
     title: ClassVar = "DPRL"
     network: Literal["dprl"] = "dprl"
@@ -179,7 +179,7 @@ class DprlConfig(PublishedConfig):
 
 
 class RotanConfig(PublishedConfig):
-    """ROTAN with the published values for NYC, and the source's own time."""
+    """ROTAN with the published values for NYC and the source's time."""
 
     title: ClassVar = "ROTAN"
     network: Literal["rotan"] = "rotan"
@@ -210,7 +210,7 @@ class RotanConfig(PublishedConfig):
         return self.least_rate + (self.learning_rate - self.least_rate) * (1 + math.cos(math.pi * gone)) / 2
 
     def with_epochs(self, epochs: int) -> Self:
-        """Another length, warming up for the same share of it."""
+        """Change the length; the warm-up keeps its fraction of it."""
         warm = round(self.warm_epochs * epochs / self.epochs)
         return self.parse(super().with_epochs(epochs).model_dump() | {"warm_epochs": min(warm, epochs - 1)})
 
@@ -294,7 +294,7 @@ PUBLISHED: Final[dict[str, type[PublishedConfig]]] = {kind.model_fields["network
 
 
 def published_config(name: str) -> PublishedConfig:
-    """A published model with its published values, by name.
+    """A published model's default configuration, by name.
 
     Raises:
         ConfigError: unknown name.
@@ -305,12 +305,12 @@ def published_config(name: str) -> PublishedConfig:
 
 
 def model_title(name: str) -> str:
-    """A model's name as papers write it; a name that this version does not know stays as it is."""
+    """A model's name as papers write it; unknown names stay as they are."""
     return PUBLISHED[name].title if name in PUBLISHED else "RECAP" if name == RECAP else name
 
 
 def published_label(values: Any) -> str:
-    """Title and options of a stored configuration, in words; "another model" where it cannot be read."""
+    """Title and options of a stored configuration; "another model" if it cannot be read."""
     try:
         return PUBLISHED[with_network(values)["network"]].parse(values).label
     except (KeyError, TypeError, ConfigError):

@@ -1,11 +1,10 @@
-"""DCHL: three views of every place (who visits it, what is near, what comes after), pooled over a user's past.
+"""DCHL: three views of every place (visitors, near places, later places), pooled over a user's past.
 
 Lai et al., Disentangled Contrastive Hypergraph Learning for Next POI Recommendation, SIGIR 2024.
 
-Departures: a case's user is the mean over the distinct places visited up to its source, in training too, instead of
-over a whole sequence; dropout is off at test (the public code leaves it on, so that its scores are drawn by chance);
-the training split alone makes the graphs; at most ``near_places`` neighbours within the radius; places are contrasted
-``contrast_places`` at a time, drawn at random in each step.
+Departures: a case's user is the mean over the distinct places visited up to its source, not over a whole sequence;
+dropout is off at test (the public code leaves it on); the graphs use the training split only; at most ``near_places``
+neighbours within the radius; each step contrasts ``contrast_places`` random places.
 
 Shape suffixes: B cases, P POIs, U users, V views, L edges, H visits, D features.
 """
@@ -35,7 +34,7 @@ VIEWS: Final = ("collaborative", "geographic", "transitional")
 
 @dataclass(frozen=True, eq=False)
 class CaseExamples:
-    """Training cases by their source rows."""
+    """Training cases by source row."""
 
     checkins: CheckinTensors
     row_N: Tensor
@@ -68,7 +67,7 @@ class Dchl(PublishedNetwork):
         return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     def places(self) -> list[Tensor]:
-        """Every POI in each view, (P, D) each, before they are brought to length 1."""
+        """Every POI in each view, (P, D) each, not yet normalised."""
         table_PD = self.poi_embedding.weight
         views = []
         for view, gate in zip(VIEWS, self.gates, strict=True):
@@ -88,7 +87,7 @@ class Dchl(PublishedNetwork):
         return F.dropout(self.to_later(self.to_earlier(x_PD)), self.config.dropout, self.training)
 
     def users(self, batch: CaseBatch, places: list[Tensor]) -> list[Tensor]:
-        """The mean over the distinct POIs visited up to each source, in each view and of length 1, (B, D) each."""
+        """The normalised `pool_past` in each view, (B, D) each."""
         return [F.normalize(mean_BD, dim=1) for mean_BD in pool_past(batch, places)]
 
     def logits(self, batch: CaseBatch) -> Tensor:
@@ -125,7 +124,7 @@ def pool_past(batch: CaseBatch, tables: list[Tensor]) -> list[Tensor]:
 
 
 def contrast_views(views: list[Tensor], temperature: float) -> Tensor:
-    """InfoNCE of all pairs of views: a row's other view against all rows of that view; rows of length 1.
+    """InfoNCE of all pairs of views: a row's other view against all rows of that view. Rows have length 1.
 
     >>> same = torch.eye(2, dtype=torch.float64)
     >>> float(contrast_views([same, same], 1.0).round(decimals=4))  # log(1 + 1 / e)
@@ -142,14 +141,14 @@ def incidence(city: City) -> sparse.csr_array:
 
 
 def occurrences(row: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """1 where a pair of row and column occurs at all."""
+    """1 where a pair of row and column occurs."""
     matrix = sparse.coo_array((np.ones(len(row)), (row, column)), shape=shape).tocsr()
     matrix.data[:] = 1.0
     return matrix
 
 
 def nearness(city: City, most: int, radius_km: float) -> sparse.csr_array:
-    """1 where POIs are near each other, and at a POI itself, (P, P)."""
+    """1 where POIs are near each other, and on the diagonal, (P, P)."""
     source, other = places_near(city, most, radius_km)
     shape = (city.num_pois, city.num_pois)
     matrix = sparse.coo_array((np.ones(len(source)), (source, other)), shape=shape)

@@ -1,4 +1,4 @@
-"""The weighted average over past states of the Flashback family: near in time of day, recent, and near in space.
+"""The weighted average over past states of the Flashback family.
 
 Shape suffixes: B windows, K positions (i the step, j <= i a past one), D features.
 """
@@ -28,7 +28,7 @@ def time_weights(seconds_BK: Tensor, decay: float, dtype: torch.dtype) -> Tensor
 
 
 def degrees_apart(coordinates_BK2: Tensor) -> Tensor:
-    """Euclidean distance of latitude and longitude as if they were a plane, (B, K, K), as in the public code."""
+    """Euclidean distance in degrees, (B, K, K), as in the public code."""
     return torch.linalg.vector_norm(coordinates_BK2[:, :, None] - coordinates_BK2[:, None, :], dim=-1)
 
 
@@ -47,7 +47,7 @@ def kilometres_apart(coordinates_BK2: Tensor) -> Tensor:
 
 
 def average_past(states_BKD: Tensor, weight_BKK: Tensor) -> Tensor:
-    """sum_j<=i w_ij h_j / sum_j<=i w_ij, (B, K, D); one batched product in place of a loop over pairs."""
+    """sum_j<=i w_ij h_j / sum_j<=i w_ij, (B, K, D)."""
     mask_KK = causal_mask(weight_BKK.shape[1], weight_BKK.device)
     weight_BKK = (weight_BKK + LEAST_WEIGHT) * mask_KK
     return (weight_BKK @ states_BKD) / weight_BKK.sum(-1, keepdim=True)

@@ -1,11 +1,10 @@
 """DeepMove: a recurrent network over the current trajectory that attends to a user's merged past.
 
-Feng et al., DeepMove: Predicting Human Mobility with Attentional Recurrent Networks, WWW 2018; the variant that attends
-to the history and knows the user (attn_avg_long_user).
+Feng et al., DeepMove: Predicting Human Mobility with Attentional Recurrent Networks, WWW 2018; the variant
+attn_avg_long_user.
 
-Departures: the LSTM and the history see the latest ``window`` check-ins before and in the current trajectory instead of
-all; trajectories are the dataset's, not cut at ten check-ins; the first trajectory of a user is learned too; batches of
-many trajectories.
+Departures: the LSTM and the history see the latest ``window`` check-ins, not all; trajectories are the dataset's, not
+cut at ten check-ins; a user's first trajectory is learned too; batches of many trajectories.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, R runs of check-ins, D features.
 """
@@ -59,7 +58,7 @@ class Deepmove(SequenceNetwork):
         ends_BK = changes(run_BK.flip(1)).flip(1)
         past_BKK = (walk_BK[:, None, :] < walk_BK[:, :, None]) & ends_BK[:, None, :]
         score_BKK = (state_BKD @ entry_BKD.transpose(1, 2)).masked_fill(~past_BKK, _NEVER)
-        weight_BKK = torch.softmax(score_BKK, dim=-1) * past_BKK  # a first trajectory has no past to look at
+        weight_BKK = torch.softmax(score_BKK, dim=-1) * past_BKK  # a first trajectory has no past
         return torch.cat([state_BKD, weight_BKK @ entry_BKD], dim=-1)
 
     def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
@@ -79,7 +78,7 @@ def changes(value_BK: Tensor) -> Tensor:
 
 
 def average_runs(values_BKD: Tensor, run_BK: Tensor) -> Tensor:
-    """At every position the mean over its run, (B, K, D); runs are numbered from 1 in each window.
+    """The mean over each position's run, (B, K, D); runs are numbered from 1 in each window.
 
     >>> average_runs(torch.tensor([[[2.0], [4.0], [9.0]]]), torch.tensor([[1, 1, 2]]))[0, :, 0].tolist()
     [3.0, 3.0, 9.0]

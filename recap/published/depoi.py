@@ -1,15 +1,13 @@
 """DePOI: similarity to random places, split into a causal and a bias part, with time-aware attention.
 
-Disentangled Graph Debiasing for Next POI Recommendation, SIGIR 2025. The public code loads matrices of transitions and
-of distances, but its forward pass uses neither: its two graphs differ by their tables alone, here too.
-``as_published`` keeps a target of the bias that is a softmax over raw visit counts, nearly all of it on the most
-visited place; without it the target is each place's share of visits.
+Disentangled Graph Debiasing for Next POI Recommendation, SIGIR 2025. As in the public code's forward pass, the two
+graphs differ only by their tables. With ``as_published`` the target of the bias is a softmax over raw visit counts,
+nearly all of it on the most visited place; otherwise it is each place's share of visits.
 
-Departures: the mask between causal and bias has v . e_p + w . e_anchor + b in place of P x P learned numbers for each
-graph (52 million on NYC); the contrast of the two graphs is averaged (in the public code it is a vector, which cannot
-be differentiated); a relation's vectors are dropped in their table, once in a step, instead of in each pair;
-positions count from a window's beginning; a user's smallest gap is that of the training split; the weight decay takes
-biases too; more windows in a step.
+Departures: the mask between causal and bias is v . e_p + w . e_anchor + b, not P x P learned numbers for each graph;
+the contrast of the two graphs is averaged (in the public code it is a vector, which cannot be differentiated); dropout
+acts on a relation's table, once a step, not on each pair; positions count from a window's beginning; a user's smallest
+gap is that of the training split; weight decay acts on biases too; more windows a step.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, A anchors, U users, D features.
 """
@@ -32,11 +30,10 @@ _NEVER: Final = -1e30
 
 
 class RelationAttention(nn.Module):
-    """One head of causal attention over check-ins, their positions and any number of relations between them.
+    """One head of causal attention over check-ins, their positions and relations between them.
 
-    TiSASRec's (Li et al., Time Interval Aware Self-Attention for Sequential Recommendation, WSDM 2020), with distances.
-    Each interval has a vector that is added to a key and one that is added to a value. With T intervals a product with
-    their table and a look-up do for K x K pairs what would take K x K vectors.
+    As in TiSASRec (Li et al., Time Interval Aware Self-Attention for Sequential Recommendation, WSDM 2020), with
+    distances. Each interval has a vector added to keys and one added to values.
 
     Args:
         length: positions at most.
@@ -70,7 +67,7 @@ class RelationAttention(nn.Module):
 
 
 class RelationBlock(nn.Module):
-    """Attention whose query alone is normalised, then two layers with ReLU, each with a residual."""
+    """Attention with a normalised query, then two layers with ReLU, each with a residual."""
 
     def __init__(self, dim: int, length: int, intervals: tuple[int, ...], dropout: float) -> None:
         super().__init__()
@@ -97,7 +94,7 @@ Views = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 class AnchorConvolution(nn.Module):
-    """Places exchange vectors with anchors that they are like, once by the causal and once by the bias part of that."""
+    """Places exchange vectors with similar anchors, by the causal and by the bias part of the similarity."""
 
     def __init__(self, pois: int, dim: int) -> None:
         super().__init__()
@@ -114,7 +111,7 @@ class AnchorConvolution(nn.Module):
 
 
 def exchange(x_PD: Tensor, like_PA: Tensor) -> Tensor:
-    """x and one layer on it: each anchor takes the mean of places by likeness, each place the mean of its anchors.
+    """x and one layer on it: each anchor takes the weighted mean of places, each place that of anchors.
 
     >>> exchange(torch.tensor([[2.0], [6.0]]), torch.tensor([[1.0], [3.0]])).tolist()  # 5 arrives at both
     [[9.0], [17.0]]
@@ -149,7 +146,7 @@ class Depoi(SequenceNetwork):
         self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
-        """Other anchors; those of the kept epoch are kept with the weights."""
+        """Draw new anchors; they are saved with the weights."""
         if fresh:
             drawn = np.random.default_rng([self.config.seed, epoch, 1]).permutation(len(self.visits_P))
             self.anchor_poi_A.copy_(torch.from_numpy(drawn[: len(self.anchor_poi_A)].copy()))
@@ -194,7 +191,6 @@ class Depoi(SequenceNetwork):
         return loss + self.config.contrast_weight * contrast_P.mean()
 
     def popularity(self, dtype: torch.dtype) -> Tensor:
-        """Target of the bias scores, (P,)."""
         visits_P = self.visits_P.to(dtype)
         return torch.softmax(visits_P, dim=0) if self.config.as_published else visits_P / visits_P.sum()
 
@@ -211,7 +207,7 @@ def disagreement(causal_PD: Tensor, bias_PD: Tensor) -> Tensor:
 
 
 def smallest_gaps(city: City) -> Tensor:
-    """The smallest time above 0 between neighbouring training check-ins of each user, seconds, (U,); 1 without any."""
+    """Each user's smallest positive time between consecutive training check-ins, seconds, (U,); 1 without any."""
     gap_N = torch.diff(city.seconds_N)
     counts_N = (city.user_N[1:] == city.user_N[:-1]) & (gap_N > 0)
     largest = torch.iinfo(torch.int64).max

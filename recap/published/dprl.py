@@ -1,11 +1,11 @@
 """DPRL: places and their regions as two sequences, each averaged by the user's preference at that hour.
 
-Decoupled POI and region sequences with personalised spatio-temporal preferences, IJCAI 2025. No public code of its
-authors is known to us: this follows a re-implementation (yifeiHuang623/NPPModel), and every value may be another one
-in the paper. It reads the hour and weekday of the step it predicts: that is ``target_time``, off by default.
+Decoupled POI and region sequences with personalised spatio-temporal preferences, IJCAI 2025. We know no code of its
+authors and follow a re-implementation (yifeiHuang623/NPPModel); the paper may use other values. ``target_time``, off by
+default, reads the hour and weekday of the predicted check-in, as published.
 
 Departures: ``regions`` defaults to 300 (there 4,000, nearly one for each of NYC's 5,081 places); the memory from which
-a user's states start is drawn once and stays, which is what that code does, since it writes back what it read.
+a user's states start is drawn once and fixed, as it effectively is there.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, R regions, U users, D features.
 """
@@ -31,7 +31,7 @@ _REGION_DROPOUT: Final = 0.2
 
 
 class Dprl(SequenceNetwork):
-    """logits = W [average over places + over regions; E_user; what the user likes now; hour of the week] + b."""
+    """logits = W [average over places + over regions; E_user; the user's preference now; hour of the week] + b."""
 
     within_trajectory = True
     region_P: Tensor
@@ -111,7 +111,7 @@ class Dprl(SequenceNetwork):
 
 
 def liking(wanted: Tensor, had: Tensor) -> Tensor:
-    """exp(-|wanted - had|) over the last dimension: 1 for a visit to exactly what the user likes at that hour."""
+    """exp(-|wanted - had|) over the last dimension."""
     return torch.exp(-torch.linalg.vector_norm(wanted - had, dim=-1))
 
 
@@ -126,7 +126,7 @@ def focal_loss(logits_NR: Tensor, target_N: Tensor) -> Tensor:
 
 
 def regions_of(city: City, count: int, seed: int) -> Tensor:
-    """The region of every POI, (P,): K-means on latitude and longitude; fewer regions where there are fewer spots."""
+    """The region of every POI, (P,): K-means on latitude and longitude; fewer regions if there are fewer positions."""
     degrees_P2 = city.coordinates_P2.double().numpy()
     spots_S2 = np.unique(degrees_P2, axis=0)
     start_R2 = np.random.default_rng(seed).permutation(spots_S2)[:count]

@@ -2,9 +2,8 @@
 
 Yang et al., Location Prediction over Sparse User Mobility Traces Using RNNs: Flashback in Hidden States!, IJCAI 2020.
 
-Departures: the recurrent state starts again in every window instead of passing from a user's window to the next (a case
-is scored by its own window); users with few check-ins and last, partial windows are kept; a step holds windows of all
-users.
+Departures: the recurrent state starts again in every window; users with few check-ins and last, partial windows are
+kept; a step holds windows of all users.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features.
 """
@@ -23,11 +22,7 @@ from recap.published.windows import Windows
 
 
 class FlashbackAverages(SequenceNetwork):
-    """Recurrent states over a window, averaged by time and distance; subclasses say what goes in and out.
-
-    Args:
-        token_dim: width of what enters the recurrent network.
-    """
+    """Recurrent states over a window, averaged by time and distance; subclasses define input and output."""
 
     coordinates_P2: Tensor
     start_D: Tensor

@@ -1,10 +1,9 @@
-"""GETNext: a Transformer over a trajectory, with places embedded by a graph of all transitions, and that graph's map.
+"""GETNext: a Transformer over a trajectory, with place embeddings and a transition map from a graph of all transitions.
 
 Yang et al., GETNext: Trajectory Flow Map Enhanced Transformer for Next POI Recommendation, SIGIR 2022.
 
-Departures: the public code hands (batch, step) tensors to an encoder that expects (step, batch), so that trajectories
-attend to each other and a case has no score of its own; here, as the RECAP paper did, attention runs within a
-trajectory. ``raw_features`` leaves the places' features as published, unscaled. The learning rate waits for validation
+Departures: attention runs within a trajectory (the public code passes (batch, step) tensors as (step, batch), so
+trajectories attend to each other). Features are scaled, unless ``raw_features``. The learning rate follows validation
 MRR, not loss.
 
 Shape suffixes: N check-ins or steps, P POIs, D features, L edges.
@@ -70,7 +69,7 @@ class Getnext(PackedNetwork):
         self.register_buffer("category_P", city.category_P, persistent=False)
 
     def places(self) -> Tensor:
-        """Embeddings of all POIs after three graph convolutions over the flow map, (P, D)."""
+        """Embeddings of all POIs after the graph convolutions, (P, D)."""
         x_PD = self.features_PF
         for number, convolution in enumerate(self.convolutions):
             assert isinstance(convolution, nn.Linear)
@@ -97,12 +96,12 @@ class Getnext(PackedNetwork):
         return logits + self.transition_map(checkins.poi_T[row_N])
 
     def transition_map(self, source_N: Tensor) -> Tensor:
-        """M_sd for the sources of a batch, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
-        # The maps first: a vector of features instead of the width for every place.
+        """M_sd of the sources, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
+        # Multiply the maps first: it is cheaper.
         ends_2F = torch.cat([self.map_from.weight, self.map_to.weight]) @ self.map_features.weight
         from_P, to_P = (self.features_PF @ ends_2F.T).unbind(1)
         plain_NP = F.leaky_relu(F.embedding(source_N, from_P[:, None]) + to_P, 0.2)
-        # The flow map is 0 almost everywhere: what it adds goes to its edges alone.
+        # The flow map is sparse: add it at its edges only.
         step_L, edge_L = expand_ranges(self.begin_P[source_N], self.degree_P[source_N])
         own = torch.arange(len(source_N), device=source_N.device)
         row_L, to_L = torch.cat([step_L, own]), torch.cat([self.to_L[edge_L], source_N])
@@ -110,7 +109,7 @@ class Getnext(PackedNetwork):
         return plain_NP.index_put((row_L, to_L), added_L, accumulate=True)
 
     def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        """Cross-entropy of the next place and of its category, and the squared error of its time of day."""
+        """Cross-entropy of next place and category, and squared error of its time of day."""
         category_N = self.category_P[checkins.poi_T[row_N + 1]]
         time_N = local_hour_fraction(checkins.local_seconds_T[row_N + 1]).to(state_ND.dtype)
         return (
@@ -138,7 +137,7 @@ def flow_map(city: City) -> dict[str, Tensor]:
     """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on.
 
     Returns:
-        ``to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, what the I adds to each diagonal.
+        ``to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
     """
     counts = city.graph.counts
     degree = torch.from_numpy(counts.indptr[1:] - counts.indptr[:-1]).long()

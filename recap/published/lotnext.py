@@ -1,16 +1,16 @@
 """LoTNext: attention over a window of graph-smoothed places, averaged by distance, with a loss for rare places.
 
-Xu et al., Taming the Long Tail in Human Mobility Prediction, NeurIPS 2024. ``as_published`` keeps what we see as
-mistakes of the public code; without it (in brackets below) they are mended:
+Xu et al., Taming the Long Tail in Human Mobility Prediction, NeurIPS 2024. ``as_published`` keeps mistakes of the
+public code; without it (in brackets) they are corrected:
 
-- the adjustment of training logits adds to rare places, which lowers them at test [it subtracts, Menon et al. 2021];
-- the loss is averaged before it meets the sample weights [each step's loss meets its own];
+- the adjustment of training logits adds to rare places [it subtracts, Menon et al. 2021];
+- the loss is averaged before it meets the sample weights [each step has its own weight];
 - user u's row in the user-POI graph is POI row u, and edges end at POI rows without an offset [users have their own];
 - edges are kept or cut by a network that no gradient reaches [edges carry its output as weight];
 - hours are UTC [local].
 
-Departures: future steps are masked outright (the published -100, growing, is e^-100 from the start); the graphs come
-from our own TransE (`recap.published.translation`); those of `recap.published.flashback`.
+Departures: future steps are masked fully; the graphs come from our own TransE (`recap.published.translation`); those of
+`recap.published.flashback`.
 
 Shape suffixes: B windows, K positions, N learned steps, U users, P POIs, G neighbours, L user-POI edges, D features.
 """
@@ -115,14 +115,14 @@ class Lotnext(SequenceNetwork):
         return convolved_ED[poi_from:]
 
     def _keep_logits(self, prefers_UD: Tensor, smooth_PD: Tensor, user_L: Tensor, poi_L: Tensor) -> Tensor:
-        """The keeping network over [v_u; b_p]; its first layer is applied to users and places before they meet."""
+        """The keeping network over [v_u; b_p]."""
         of_user_DU, of_poi_DP = self.keep_inner.weight.split(prefers_UD.shape[1], dim=1)
         user_UD, poi_PD = prefers_UD @ of_user_DU.T, smooth_PD @ of_poi_DP.T + self.keep_inner.bias
         logits: Tensor = self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
         return logits
 
     def states(self, windows: Windows) -> Tensor:
-        """The averaged state, and behind it the predicted share of the week of the next step, (B, K, D + 1)."""
+        """The averaged state and the predicted next slot as a fraction of the week, (B, K, D + 1)."""
         places_PD, prefers_UD = self.places()
         poi_BKD = F.embedding(windows.poi_BK, places_PD)  # plain indexing is slow backwards on a CPU
         slots_BK = slot_of_week(self._clock(windows.checkins)[windows.row_BK])
@@ -144,7 +144,7 @@ class Lotnext(SequenceNetwork):
         return logits
 
     def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        """The mean of three: the adjusted cross-entropy, the plain one, and the squared error of the next slot."""
+        """The mean of adjusted cross-entropy, plain cross-entropy and squared error of the next slot."""
         target_N, published = checkins.poi_T[row_N + 1], self.config.as_published
         full_ND = self._with_user(state_ND, checkins, row_N)
         logits_NP = self.output(full_ND)
@@ -168,7 +168,7 @@ def weighted_sum(table_PD: Tensor, poi_RG: Tensor, weight_RG: Tensor) -> Tensor:
 
 
 def rarity(visits_P: Tensor) -> Tensor:
-    """1 - log(f + 1e-4) / log(f_max + 1e-4), float32: 0 at the most visited place, 1 at a place with one visit.
+    """1 - log(f + 1e-4) / log(f_max + 1e-4), float32.
 
     >>> rarity(torch.tensor([100, 10, 1])).round(decimals=2).tolist()
     [0.0, 0.5, 1.0]
@@ -178,7 +178,7 @@ def rarity(visits_P: Tensor) -> Tensor:
 
 
 def step_weights(cosine_N: Tensor) -> Tensor:
-    """1 - cos where state and target point apart; above the geometric mean of the others 1 + the excess; else 1.
+    """1 - cos where cos < 0; 1 + the excess above the geometric mean of the positive ones; else 1.
 
     >>> step_weights(torch.tensor([-0.5, 0.1, 0.4])).tolist()  # the geometric mean of .1 and .4 is .2
     [1.5, 1.0, 1.2000000476837158]

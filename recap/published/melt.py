@@ -3,8 +3,7 @@
 Kim et al., MELT: Mutual Enhancement of Long-Tailed User and Item for Sequential Recommendation, SIGIR 2023.
 
 Departures: the branches start from the last epoch of the backbone, not its best; a place's contexts are those of the
-step's windows (no reversed suffixes); a case's window stands for the user's sequence; and those of
-`recap.published.sasrec`.
+step's windows; a case's window stands for the user's sequence; those of `recap.published.sasrec`.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, U users, H head places or windows, D features.
 """
@@ -28,7 +27,7 @@ _WINDOWS_AT_ONCE = 256
 
 
 class Melt(Sasrec):
-    """SASRec whose tail users' states get f + W_U f, and whose tail places' embeddings are W_I of their contexts."""
+    """SASRec with states f + W_U f of tail users and embeddings W_I (contexts) of tail places."""
 
     acting: Tensor
     is_head_U: Tensor
@@ -47,7 +46,7 @@ class Melt(Sasrec):
         self.register_buffer("visits_P", city.visits_P, persistent=False)
         self.register_buffer("is_head_U", length_U > self.least_length, persistent=False)
         self.register_buffer("is_head_P", city.visits_P > self.least_visits, persistent=False)
-        # Kept with the weights: a checkpoint of the backbone's epochs has no branch to add.
+        # Saved with the weights: during the backbone's epochs the branches do not act.
         self.register_buffer("acting", torch.zeros(()))
         self.progress = 0.0
         self._windows: TrainingWindows | None = None
@@ -59,7 +58,7 @@ class Melt(Sasrec):
 
     @property
     def curriculum(self) -> float:
-        """e / e_max, the share of the branches' own epochs."""
+        """e / e_max of the branches' epochs."""
         alone = self.config.backbone_share
         return (self.progress - alone) / (1 - alone)
 
@@ -78,18 +77,17 @@ class Melt(Sasrec):
         return super().step_logits(state_ND + tail_N1 * self.user_branch(state_ND), checkins, row_N)
 
     def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        if self.config.objective == "softmax":  # the backbone's, whose scores know no branch
+        if self.config.objective == "softmax":  # without branches
             return F.cross_entropy(state_ND @ self.poi_embedding.weight.T, checkins.poi_T[row_N + 1])
         return super().step_loss(state_ND, checkins, row_N)
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
-        """The backbone's loss, and from the first epoch of the branches theirs too."""
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
         states_BKD = self.states(windows)
         loss = self.step_loss(states_BKD[learned_BK], windows.checkins, windows.row_BK[learned_BK])
         if not self.branches_act:
-            # Both branches are in the graph with no weight, so that an optimiser sees every parameter in every step.
+            # Weight 0 keeps both branches in the graph for the optimiser.
             return loss + 0.0 * (self.user_branch.weight.sum() + self.place_branch.weight.sum())
         users, places = self.user_loss(windows, states_BKD), self.place_loss(windows, states_BKD)
         return loss + self.config.user_weight * users + self.config.place_weight * places
@@ -113,9 +111,8 @@ class Melt(Sasrec):
         return (weight_H * (self.user_branch(short_HD) - whole_HD).square().mean(-1)).mean()
 
     def place_loss(self, windows: Windows, states_BKD: Tensor) -> Tensor:
-        """w_i^2 |W_I mean(f + W_U f) - e_i|^2 / D over the batch's head places, the mean over their contexts there.
-
-        The published code squares w_i with the difference.
+        """w_i^2 |W_I mean(f + W_U f) - e_i|^2 / D over the batch's head places and contexts; w_i is squared as in the
+        public code.
         """
         state_ND, poi_N = states_BKD[windows.present_BK], windows.poi_BK[windows.present_BK]
         poi_H, which_N = torch.unique(poi_N, return_inverse=True)
@@ -147,7 +144,7 @@ class Melt(Sasrec):
 
 
 def branch_weight(curriculum: float, phase_H: Tensor) -> Tensor:
-    """|sin(pi / 2 e / e_max + phase)|: later epochs turn from long to shorter heads.
+    """|sin(pi / 2 e / e_max + phase)|.
 
     >>> branch_weight(1.0, torch.tensor([0.0, math.pi / 2])).round(decimals=4).abs().tolist()
     [1.0, 0.0]

@@ -1,15 +1,12 @@
-"""MSAHG: DCHL's views and one of half hours, each scenario of user, time and place with its own hypergraph.
+"""MSAHG: DCHL's views and one of half hours, with a hypergraph for each scenario of user, time and place.
 
-Multifaceted Scenario-Aware Hypergraph Learning for Next POI Recommendation, AAAI 2026. Three splits make six
-scenarios: users who stay (locals) and tourists, workdays and weekends, downtown and suburbs. Each split has its own
-hypergraph in one view: of the split's users, of the split's half hours, of the split's places.
+Multifaceted Scenario-Aware Hypergraph Learning for Next POI Recommendation, AAAI 2026. Three splits make six scenarios:
+locals and tourists, workdays and weekends, downtown and suburbs. Each split has its own hypergraph in one view.
 
-Departures: those of DCHL (a case's user is the mean over the distinct places visited up to its source; dropout is off
-at test; the training split alone makes the graphs; the nearest places only; places are contrasted some at a time). A
-case counts in the means of its three scenarios, which weigh the same, where the public code draws equal numbers from
-each; its score is the mean of three. Parameters stay shared: the public code copies those whose gradients disagree
-between scenarios at epoch 20. Labels of scenarios come with its data; here a user is a local by ``local_days``,
-weekends are the source's, and downtown is the half of places nearer to the middle of all training check-ins.
+Departures: those of DCHL. A case counts in its three scenarios, which have equal weight (the public code samples
+equally from each); its score is the mean of three. Parameters stay shared (the public code copies those whose gradients
+disagree at epoch 20). Scenarios are derived: a user is a local by ``local_days``, weekends are the source's, and
+downtown is the half of places nearer to the middle of all training check-ins.
 
 Shape suffixes: B cases, P POIs, U users, S half hours of workday and weekend, N training check-ins, D features.
 """
@@ -108,7 +105,7 @@ class Msahg(PublishedNetwork):
         return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     def tables(self) -> dict[str, Tensor]:
-        """Every hypergraph's view of all POIs (P, D), or of all users (U, D), before it is brought to length 1."""
+        """Every hypergraph's view of all POIs (P, D) or users (U, D), not yet normalised."""
         found = {}
         for name, graph in self.graphs.items():
             view = name.split("-")[0]
@@ -123,7 +120,7 @@ class Msahg(PublishedNetwork):
         return found
 
     def scenarios(self, batch: CaseBatch) -> dict[str, Tensor]:
-        """Each split's side of every case, 0 or 1, by user, source's time and source's place, (B,)."""
+        """Each case's side, 0 or 1, in the splits by user, time and place of the source, (B,)."""
         weekday_B = local_weekday(batch.checkins.local_seconds_T[batch.row_B])
         return {
             "user": self.is_local_U[batch.user_B],
@@ -134,7 +131,7 @@ class Msahg(PublishedNetwork):
     def matched(
         self, batch: CaseBatch, tables: dict[str, Tensor], split: str, side: int
     ) -> tuple[list[Tensor], list[Tensor]]:
-        """A scenario's cases, (B, D) in each view, and its POIs, (P, D), all of length 1."""
+        """A scenario's cases (B, D) and POIs (P, D) in each view, normalised."""
         own = {view: f"{view}-{side}" if view in SPLITS[split] else view for view in (*VIEWS, CLOCK)}
         pooled = pool_past(batch, [tables[own[view]] for view in POOLED])
         users = [*pooled, F.embedding(batch.user_B, tables[own[CLOCK]])]
@@ -160,7 +157,7 @@ class Msahg(PublishedNetwork):
         return total_BP / len(SPLITS)
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
-        """The sum over scenarios of .9 of the cross-entropy and .1 of the contrast between views."""
+        """Sum over scenarios of the weighted cross-entropy and contrast between views."""
         assert isinstance(examples, CaseExamples)
         batch, tables = CaseBatch(examples.checkins, examples.row_N[index_B]), self.tables()
         sides, losses = self.scenarios(batch), []
@@ -181,7 +178,7 @@ class Msahg(PublishedNetwork):
 
 
 def locals_of(city: City, days: float) -> Tensor:
-    """1 for users whose training check-ins span at least so many days, else 0, (U,)."""
+    """1 for users whose training check-ins span at least ``days``, else 0, (U,)."""
     first_U = torch.full((city.num_users,), torch.iinfo(torch.int64).max)
     last_U = torch.zeros(city.num_users, dtype=torch.int64)
     first_U.scatter_reduce_(0, city.user_N, city.seconds_N, "amin")
@@ -190,7 +187,7 @@ def locals_of(city: City, days: float) -> Tensor:
 
 
 def downtown(city: City) -> Tensor:
-    """1 for the half of all POIs that is nearer to the middle of the training check-ins, else 0, (P,)."""
+    """1 for the half of POIs nearer to the middle of the training check-ins, else 0, (P,)."""
     on_sphere_P3 = unit_vectors(*city.coordinates_P2.numpy().T)
     middle_3 = city.visits_P.double().numpy() @ on_sphere_P3 / max(1, int(city.visits_P.sum()))
     apart_P = np.linalg.norm(on_sphere_P3 - middle_3, axis=1)

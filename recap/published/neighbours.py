@@ -1,4 +1,4 @@
-"""Trajectories as packed check-ins, and which earlier ones a case reads: the user's own, and similar ones of others.
+"""Trajectories as packed check-ins, and the earlier ones that a case reads.
 
 Shape suffixes: B cases, J trajectories, H check-ins of all of them, N neighbours of all cases, P POIs, T check-ins.
 """
@@ -19,11 +19,10 @@ _CELLS_AT_ONCE: Final = 1 << 23
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The check-ins of some trajectories, one after the other, as rows of a table.
+    """The check-ins of some trajectories, packed.
 
     Attributes:
-        owner_H: which trajectory a check-in belongs to, non-decreasing.
-        row_H: its row.
+        owner_H: each check-in's trajectory, non-decreasing.
         last_J: the row of each trajectory's last (visible) check-in.
     """
 
@@ -34,7 +33,7 @@ class Packed:
 
     @classmethod
     def of(cls, checkins: CheckinTensors, first_J: Tensor, last_J: Tensor, longest: int) -> "Packed":
-        """From first and last rows; of a longer trajectory its last check-ins."""
+        """From first and last rows, at most the last ``longest`` check-ins."""
         first_J = torch.maximum(first_J, last_J - longest + 1)
         return cls(checkins, *expand_ranges(first_J, last_J - first_J + 1), last_J)
 
@@ -47,8 +46,7 @@ class Outline:
     """First and last rows of a table's trajectories.
 
     Attributes:
-        number_T: which trajectory of the table a row belongs to.
-        first_J, last_J: rows.
+        number_T: each row's trajectory.
     """
 
     number_T: Tensor
@@ -70,12 +68,12 @@ class Outline:
         return expand_ranges(from_B, now_B - from_B)
 
     def prefixes(self, batch: CaseBatch, longest: int) -> Packed:
-        """Each source's trajectory as far as it is visible."""
+        """Each source's trajectory up to the source."""
         return Packed.of(batch.checkins, self.first_J[self.number_T[batch.row_B]], batch.row_B, longest)
 
 
 class SimilarTrajectories:
-    """All trajectories of the training split, found by the places they share with a visible prefix."""
+    """Finds training trajectories by shared places."""
 
     def __init__(self, city: City) -> None:
         self.checkins = CheckinTensors.from_arrays(
@@ -98,7 +96,7 @@ class SimilarTrajectories:
         """Of equally similar trajectories the later one is taken; places shared differ by far more."""
 
     def find(self, prefixes: Packed, start_B: Tensor, most: int, least: float) -> tuple[Tensor, Tensor]:
-        """Others' trajectories that ended before a prefix began, the most similar by Jaccard's measure of places.
+        """Others' trajectories that ended before a prefix began, most similar by the Jaccard index of places.
 
         Args:
             start_B: UTC seconds at which each prefix's trajectory began.

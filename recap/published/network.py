@@ -1,4 +1,4 @@
-"""The base of every published model: a network that learns from a batch and scores a case.
+"""The base of every published model.
 
 Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D features.
 """
@@ -22,41 +22,40 @@ SLOTS_OF_WEEK: Final = 168
 
 
 class Examples(Protocol):
-    """What an epoch goes over."""
+    """Training examples of an epoch."""
 
     def __len__(self) -> int: ...
 
 
 class PublishedNetwork(nn.Module, ABC):
-    """A network over the users and POIs of one dataset; nothing after a case's source may change its scores."""
+    """A network over the users and POIs of one dataset. Nothing after a case's source may change its scores."""
 
     config: PublishedConfig
 
     def prepare(self, city: City) -> None:
-        """Compute what the training split determines before the first step; kept with the weights."""
+        """Compute buffers from the training split before the first step."""
 
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
-        """Called at every epoch's start, and when a training goes on inside it (``fresh`` is False then)."""
+        """Called at every epoch's start, and with ``fresh`` False when a training resumes inside it."""
 
     @abstractmethod
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
-        """The training examples of a dataset."""
+        """A dataset's training examples."""
 
     @abstractmethod
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
-        """The mean loss over some examples; a scalar."""
+        """The mean loss over some examples, a scalar."""
 
     @abstractmethod
     def logits(self, batch: CaseBatch) -> Tensor:
-        """Scores of all POIs for every case, (B, P); must not read targets or anything later."""
+        """Scores of all POIs for every case, (B, P). Must not read targets or anything later."""
 
 
 class SequenceNetwork(PublishedNetwork):
     """A causal network: one pass gives the state after every check-in of a window.
 
     Attributes:
-        window: check-ins a window holds at most.
-        within_trajectory: whether windows stay inside a trajectory.
+        window: most check-ins of a window.
     """
 
     window: int
@@ -75,7 +74,7 @@ class SequenceNetwork(PublishedNetwork):
         """Scores of all POIs, (N, P), from the states after the check-ins of these rows."""
 
     def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        """The mean loss of learned steps: cross-entropy over all POIs."""
+        """The mean cross-entropy of learned steps."""
         return F.cross_entropy(self.step_logits(state_ND, checkins, row_N), checkins.poi_T[row_N + 1])
 
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
@@ -94,14 +93,13 @@ class SequenceNetwork(PublishedNetwork):
 
 
 class PublishedScorer:
-    """A trained published model as a scorer."""
+    """A trained published model as a scorer with one part, ``logits``."""
 
     def __init__(self, model: PublishedNetwork) -> None:
         self.model = model.eval()
         self.name = model.config.label
 
     def score(self, batch: CaseBatch) -> Scores:
-        """Score every POI for every case; one part, ``logits``."""
         with torch.inference_mode():
             return Scores({"logits": self.model.logits(batch)})
 
@@ -116,7 +114,7 @@ def slot_of_week(local_seconds: Tensor) -> Tensor:
 
 
 def slot_of_day(local_seconds: Tensor, slots: int) -> Tensor:
-    """Which of so many parts of the day, 0 to slots - 1 on a workday, slots to 2 slots - 1 on a weekend.
+    """The part of the day, 0 to slots - 1 on a workday, slots to 2 slots - 1 on a weekend.
 
     >>> slot_of_day(torch.tensor([3_600, 2 * 86_400 + 1_800]), 48)  # Thursday at one; Saturday at half past midnight
     tensor([ 2, 49])
@@ -131,7 +129,7 @@ def causal_mask(length: int, device: torch.device) -> Tensor:
 
 
 class Time2Vec(nn.Module):
-    """A number of any shape (...) to (..., dim): sin(w x + b) but for the last feature, w x + b (Kazemi 2019)."""
+    """A number of any shape (...) to (..., dim): sin(w x + b) except the last feature, w x + b (Kazemi 2019)."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()

@@ -1,7 +1,6 @@
-"""Transformers over windows of many lengths without padding: all check-ins in one table, attention within a window.
+"""Transformers over windows of many lengths without padding.
 
-Most trajectories have two or three check-ins, a few a hundred. Layers that treat each check-in by itself take them all
-at once; attention takes windows of one length together.
+Most trajectories have two or three check-ins, a few have a hundred. Attention takes windows of one length together.
 
 Shape suffixes: B windows, K positions, N check-ins of all windows, D features, G windows of one length.
 """
@@ -22,7 +21,9 @@ from recap.random_masks import WordDropout
 
 
 def sinusoids(length: int, like: Tensor) -> Tensor:
-    """Sines and cosines of positions 0, 1, ..., (length, D), as ``like`` (..., D) is kept (Vaswani et al., 2017)."""
+    """Sines and cosines of positions 0, 1, ..., (length, D), with D, dtype and device of ``like`` (Vaswani et al.,
+    2017).
+    """
     width = like.shape[-1]
     position_K1 = torch.arange(length, device=like.device, dtype=like.dtype)[:, None]
     steps = torch.arange(0, width, 2, device=like.device, dtype=like.dtype)
@@ -32,13 +33,12 @@ def sinusoids(length: int, like: Tensor) -> Tensor:
 
 @dataclass(frozen=True, eq=False)
 class Packing:
-    """The check-ins of some windows one after the other, the shortest windows first.
+    """The check-ins of windows, packed, the shortest windows first.
 
     Attributes:
-        row_N, position_N: each check-in's row and its place in its window.
-        user_N: its window's user.
-        runs: how many windows follow each other that have how many check-ins.
-        index_BK: positions of the windows' check-ins, in their own order; past a window's end its last one.
+        position_N: each check-in's position in its window.
+        runs: number of consecutive windows, and their number of check-ins.
+        index_BK: positions among N of the windows' check-ins, in the original order; past a window's end its last one.
     """
 
     checkins: CheckinTensors
@@ -68,7 +68,7 @@ class Packing:
 
 
 class PackedNetwork(SequenceNetwork):
-    """A causal network that returns the states of all its check-ins in one table."""
+    """A causal network that returns the states of all check-ins packed."""
 
     @abstractmethod
     def packed_states(self, packing: Packing) -> Tensor:
@@ -84,7 +84,7 @@ class PackedNetwork(SequenceNetwork):
 
 
 def encoder_of(width: int, heads: int, feedforward: int, dropout: float, layers: int) -> nn.TransformerEncoder:
-    """A Transformer encoder (post-norm, ReLU, batch first) whose dropout costs little on a CPU."""
+    """A Transformer encoder (post-norm, ReLU, batch first) with fast dropout on a CPU."""
     layer = nn.TransformerEncoderLayer(width, heads, feedforward, dropout, batch_first=True)
     layer.dropout, layer.dropout1, layer.dropout2 = (WordDropout(dropout) for _ in range(3))  # type: ignore[assignment]
     return nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
@@ -106,7 +106,7 @@ def attend(attention: nn.MultiheadAttention, x_ND: Tensor, packing: Packing) -> 
     heard = []
     for part_ND, (windows, length) in zip(mixed_ND.split([g * k for g, k in packing.runs]), packing.runs, strict=True):
         if length == 1 and not dropout:
-            heard.append(part_ND.chunk(3, dim=1)[2])  # alone, it hears itself
+            heard.append(part_ND.chunk(3, dim=1)[2])  # a single check-in attends to itself
             continue
         three_3GHKE = part_ND.view(windows, length, 3, heads, -1).permute(2, 0, 3, 1, 4)
         query, key, value = three_3GHKE.unbind(0)

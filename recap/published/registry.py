@@ -40,6 +40,6 @@ _NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {
 
 
 def build_published(config: PublishedConfig, city: City, dtype: torch.dtype = torch.float32) -> PublishedNetwork:
-    """An untrained network; train in float32, ask for float64 where scores must not depend on the batch."""
+    """An untrained network; in float64, scores do not depend on the batch."""
     network: PublishedNetwork = _NETWORKS[config.network](config, city)
     return network.to(dtype)

@@ -1,8 +1,8 @@
 """REPLAY: Flashback with hours of the week whose embeddings are smoothed over neighbouring hours.
 
 Deng et al., REPLAY: Modeling Time-Varying Temporal Regularities of Human Mobility for Location Prediction over Sparse
-Trajectories, IEEE TMC 2025. Departures: those of `recap.published.flashback`. The public code reads the hour and
-weekday of the step it predicts, in training and test: that is ``target_time``, off by default.
+Trajectories, IEEE TMC 2025. Departures: those of `recap.published.flashback`. ``target_time``, off by default, reads
+the hour and weekday of the predicted check-in, as published.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features, S slots of the week (168).
 """
@@ -40,7 +40,7 @@ class Replay(FlashbackAverages):
         self.register_buffer("offset_SS", (slot_S[None] - slot_S[:, None] + 84) % SLOTS_OF_WEEK - 84, persistent=False)
 
     def smoothing(self) -> Tensor:
-        """Row k: how much of each slot's embedding tau(k) takes, normal in the circular distance with its own width."""
+        """Row k: weights of the slots' embeddings in tau(k), normal in circular distance with its own width."""
         width_S1 = self.bandwidth_S.abs().clamp_min(_LEAST_BANDWIDTH)[:, None]
         return torch.softmax(-0.5 * (self.offset_SS / width_S1) ** 2, dim=1)
 

@@ -1,12 +1,12 @@
 """ROTAN: two Transformers over a trajectory, of user and of place, both rotated by hour and weekday.
 
-Feng et al., ROTAN: A Rotation-based Temporal Attention Network for Time-Specific Next POI Recommendation, KDD 2024. Its
-states are turned once more by the hour and weekday of the step to predict: that is ``target_time``, off by default; the
-source's own stand there then.
+Feng et al., ROTAN: A Rotation-based Temporal Attention Network for Time-Specific Next POI Recommendation, KDD 2024.
+``target_time``, off by default, rotates states by the hour and weekday of the predicted check-in, as published; else by
+the source's.
 
-Departures: places start from chance instead of from a RotatE over a graph of moves; a cell of the quadtree is that of
-the place, without the half pixel that the public code adds; codes of places are computed once in a step, so that a
-place has one dropout in it; trajectories of two check-ins are learned and first steps are scored.
+Departures: place embeddings start random, not from a RotatE; a quadtree cell is that of the place, without the public
+code's half pixel; codes of places are computed once a step; trajectories of two check-ins are learned and first steps
+are scored.
 
 Shape suffixes: N check-ins or steps, P POIs, M distinct POIs, D features.
 """
@@ -33,7 +33,7 @@ _MOST_LATITUDE: Final = 85.05112878
 
 
 def quadkey_runs(coordinates_P2: Tensor) -> Tensor:
-    """All runs of 6 consecutive digits (0 to 3) of every place's 25, as numbers of base 4, (P, 20).
+    """All runs of 6 consecutive digits of every place's 25-digit quadkey, as base-4 numbers, (P, 20).
 
     >>> quadkey_runs(torch.tensor([[0.0, 0.0]], dtype=torch.float64))[0, :3].tolist()  # 3000...: 3 * 4 ** 5
     [3072, 0, 0]
@@ -58,7 +58,7 @@ _CODE_DROPOUT: Final = 0.3
 
 
 class TimeTurn(nn.Module):
-    """.7 of vectors of 2 D turned by the quarter of an hour, and .3 of them turned by the weekday; D learned phases."""
+    """Vectors (2 D) rotated by D learned phases: .7 by the quarter of an hour, .3 by the weekday."""
 
     def __init__(self, dim: int) -> None:
         super().__init__()
@@ -125,7 +125,7 @@ class Rotan(PackedNetwork):
         place_ND = self.poi_embedding(checkins.poi_T[row_N])
         of_user_ND = torch.cat([self.user_out(first_ND, time_N), place_ND], dim=-1) * USER_SHARE
         of_place_ND = torch.cat([self.place_out(second_ND, time_N), code_ND], dim=-1) * (1 - USER_SHARE)
-        # Shares are taken before the products: a tenth of the numbers.
+        # Weight before the products: a tenth of the numbers.
         bias_P = torch.lerp(self.place_output.bias, self.user_output.bias, USER_SHARE)
         logits = torch.addmm(bias_P, of_user_ND, self.user_output.weight.T)
         return torch.addmm(logits, of_place_ND, self.place_output.weight.T)

@@ -1,7 +1,7 @@
 """SASRec: self-attention over a user's last check-ins, scored against the places' own embeddings.
 
 Kang and McAuley, Self-Attentive Sequential Recommendation, ICDM 2018; the backbone of MELT. Departure: positions are
-counted from a window's beginning, so that one pass over a training window gives the score of every case in it.
+counted from a window's beginning.
 
 Shape suffixes: B windows, K positions, N learned steps, P POIs, D features.
 """
@@ -24,7 +24,7 @@ _TRIES: Final = 20
 
 
 class UnvisitedSampler(nn.Module):
-    """Draws one unvisited place for each of many users, with torch's CPU generator."""
+    """Samples unvisited places with torch's CPU generator."""
 
     visited_V: Tensor
 
@@ -45,7 +45,7 @@ class UnvisitedSampler(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention whose query alone is normalised, then two 1 x 1 convolutions, each with a residual."""
+    """Attention with a normalised query, then two 1 x 1 convolutions, each with a residual."""
 
     def __init__(self, dim: int, dropout: float) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Block(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x_BKD: Tensor, hidden_KK: Tensor) -> Tensor:
-        """The block's output; ``hidden_KK`` is True where a position must not be looked at."""
+        """``hidden_KK`` is True where a position must not be attended to."""
         query_BKD = self.query_norm(x_BKD)
         attended_BKD, _ = self.attention(query_BKD, x_BKD, x_BKD, attn_mask=hidden_KK, need_weights=False)
         x_BKD = self.norm(query_BKD + attended_BKD)

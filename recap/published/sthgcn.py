@@ -2,12 +2,10 @@
 
 Yan et al., Spatio-Temporal Hypergraph Learning for Next POI Recommendation, SIGIR 2023.
 
-Departures: a quarter of the published width; at most 20 own and 20 others' trajectories where it takes 300; one layer
-reads prefixes and complete trajectories (there: two), and no gradient goes through the neighbours, which are read with
-the weights of the step; a neighbour's kind has one vector (there: the sum of two); others' trajectories come from the
-training split, where the public code takes any earlier one, of validation and test too; neighbours are those of the
-visible prefix from the start; a case without neighbours keeps its own state alone, whatever its batch; the kept epoch
-has the best validation MRR.
+Departures: a quarter of the published width; at most 20 own and 20 others' trajectories (there: 300); one layer reads
+prefixes and complete trajectories (there: two); no gradient goes through neighbours; a neighbour's kind has one vector
+(there: the sum of two); others' trajectories come from the training split (there: from validation and test too); a case
+without neighbours keeps its own state; the kept epoch has the best validation MRR.
 
 Shape suffixes: B cases, J trajectories, H check-ins or neighbours, A heads, P POIs, D features.
 """
@@ -37,10 +35,10 @@ _CASES_AT_ONCE: Final = 1024
 
 @dataclass(frozen=True, eq=False)
 class NeighbourExamples:
-    """Training cases by their source rows, with the others' trajectories that each reads: `most` places, -1 for none.
+    """Training cases by their source rows, with the others' trajectories that each reads.
 
     Attributes:
-        other_NM: trajectories of the training split.
+        other_NM: training trajectories, padded with -1.
     """
 
     checkins: CheckinTensors
@@ -66,7 +64,7 @@ class NumberCode(nn.Module):
 
 
 class Finish(nn.Module):
-    """To length 1, normalised over the batch, leaky with a slope that is random in training, some dropped."""
+    """Unit length, batch norm, leaky ReLU with a slope that is random in training, dropout."""
 
     def __init__(self, dim: int, dropout: float) -> None:
         super().__init__()
@@ -74,7 +72,7 @@ class Finish(nn.Module):
 
     def forward(self, x_JD: Tensor) -> Tensor:
         x_JD = F.normalize(x_JD, dim=1)
-        if self.training and len(x_JD) == 1:  # one row has no spread to be divided by
+        if self.training and len(x_JD) == 1:  # one row has no spread
             norm = self.norm
             x_JD = F.batch_norm(x_JD, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps)
         else:
@@ -84,7 +82,7 @@ class Finish(nn.Module):
 
 
 class TrajectoryReader(nn.Module):
-    """Check-ins to trajectories: each head's learned seed attends to the check-ins, in place of a query."""
+    """Check-ins to trajectories: each head's learned seed is the query."""
 
     def __init__(self, dim: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -101,8 +99,8 @@ class TrajectoryReader(nn.Module):
         return self.finish(self.outer(F.relu(self.inner(self.norm(self.attend(message_HD, owner_H, size))))))
 
     def attend(self, message_HD: Tensor, owner_H: Tensor, size: int) -> Tensor:
-        """Each head's seed plus the mean of values by LReLU(key . seed), (J, A D)."""
-        # A key is only ever multiplied with its head's seed, and values are summed: both products come first.
+        """Each head's seed plus the mean of values weighted by LReLU(key . seed), (J, A D)."""
+        # Keys only meet their head's seed, and values are summed: take both products first.
         key_ADD, value_ADD = (linear.weight.unflatten(0, (self.heads, -1)) for linear in (self.key, self.value))
         score_HA = F.leaky_relu(message_HD @ torch.einsum("akd,ak->da", key_ADD, self.seed_AD), 0.2)
         weight_HA = self.dropout(softmax_within(score_HA, owner_H, size))
@@ -111,7 +109,7 @@ class TrajectoryReader(nn.Module):
 
 
 class Sthgcn(PublishedNetwork):
-    """logits = W state + b; the state is the visible trajectory's, after it has attended to its neighbours."""
+    """logits = W state + b; the state is that of the visible trajectory after attention to its neighbours."""
 
     category_P: Tensor
     sphere_P3: Tensor
@@ -148,7 +146,7 @@ class Sthgcn(PublishedNetwork):
         return NeighbourExamples(checkins, row_N, other_NM)
 
     def others(self, batch: CaseBatch, outline: Outline) -> tuple[Tensor, Tensor]:
-        """Case and training trajectory of every neighbour of another user."""
+        """Case and training trajectory of neighbours of other users."""
         prefixes = outline.prefixes(batch, self.config.window)
         start_B = batch.checkins.seconds_T[outline.first_J[outline.number_T[batch.row_B]]]
         return self.similar.find(prefixes, start_B, self.config.other_trajectories, self.config.least_similarity)
@@ -204,7 +202,6 @@ class Sthgcn(PublishedNetwork):
 
     @torch.no_grad()
     def _aside(self, packed: Packed) -> Tensor:
-        """The neighbours' states without dropout and gradient, (J, D)."""
         was_training = self.training
         self.eval()
         state_JD = self.read(packed)
@@ -212,9 +209,9 @@ class Sthgcn(PublishedNetwork):
         return state_JD
 
     def attend(self, state_BD: Tensor, message_HD: Tensor, case_H: Tensor) -> Tensor:
-        """Half of the own state and half of what neighbours say, merged, (B, D)."""
+        """Half the own state and half the neighbours' messages, merged, (B, D)."""
         heads = (self.config.heads, state_BD.shape[1])
-        # As in the reader: keys meet queries, and values are summed, so both products are taken a case at a time.
+        # As in the reader, take both products per case.
         key_ADD, value_ADD = (linear.weight.unflatten(0, heads) for linear in (self.key, self.value))
         asked_BAD = torch.einsum("bak,akd->bad", self.query(state_BD).unflatten(1, heads), key_ADD)
         score_HA = (asked_BAD[case_H] * message_HD[:, None]).sum(-1) / heads[1] ** 0.5
@@ -239,6 +236,6 @@ class Sthgcn(PublishedNetwork):
 
 
 def kilometres(one_H3: Tensor, other_H3: Tensor) -> Tensor:
-    """Distance between points of the unit sphere, or near it, (H,)."""
+    """Distance between points on or near the unit sphere, (H,)."""
     chord_H = torch.linalg.vector_norm(one_H3 - other_H3, dim=-1)
     return 2 * EARTH_RADIUS_KM * torch.asin((chord_H / 2).clamp(max=1))

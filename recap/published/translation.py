@@ -1,7 +1,7 @@
-"""A small TransE over the training split, from which LoTNext's two graphs are read before it trains.
+"""A small TransE over the training split, the source of LoTNext's two graphs.
 
-Bordes et al., Translating Embeddings for Modeling Multi-relational Data, NeurIPS 2013. Three kinds of triples, as
-Graph-Flashback has them: a user visits a place, a place comes after a place, a place is near a place.
+Bordes et al., Translating Embeddings for Modeling Multi-relational Data, NeurIPS 2013. Triples as in Graph-Flashback: a
+user visits a place, a place comes after a place, a place is near a place.
 
 Shape suffixes: U users, P POIs, E entities (users, then POIs), M triples, G neighbours, D features.
 """
@@ -38,7 +38,7 @@ class Neighbours:
 
 
 def places_near(city: City, most: int = NEAREST, within_km: float = NEAR_KM) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of a POI and another one near it, at most ``most`` a POI, the nearest first."""
+    """Pairs of a POI and another near it, at most ``most`` a POI, the nearest first."""
     on_sphere = unit_vectors(*city.coordinates_P2.numpy().T)
     chord = 2 * np.sin(within_km / EARTH_RADIUS_KM / 2)
     count = min(most + 1, city.num_pois)
@@ -65,7 +65,7 @@ def triples_of(city: City) -> Tensor:
 
 
 def fit_translations(city: City, seed: int) -> tuple[Tensor, Tensor]:
-    """Entities (E, D) and relations (3, D), float32; one answer for one city, seed and machine."""
+    """Entities (E, D) and relations (3, D), float32; reproducible on one machine."""
     generator = torch.Generator().manual_seed(seed)
     triples_M3 = triples_of(city)
     num_entities = city.num_users + city.num_pois
@@ -91,7 +91,7 @@ def fit_translations(city: City, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def closest_pois(head_RD: Tensor, relation_D: Tensor, poi_PD: Tensor, count: int) -> Neighbours:
-    """The POIs d with the largest exp(-|head + relation - d|_1), and that divided by the row's largest."""
+    """The POIs d with the largest weight exp(-|head + relation - d|_1)."""
     block = max(1, _CELLS_AT_ONCE // len(poi_PD))
     pois, distances = [], []
     for piece_RD in (head_RD + relation_D).split(block):

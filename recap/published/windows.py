@@ -1,6 +1,6 @@
 """Windows of a user's consecutive check-ins, oldest first, for sequence models.
 
-A window is filled from the left and padded on the right, so that a causal network never sees the padding.
+Windows are padded on the right: a causal network never sees the padding.
 
 Shape suffixes: T check-ins, W windows of a training, B windows of a batch, K positions, N learned steps.
 """
@@ -36,14 +36,13 @@ class Windows:
 
     @classmethod
     def of(cls, checkins: CheckinTensors, first_B: Tensor, length_B: Tensor) -> "Windows":
-        """Windows from their first rows and lengths; K is the largest length."""
         offset_K = torch.arange(int(length_B.max()), device=first_B.device)
         row_BK = first_B[:, None] + torch.minimum(offset_K, length_B[:, None] - 1)
         return cls(checkins, row_BK, length_B)
 
     @classmethod
     def of_cases(cls, batch: CaseBatch, length: int, *, within_trajectory: bool = False) -> "Windows":
-        """The last check-ins up to and including each case's source, at most ``length``."""
+        """The last ``length`` or fewer check-ins up to and including each case's source."""
         first_B = torch.maximum(batch.checkins.first_T[batch.row_B], batch.row_B - length + 1)
         if within_trajectory:
             row_BK = torch.maximum(first_B[:, None], batch.row_B[:, None] - torch.arange(length, device=first_B.device))
@@ -54,7 +53,6 @@ class Windows:
 
     @property
     def present_BK(self) -> Tensor:
-        """Bool, False past a window's end."""
         return torch.arange(self.row_BK.shape[1], device=self.row_BK.device) < self.length_B[:, None]
 
     @property
@@ -80,12 +78,12 @@ class Windows:
 
 @dataclass(frozen=True, eq=False)
 class TrainingWindows:
-    """The training split cut into windows in which every training step is learned once.
+    """The training split cut into windows; every training step is learned once.
 
     Attributes:
-        first_W, length_W: where each window begins and how many source check-ins it has.
-        skip_W: leading steps of a window that an earlier one has learned; they are its context.
-        learned_T: whether the step from row t to row t + 1 is one to learn.
+        first_W, length_W: each window's first row and number of sources.
+        skip_W: leading steps that an earlier window learns; they are context.
+        learned_T: whether the step from row t to row t + 1 is learned.
     """
 
     checkins: CheckinTensors
@@ -104,12 +102,11 @@ class TrainingWindows:
         within_trajectory: bool = False,
         learn_across: bool = True,
     ) -> "TrainingWindows":
-        """Cut every run of consecutive training check-ins of a user (of a trajectory) into windows.
+        """Cut every run of consecutive training check-ins into windows.
 
-        A run longer than ``length`` makes several windows; the last one ends where the run ends, and overlaps.
+        A run longer than ``length`` makes several windows; the last one overlaps and ends with the run.
 
         Args:
-            within_trajectory: a window stays in one trajectory.
             learn_across: steps from one trajectory to the next are learned too.
         """
         table = dataset.checkins
@@ -138,7 +135,7 @@ class TrainingWindows:
         return len(self.first_W)
 
     def batch(self, index_B: Tensor) -> tuple[Windows, Tensor]:
-        """Windows, and which of their steps are learned now, (B, K)."""
+        """Windows, and which of their steps to learn, (B, K)."""
         windows = Windows.of(self.checkins, self.first_W[index_B], self.length_W[index_B])
         position_K = torch.arange(windows.row_BK.shape[1], device=index_B.device)
         new_BK = windows.present_BK & (position_K >= self.skip_W[index_B][:, None])
@@ -150,10 +147,7 @@ LENGTHS: Final = (2, 4, 8, 16, 32)
 
 
 def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
-    """``states`` of a causal network's windows, (B, K, D), computed in groups of similar length; 0 after a window's
-    end.
-
-    Most trajectories are far shorter than the longest, and padding would be computed too.
+    """``states`` of windows, (B, K, D), computed in groups of similar length to avoid padding; 0 after a window's end.
 
     Args:
         states: windows to (N, their own K, D); each window's states must not depend on the others.

@@ -1,1 +1,1 @@
-"""Trainings in the background: one folder a run, a queue, one runner a machine, or Slurm."""
+"""Trainings in the background: one folder for each run, a queue, and one runner on each machine or Slurm."""

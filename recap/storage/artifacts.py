@@ -1,4 +1,4 @@
-"""Folders that appear whole or not at all and carry SHA256SUMS, shared by datasets and checkpoints."""
+"""Folders with SHA256SUMS that appear whole or not at all."""
 
 import hashlib
 import shutil
@@ -17,7 +17,7 @@ CHECKPOINT_MANIFEST: Final = "checkpoint.json"
 
 
 def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple[str, str]) -> str:
-    """Why a checkpoint does not fit a dataset, from name and hash of the dataset it was trained on and of this one.
+    """Why a checkpoint does not fit, from names and hashes of its dataset and of this one.
 
     >>> other_dataset_line("model", ("nyc", "0123456789abcdef"), ("nyc", "fedcba9876543210"))
     "checkpoint model was trained on dataset 'nyc' (0123456789ab…), which was prepared again since (fedcba987654…)"
@@ -30,23 +30,23 @@ def other_dataset_line(checkpoint: str, trained_on: tuple[str, str], here: tuple
 
 
 def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hex."""
+    """SHA-256 of a file, in hex."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def write_sums(folder: Path, names: list[str]) -> str:
-    """Write SHA256SUMS over ``names`` (``sha256sum -c`` reads it) and return the hash of that file's text."""
+    """Write SHA256SUMS over ``names`` for ``sha256sum -c``; returns the hash of its text."""
     text = "".join(f"{sha256_of(folder / name)}  {name}\n" for name in sorted(names))
-    # The list is what makes a folder whole, so it appears whole itself.
+    # The list makes a folder complete, so it is written last and atomically.
     replace_text(folder / SUMS, text)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def verify_sums(folder: Path, required: list[str]) -> str:
-    """Check every file listed in SHA256SUMS and that ``required`` ones are listed; returns the hash of the list.
+    """Check every file of SHA256SUMS, which must list ``required``; returns the hash of the list.
 
-    A file may be left out where another listed one has the same content, unless it is required.
+    A file that is not required may be absent if another listed one has the same content.
 
     Raises:
         ChecksumError: a file is missing, unlisted or differs.
@@ -73,7 +73,7 @@ def verify_sums(folder: Path, required: list[str]) -> str:
 
 
 def _has_twin(folder: Path, name: str, listed: dict[str, str]) -> bool:
-    """Whether another listed file of the same content is there; it is verified in its turn."""
+    """Whether another listed file with the same hash exists."""
     return any(
         digest == listed[name] and other != name and Path(other).name == other and (folder / other).is_file()
         for other, digest in listed.items()
@@ -81,7 +81,7 @@ def _has_twin(folder: Path, name: str, listed: dict[str, str]) -> bool:
 
 
 def check_target(target: Path, marker: str) -> None:
-    """Refuse a place that `new_folder` would refuse, before long work is done for it.
+    """Refuse early what `new_folder` would refuse.
 
     Raises:
         FolderInUseError: ``target`` exists and is neither empty nor one of our own folders.
@@ -92,9 +92,9 @@ def check_target(target: Path, marker: str) -> None:
 
 @contextmanager
 def new_folder(target: Path, marker: str) -> Iterator[Path]:
-    """Yield a temporary folder that becomes ``target`` when the block ends well and vanishes when it does not.
+    """Yield a temporary folder that becomes ``target`` if the block succeeds and else vanishes.
 
-    An existing ``target`` is replaced only when it is empty or holds ``marker``, the file that tells our own folders.
+    An existing ``target`` is replaced only if it is empty or has the file ``marker``.
 
     Raises:
         FolderInUseError: ``target`` exists and is something else.
@@ -108,7 +108,7 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     except OSError as error:
         raise RecapError(f"cannot write to {target.parent}: {error.strerror or error}") from error
     try:
-        temporary.chmod(0o777 & ~current_umask())  # mkdtemp leaves others out, whatever they may see elsewhere
+        temporary.chmod(0o777 & ~current_umask())  # mkdtemp ignores the umask
         yield temporary
         if target.exists():
             aside = Path(tempfile.mkdtemp(prefix=f".{target.name}.old.", dir=target.parent))
@@ -123,6 +123,6 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
         if temporary.exists():
             shutil.rmtree(temporary, ignore_errors=True)
         if not target.exists():
-            with suppress(OSError):  # somebody put something there meanwhile
+            with suppress(OSError):  # no longer empty
                 for parent in new_parents:
                     parent.rmdir()

@@ -1,7 +1,6 @@
-"""Files that are written whole or not at all: a reader sees the old one or the new one, also after a crash.
+"""Files that are written whole or not at all, also after a crash.
 
-A file is written under a temporary name next to its target, brought to the disk, and put in the target's place by one
-rename. Permissions are those of any new file (the umask decides).
+A file is written under a temporary name, synced and renamed. The umask decides its permissions.
 """
 
 import json
@@ -17,15 +16,15 @@ from recap.errors import RecapError
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
-    """Yield a temporary path whose file becomes ``path`` when the block ends well and vanishes when it does not.
+    """Yield a temporary path whose file becomes ``path`` if the block succeeds and else vanishes.
 
     Args:
-        durable: wait until the disk has the file and its name; not for what is written again in a second.
+        durable: wait until the disk has the file and its name.
 
     Raises:
         OSError: the disk refused; the old file stays.
     """
-    # A name of its own for each writer: two that write one file at once do not write into each other's.
+    # Concurrent writers need different names.
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:12]}.part")
     try:
         yield temporary
@@ -39,7 +38,7 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)
     if durable and os.name == "posix":
-        # The file is whole either way: a file system that cannot sync a folder is no reason to refuse.
+        # Some file systems cannot sync a folder; the file is complete anyway.
         with suppress(OSError):
             sync(path.parent, os.O_RDONLY)
 
@@ -48,11 +47,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
 def new_file(path: Path, *, make_parents: bool = False) -> Iterator[Path]:
     """`replacing`, for a file that a user asked for.
 
-    Args:
-        make_parents: make the folder that is to hold the file.
-
     Raises:
-        RecapError: the disk refused, in one line; nothing is left behind and the old file stays.
+        RecapError: the disk refused; nothing is left behind and the old file stays.
     """
     try:
         if make_parents:
@@ -64,33 +60,25 @@ def new_file(path: Path, *, make_parents: bool = False) -> Iterator[Path]:
 
 
 def current_umask() -> int:
-    """The process's mask of permissions; reading it means setting it."""
+    """The process's umask; reading it means setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
 
 
 def replace_bytes(path: Path, payload: bytes, *, durable: bool = True) -> None:
-    """Write bytes whole or not at all.
-
-    Raises:
-        OSError: the disk refused; the old file stays.
-    """
+    """Write bytes whole or not at all; raises OSError if the disk refuses."""
     with replacing(path, durable=durable) as temporary:
         temporary.write_bytes(payload)
 
 
 def replace_text(path: Path, text: str, *, durable: bool = True) -> None:
-    """`replace_bytes` of UTF-8 text, with the line ends it has."""
+    """`replace_bytes` of UTF-8 text, with unchanged line ends."""
     replace_bytes(path, text.encode(), durable=durable)
 
 
 def write_text(path: Path, text: str, *, make_parents: bool = False) -> None:
-    """`new_file` of UTF-8 text.
-
-    Raises:
-        RecapError: the disk refused, in one line.
-    """
+    """`new_file` of UTF-8 text; raises RecapError if the disk refuses."""
     with new_file(path, make_parents=make_parents) as temporary:
         temporary.write_bytes(text.encode())
 
@@ -101,7 +89,7 @@ def replace_json(path: Path, values: Any, *, durable: bool = True) -> None:
 
 
 def sync(path: Path, mode: int = os.O_RDWR) -> None:
-    """Wait until the disk has a file's bytes, or a folder's names (``os.O_RDONLY``)."""
+    """Wait until the disk has a file's bytes or, with ``os.O_RDONLY``, a folder's names."""
     handle = os.open(path, mode)
     try:
         os.fsync(handle)

@@ -1,4 +1,4 @@
-"""JSON from outside: whatever is wrong with it is a ValueError, also nesting that Python cannot follow."""
+"""JSON from outside: every defect is a ValueError, also too deep nesting."""
 
 import json
 from math import isfinite
@@ -28,7 +28,7 @@ def parse_json(text: str) -> Any:
 
 
 def finite_json(value: Any) -> Any:
-    """The same value with null in place of NaN and infinity, which JSON does not know.
+    """The value with None in place of NaN and infinity.
 
     >>> finite_json({"a": [1.5, float("nan")]})
     {'a': [1.5, None]}

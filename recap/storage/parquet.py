@@ -7,13 +7,10 @@ import pyarrow.parquet as pq
 
 
 def read_validated(path: Path, columns: list[str] | None = None) -> pa.Table:
-    """A table, validated before any value is used: an index beyond its dictionary would read foreign memory.
-
-    Args:
-        columns: those to read, all by default.
+    """A table, validated before use: an index beyond its dictionary would read foreign memory.
 
     Raises:
-        pyarrow.ArrowException, OSError: no Parquet file, or one whose values do not fit their types.
+        pyarrow.ArrowException, OSError: no Parquet file, or its values do not fit their types.
     """
     table = pq.read_table(path, columns=columns)
     table.validate(full=True)

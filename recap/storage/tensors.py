@@ -1,4 +1,4 @@
-"""Named tensors and JSON metadata in safetensors files, replaced atomically and never unpickled."""
+"""Tensors and JSON metadata in safetensors files, never unpickled."""
 
 import json
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from recap.storage.json_text import parse_json
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, Any] | None = None) -> None:
-    """Write tensors and JSON metadata so that the file is either the old or the new one.
+    """Write tensors and JSON metadata, whole or not at all.
 
     Raises:
         RecapError: the disk refused; the old file stays.
@@ -28,17 +28,13 @@ def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, 
                 temporary,
                 metadata={"json": json.dumps(metadata or {})},
             )
-            temporary.chmod(0o666 & ~current_umask())  # safetensors leaves others out, whatever they may see elsewhere
+            temporary.chmod(0o666 & ~current_umask())  # safetensors ignores the umask
     except (OSError, SafetensorError) as error:
         raise RecapError(f"writing {path} failed ({error}); the previous file stays as it was") from error
 
 
 def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read tensors and metadata.
-
-    Raises:
-        CheckpointError: not a safetensors file.
-    """
+    """Read tensors and metadata; raises CheckpointError if the file is damaged."""
     try:
         with safe_open(path, framework="pt") as file:
             metadata = parse_json((file.metadata() or {}).get("json", "{}"))
@@ -48,9 +44,8 @@ def load_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 class Unfilled(TorchFunctionMode):
-    """Modules that are built within it hold whatever memory held, for weights that `load_weights` fills next.
-
-    Among a million places drawing numbers that nobody reads takes seconds.
+    """Builds modules with uninitialised weights, which `load_weights` fills next. With a million places random weights
+    take seconds.
     """
 
     def __torch_function__(

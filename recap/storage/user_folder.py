@@ -25,7 +25,6 @@ def user_folder() -> Path:
 
 
 def _data_home() -> Path:
-    """Folder in which this platform's programs keep a user's data."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support"
     variable, usual = (
@@ -35,14 +34,11 @@ def _data_home() -> Path:
 
 
 def user_subfolder(name: str, *, make: bool = False) -> Path:
-    """One of the folders in `SUBFOLDERS`; it may not exist yet, so that reading leaves no trace.
-
-    Args:
-        make: make it if missing, to write into it.
+    """One of the folders in `SUBFOLDERS`; it may not exist yet.
 
     Raises:
         ConfigError: unknown name.
-        RecapError: the folder cannot be made, or not be looked for.
+        RecapError: the folder cannot be made or read.
     """
     if name not in SUBFOLDERS:
         raise ConfigError(f"the user's folder has no {name!r}; it has {', '.join(SUBFOLDERS)}")
@@ -60,11 +56,7 @@ def user_subfolder(name: str, *, make: bool = False) -> Path:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder below the user's if missing.
-
-    Raises:
-        RecapError: it cannot be made.
-    """
+    """Make a folder if missing; raises RecapError if it cannot."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Any baseline by its name, fitted and ready to score; the curves alone are fitted once for a dataset and kept."""
+"""Baselines by name, ready to score. Fitted curves are cached by dataset."""
 
 import hashlib
 import json
@@ -31,10 +31,9 @@ _VERSION: Final = 2
 
 
 def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep: bool = True) -> Scorer:
-    """One of the baselines.
+    """A baseline by its name.
 
     Args:
-        graph: the dataset's training transitions.
         keep: whether to write a new fit of the curves to the cache.
 
     Raises:
@@ -59,13 +58,12 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep:
 
 
 def is_fitted(dataset_hash: str) -> bool:
-    """Whether the curves were fitted on a dataset before, so that they only have to rank."""
+    """Whether the cache has the curves of a dataset."""
     path = _cache_file(dataset_hash)
     return path is not None and path.is_file()
 
 
 def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> RecapScorer:
-    """The curves from the user's cache folder, or a new fit where that holds none or a damaged one."""
     model = Recap.for_dataset(feature_curves().model, dataset, graph, torch.float64)
     path = _cache_file(dataset.hash)
     if path is not None and path.is_file():
@@ -74,10 +72,10 @@ def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> R
             return RecapScorer(model, Stage(), FEATURE_CURVES)
         except RecapError:
             if keep:
-                with suppress(OSError):  # another user's, or read-only: then it is fitted at every start
+                with suppress(OSError):  # not writable: fit at every start
                     path.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as folder:
-        config = feature_curves().override(["validation_cases=1"])  # the last epoch is taken, whatever it reaches
+        config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
         trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))
         trainer.run()
     weights = trainer.model.state_dict()

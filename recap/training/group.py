@@ -1,7 +1,7 @@
-"""One training shared by several processes: every batch is split, gradients are added, one process writes.
+"""A training shared by several processes: batches are split, gradients added, and one process writes.
 
-Started by torch's own launcher (``python -m torch.distributed.run --nproc-per-node N ...``), which tells each process
-its rank through the environment. A group of one costs nothing and changes nothing.
+Started by torch's launcher (``python -m torch.distributed.run --nproc-per-node N ...``), which sets each process's rank
+in the environment. A group of one changes nothing.
 """
 
 import os
@@ -19,17 +19,15 @@ from recap.random_masks import draw_mask
 
 
 class SharedMaskDropout(TorchFunctionMode):
-    """While it is entered, dropout over the cases of a share follows masks drawn for the whole batch.
+    """Makes dropout over a share of a batch follow masks drawn for the whole batch.
 
-    In a group every process draws the masks of the whole batch and takes those of its own cases, so that the random
-    numbers are those of a process that trains alone, in the same order, and sharing a batch changes results by
-    rounding only. With ``words``, masks are cut out of 64-bit random words, sixteen bits an element: much faster than
-    torch's serial Bernoulli draws on a CPU. Every dropped tensor has the cases in its first dimension.
+    Every process draws the masks of the whole batch and takes those of its own cases, so sharing a batch changes
+    results by rounding only. Every dropped tensor has the cases in its first dimension.
 
     Args:
         whole: cases of the batch.
-        rank, size: this process and how many share; its cases are ``rank, rank + size, ...`` (`Group.share`).
-        words: cut masks out of random words; otherwise torch draws them as it does without this.
+        rank, size: this process and their number; its cases are ``rank, rank + size, ...`` (`Group.share`).
+        words: cut masks out of 64-bit random words, sixteen bits an element, much faster than torch on a CPU.
     """
 
     def __init__(self, whole: int, rank: int = 0, size: int = 1, *, words: bool = False) -> None:
@@ -68,8 +66,7 @@ class SharedMaskDropout(TorchFunctionMode):
 
 
 def _torch_mask(values: Tensor, whole: int, p: float) -> Tensor:
-    # Dropped ones, not a mask drawn by other means: the same call takes the same numbers off the generator, if the ones
-    # lie in memory as the whole batch would.
+    # Drop ones: the same call uses the same random numbers if the ones have the memory order of the whole batch.
     shape = (whole, *values.shape[1:])
     order = sorted(range(values.dim()), key=values.stride, reverse=True)
     ones = torch.ones([shape[dim] for dim in order], dtype=values.dtype, device=values.device)
@@ -85,8 +82,7 @@ class Group:
     """The processes of one training.
 
     Attributes:
-        rank: this process, from 0; 0 is the one that writes.
-        size: how many share each batch.
+        rank: this process, from 0; 0 writes.
     """
 
     rank: int = 0
@@ -101,15 +97,15 @@ class Group:
         return self.size > 1
 
     def share(self, index_B: Tensor) -> Tensor:
-        """This process's cases of a batch; sizes differ by one at most, and all of them together are the batch."""
+        """This process's cases of a batch; sizes differ by one at most."""
         return index_B[self.rank :: self.size] if self.is_shared else index_B
 
     def all_reduce_gradients(self, model: nn.Module) -> None:
-        """Replace every gradient by the sum over processes, in one message; a parameter without one counts as 0."""
+        """Replace every gradient by the sum over processes; a missing one counts as 0."""
         if not self.is_shared:
             return
         parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-        # A part without a case here may have cases elsewhere: whether anyone has a gradient is asked of all.
+        # A parameter without a gradient here may have one in another process.
         present = torch.tensor([parameter.grad is not None for parameter in parameters], dtype=torch.float32)
         present = present.to(parameters[0].device)
         pieces = [
@@ -124,16 +120,14 @@ class Group:
             parameter.grad = value.view_as(parameter).clone() if anyone else None
 
     def add(self, values: Tensor) -> Tensor:
-        """The sum of a tensor over processes."""
         if self.is_shared:
             values = values.clone()
             distributed.all_reduce(values)
         return values
 
     def agrees_to_stop(self, step: int, wanted: bool) -> bool:
-        """Whether the writer wants to stop; every process gets the same answer at the same step.
-
-        The processes talk about it every tenth step only.
+        """Whether the writer wants to stop. Every process gets the same answer at the same step; they ask every tenth
+        step.
         """
         if not self.is_shared:
             return wanted
@@ -142,17 +136,13 @@ class Group:
         return self._from_writer(wanted)
 
     def masks_of(self, whole: int, *, words: bool = False) -> AbstractContextManager[object]:
-        """Compute a share of a batch of ``whole`` cases, with dropout as if one process computed the batch.
-
-        Args:
-            words: cut masks out of random words (`SharedMaskDropout`).
-        """
+        """Dropout for a share of a batch of ``whole`` cases, see `SharedMaskDropout`."""
         if not self.is_shared and not words:
             return nullcontext()
         return SharedMaskDropout(whole, self.rank, self.size, words=words)
 
     def take_writers_random_state(self, device: torch.device) -> None:
-        """Go on with the writer's random numbers; returns when every process has come here."""
+        """Continue with the writer's random numbers; waits for every process."""
         if not self.is_shared:
             return
         carrier = device if distributed.get_backend() == "nccl" else torch.device("cpu")
@@ -165,19 +155,19 @@ class Group:
             torch.cuda.set_rng_state(state.cpu(), device)
 
     def wait(self) -> None:
-        """Return when every process has come here."""
+        """Wait for every process."""
         if self.is_shared:
             self._from_writer(True)
 
     def _from_writer(self, value: bool) -> bool:
-        # A tensor: torch's object messages are pickled.
+        # A tensor, because torch pickles objects.
         said = torch.tensor([int(value)], device="cuda" if distributed.get_backend() == "nccl" else "cpu")
         distributed.broadcast(said, src=0)
         return bool(said.item())
 
 
 def join_group(device: torch.device) -> Group:
-    """The group the launcher's environment describes; a group of one without a launcher.
+    """The group of the launcher's environment; a group of one without a launcher.
 
     Raises:
         ConfigError: more processes on this machine than GPUs.
@@ -195,6 +185,6 @@ def join_group(device: torch.device) -> Group:
 
 
 def leave_group(group: Group) -> None:
-    """Leave the other processes; does nothing in a group of one."""
+    """Leave the group; does nothing in a group of one."""
     if group.is_shared and distributed.is_initialized():
         distributed.destroy_process_group()

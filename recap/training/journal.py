@@ -1,4 +1,4 @@
-"""The files a training writes: metrics.jsonl and env.json; cut back exactly on resume."""
+"""The files metrics.jsonl and env.json of a training."""
 
 import json
 import os
@@ -22,8 +22,7 @@ class Journal:
     """Appends one line for each epoch to metrics.jsonl.
 
     Args:
-        folder: the training folder.
-        resume_after: last epoch to keep; later lines (of an epoch that was cut) are dropped.
+        resume_after: last epoch to keep; later lines are dropped.
     """
 
     def __init__(self, folder: Path, resume_after: int) -> None:
@@ -34,7 +33,6 @@ class Journal:
         self.last_epoch: int = kept[-1]["epoch"] if kept else 0
 
     def write(self, line: EpochLine) -> None:
-        """Record one epoch."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(line, allow_nan=False) + "\n")
             file.flush()
@@ -42,7 +40,7 @@ class Journal:
 
 
 def write_environment(folder: Path, device: torch.device) -> None:
-    """Record versions and hardware next to the results."""
+    """Write versions and hardware to env.json."""
     environment = {
         **library_versions(),
         "platform": platform.platform(),
@@ -56,7 +54,6 @@ def write_environment(folder: Path, device: torch.device) -> None:
 
 
 def _commit() -> str | None:
-    """The commit this package runs from, None outside a git checkout."""
     git = shutil.which("git")
     if git is None:
         return None

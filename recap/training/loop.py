@@ -1,6 +1,6 @@
-"""The one training loop, for RECAP and its published models: steps, validation, best epochs, exact resume.
+"""The training loop of RECAP and published models.
 
-What is trained, and how a step of it goes, is a subclass's: `Trainer` for RECAP, `PublishedTrainer` for the others.
+Subclasses define a step: `Trainer` and `PublishedTrainer`.
 
 Shape suffixes: B examples of a batch.
 """
@@ -45,7 +45,7 @@ seconds or more, so that one a minute would be a sixth of the training."""
 
 
 class KeptEpoch(TypedDict):
-    """An epoch whose weights are kept; as JSON, since it is part of the resume state (see `EpochResult`)."""
+    """An epoch whose weights are kept, as JSON in the resume state."""
 
     epoch: int
     stage: NotRequired[StageValues]
@@ -54,16 +54,16 @@ class KeptEpoch(TypedDict):
 
 @dataclass
 class Progress:
-    """Counters of a run; everything here is in the resume state.
+    """Counters of a run, saved in the resume state.
 
     Attributes:
         epoch: the epoch being trained, from 1.
         step: steps of it already done.
-        loss_sums: sums over its steps of each loss.
-        best, best_overall: the kept epochs, None before the first.
+        loss_sums: sum of each loss over its steps.
+        best, best_overall: the kept epochs; None before the first.
         seconds: wall time so far, over all sessions.
-        line: the journal's line of the last finished epoch, so that a crash right after the state cannot lose it.
-        schedule: what a learning rate that waits for validation has seen.
+        line: the journal's line of the last finished epoch; a crash cannot lose it.
+        schedule: state of a learning rate that depends on validation.
     """
 
     epoch: int = 1
@@ -97,9 +97,8 @@ class TrainingLoop(ABC):
     """Trains one model on one dataset in one folder.
 
     Args:
-        folder: holds state, best weights and journal; must exist and be this trainer's alone.
-        device: where model and check-in tensors live for the whole run.
-        journal_folder: where metrics go; ``folder`` if not given.
+        folder: for state, best weights and journal; must exist and be this trainer's alone.
+        journal_folder: for metrics; ``folder`` by default.
         group: the processes that share this training.
     """
 
@@ -142,7 +141,7 @@ class TrainingLoop(ABC):
     @property
     @abstractmethod
     def num_examples(self) -> int:
-        """What an epoch goes over."""
+        """Training examples of an epoch."""
 
     @abstractmethod
     def _begin_epoch(self, epoch: int) -> dict[str, float]:
@@ -150,22 +149,24 @@ class TrainingLoop(ABC):
 
     @abstractmethod
     def _learn(self, positions: slice) -> Tensor:
-        """One step over the examples at these places of the epoch's order: adds to `_loss_sums`, returns the loss."""
+        """One step over the examples at these positions of the epoch's order. Adds to `_loss_sums` and returns the
+        loss.
+        """
 
     @abstractmethod
     def scorer(self, epoch: int) -> Scorer:
-        """The model as it scores at an epoch, with its current weights."""
+        """The model with its current weights, as it scores at an epoch."""
 
     @abstractmethod
     def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> Scorer:
-        """A model with an epoch's weights in float64, where a case's scores do not depend on its batch."""
+        """A float64 model with an epoch's weights."""
 
     def stage(self, epoch: int) -> Stage | None:
         """The curriculum's stage at an epoch; None for a model without one."""
         return None
 
     def is_complete(self, epoch: int) -> bool:
-        """Whether every enabled part acts at an epoch, so that its weights may become the checkpoint."""
+        """Whether every enabled part acts at an epoch: only then its weights may become the checkpoint."""
         return True
 
     def _begin(self) -> None:  # noqa: B027 # most have nothing to do
@@ -176,7 +177,7 @@ class TrainingLoop(ABC):
         return -(-self.num_examples // self.config.batch_size)
 
     def resume(self) -> None:
-        """Continue from the folder's state; raises CheckpointError where it cannot be read."""
+        """Continue from the folder's state; raises CheckpointError if it cannot be read."""
         self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
         sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
         self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
@@ -187,10 +188,10 @@ class TrainingLoop(ABC):
         stop: StopRequest = lambda: False,
         after_epoch: Callable[[Self, int], None] | None = None,
     ) -> bool:
-        """Train to the last epoch; returns False when ``stop`` asked for an end (the state is saved).
+        """Train to the last epoch; False if ``stop`` ended it early (the state is saved).
 
         Raises:
-            DivergenceError: losses or weights are no finite numbers any more; the saved state is from before that.
+            DivergenceError: losses or weights are no longer finite; the saved state is from before that.
         """
         journal = self._open_journal()
         if self.progress.epoch == 1 and self.progress.step == 0:
@@ -211,14 +212,14 @@ class TrainingLoop(ABC):
                 if self.group.agrees_to_stop(self.progress.step, stop()):
                     self.save()
                     return False
-                # A group saves at epoch ends and stops only: the processes' clocks do not agree on "every minute".
+                # A group saves only at epoch ends and stops: the processes' clocks differ.
                 if now - saved > wait and self.progress.step < self.steps_per_epoch and not self.group.is_shared:
                     self.save()
                     saved = time.perf_counter()
                     wait = _seconds_to_next_state(every, saved - now)
             self._end_epoch(rates, time.perf_counter() - epoch_started)
             self.progress.seconds = earlier_seconds + time.perf_counter() - started
-            # The state before the line: whoever reads an epoch in metrics.jsonl can rely on it.
+            # The state before the line: an epoch in metrics.jsonl is always saved.
             self.save()
             saved = time.perf_counter()
             if journal is not None and self.progress.line is not None:
@@ -233,24 +234,24 @@ class TrainingLoop(ABC):
         self._begin_epoch(epoch)
 
     def take_step(self, step: int) -> Tensor:
-        """Learn from the examples of one step of the epoch, whose end is followed by its beginning; the loss."""
+        """Learn from one step's examples, cyclically within the epoch; returns the loss."""
         start = step % self.steps_per_epoch * self.config.batch_size
         return self._learn(slice(start, start + self.config.batch_size))
 
     def save(self) -> None:
-        """Write the resume state; raises DivergenceError, and keeps the earlier one, where it would be of no use."""
+        """Write the resume state; raises DivergenceError, and keeps the earlier one, if it is not finite."""
         self._read_loss_sums()
         if self.group.is_writer:
             save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
 
     def validate(self, epoch: int) -> tuple[MetricsByGroup, Metrics]:
-        """Validation metrics by group as an epoch scores, and those over the cases that choose the kept epoch."""
+        """Validation metrics by group, and those over the cases that choose the kept epoch."""
         ranked = rank_cases(self.scorer(epoch), self.validation, self.checkins)
         self.model.train()
         return metrics_by_group(ranked), metrics_of(ranked[self.selects])
 
     def let_go(self) -> None:
-        """Free the weights and moments of a finished training, because the test needs twice the memory."""
+        """Free weights and moments of a finished training; the test needs the memory."""
         self.optimiser.zero_grad(set_to_none=True)
         clear_state(self.optimiser)
         self.model.to("meta")
@@ -266,8 +267,7 @@ class TrainingLoop(ABC):
         return journal
 
     def _read_loss_sums(self) -> None:
-        # The weights too: the step that breaks them has a finite loss of its own. One message, so that all processes
-        # end alike.
+        # The weights too: the step that breaks them has a finite loss. One message, so all processes end together.
         *sums, weights = self.group.add(torch.cat([self._loss_sums, self._sum_of_weights()])).tolist()
         found = dict(zip(self.losses, sums, strict=True))
         broken = [f"the loss {name}" for name, total in found.items() if not math.isfinite(total)]
@@ -311,7 +311,7 @@ class TrainingLoop(ABC):
                 line["selection"] = selection
             line["validation_seconds"] = time.perf_counter() - started
             self._keep_best(selection)
-        # A process without a case in the last, short batch drew no masks for it.
+        # A process without a case in the last batch drew no masks for it.
         self.group.take_writers_random_state(self.device)
         progress.line = line
         progress.epoch += 1
@@ -342,7 +342,7 @@ class TrainingLoop(ABC):
 
 
 def _seconds_to_next_state(every: float, took: float) -> float:
-    """Time until the next resume state: long compared with writing one, unless each step is saved.
+    """Seconds until the next resume state: long compared with writing one.
 
     >>> _seconds_to_next_state(60, 0.5), _seconds_to_next_state(60, 10), _seconds_to_next_state(0, 10)
     (60, 200, 0)

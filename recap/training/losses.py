@@ -1,6 +1,6 @@
 """The training objective (Eqs. 15-19).
 
-Shape suffixes: B cases, P POIs, C packed candidates; I scored pairs and U places drawn of a sampled softmax.
+Shape suffixes: B cases, P POIs, C packed candidates; I scored pairs and U sampled places.
 """
 
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ _POWER = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Negatives:
-    """Places of one batch.
+    """Sampled places of one batch.
 
     Attributes:
         poi_U: int64, ascending, each once.
-        log_weight_U: log of how many places each stands for; the sum over all places of any f has the mean
-            sum_u exp(log_weight_u) f(u) over draws.
+        log_weight_U: log of how many places each stands for: sum_u exp(log_weight_u) f(u) is an unbiased estimate of
+            the sum of f over all places.
     """
 
     poi_U: Tensor
@@ -34,10 +34,10 @@ class Negatives:
 
 
 class NegativeSampler:
-    """Draws places with replacement: some by their training check-ins, some uniformly.
+    """Samples places with replacement, some by their training check-ins, some uniformly.
 
-    A place that is drawn c times has weight c / (n_popular q(d) + n_uniform / P), one over how often it is expected
-    (Bengio & Senécal 2008; both draws pooled: Veach & Guibas 1995). Its logarithm is added to the score.
+    A place sampled c times has weight c / (n_popular q(d) + n_uniform / P), c over its expected count (Bengio & Senécal
+    2008; both samples pooled: Veach & Guibas 1995).
 
     Args:
         popularity_P: training check-ins of every place.
@@ -51,7 +51,6 @@ class NegativeSampler:
         self._expected_P = config.popular * share_P + config.uniform / len(share_P)
 
     def draw(self) -> Negatives:
-        """Places for one batch, by torch's random numbers."""
         num_pois, device = len(self._expected_P), self._expected_P.device
         level = torch.rand(self.config.popular, dtype=torch.float64, device=device) * self._cumulative_P[-1]
         popular = torch.searchsorted(self._cumulative_P, level, right=True).clamp_max_(num_pois - 1)
@@ -79,9 +78,9 @@ class Losses:
     """Losses of a batch.
 
     Attributes:
-        objective: call ``backward`` on this; its gradient is that of Eq. 19.
+        objective: its gradient is that of Eq. 19.
         main: L_main (Eq. 16), detached.
-        warm: L_warm (Eq. 18), detached; 0 where the batch has no warm case or the weight is 0.
+        warm: L_warm (Eq. 18), detached; 0 without warm cases or weight.
     """
 
     objective: Tensor
@@ -92,18 +91,17 @@ class Losses:
 def training_losses(
     scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight: float, label_smoothing: float = 0.0
 ) -> Losses:
-    """Cross-entropy plus the holdout loss (L_warm) with detached core (Eqs. 16-19).
+    """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19).
 
-    L_warm's logits sg[core] + R + Delta have the same values as the main ones, so both losses share one softmax: the
-    parts outside the core receive their gradient times 1 + lambda_warm |B| / |B_warm| on warm cases, and the core
-    receives that of L_main alone. This is Eq. 19's gradient exactly, at half the cost (shown by a test). With label
-    smoothing the holdout loss is smoothed too.
+    L_warm's logits sg[core] + R + Delta equal the main ones, so both losses share one softmax. On warm cases the
+    gradient of the parts outside the core is multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly Eq. 19's
+    gradient, at half the cost. Label smoothing also acts on the holdout loss.
 
     Args:
         warm_B: whether (s_t, y_t) is a head transition, m_sy >= 2 (Eq. 15).
         warm_weight: lambda_warm(e).
     """
-    # The dtype of the sum of all parts, without summing them once more.
+    # The dtype of the sum, without computing it.
     dtype = reduce(torch.promote_types, (part.dtype for part in scores.dense.values()))
     factor_B = _outside_the_core(warm_B, warm_weight, dtype)
     if factor_B is not None and scores.packed:
@@ -122,11 +120,10 @@ def training_losses(
 def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
     """`training_losses` with a sampled softmax: sampled places represent all unscored ones.
 
-    Places drawn that a case has scored already do not count for it again. Where every place is drawn with weight 1
-    this is `training_losses` (shown by a test).
+    Sampled places that a case has already scored do not count again.
 
     Args:
-        log_weight_U: log of how many places each place drawn stands for, see `recap.training.losses`.
+        log_weight_U: see `Negatives`.
     """
     rest_I, factor_B = scores.rest_I, _outside_the_core(warm_B, warm_weight, scores.rest_I.dtype)
     if factor_B is not None:
@@ -148,7 +145,7 @@ def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, 
 
 
 def _outside_the_core(warm_B: Tensor, warm_weight: float, dtype: torch.dtype) -> Tensor | None:
-    """Factor on the gradient of all parts but the core, (B,); None if it is 1 for all."""
+    """Factor on the gradient of all parts but the core, (B,); None if 1."""
     num_warm = int(warm_B.sum()) if warm_weight > 0 else 0
     return 1.0 + warm_weight * len(warm_B) / num_warm * warm_B.to(dtype) if num_warm else None
 

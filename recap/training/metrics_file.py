@@ -1,4 +1,4 @@
-"""metrics.jsonl: one line for each finished epoch, readable without torch."""
+"""metrics.jsonl: one line for each finished epoch. Does not import torch."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, cast
@@ -13,11 +13,10 @@ METRICS: Final = "metrics.jsonl"
 
 
 class EpochLine(TypedDict):
-    """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` is there where the epoch was validated.
+    """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` exists if the epoch was validated.
 
-    ``stage`` is RECAP's; its published models have no curriculum.
-    ``val_drawn_from`` says how many validation cases there are, where ``val`` is over a draw of them.
-    ``selection`` are the metrics over the cases that choose the kept epoch, where those are not all of ``val``.
+    Only RECAP has a ``stage``. ``val_drawn_from`` is the number of validation cases if ``val`` is over a sample.
+    ``selection`` are the metrics over the cases that choose the kept epoch, if these are not all of ``val``.
     """
 
     epoch: int
@@ -33,7 +32,7 @@ class EpochLine(TypedDict):
 
 
 def read_metrics(path: Path) -> list[EpochLine]:
-    """The finished epochs of a metrics.jsonl; the first damaged line ends the list, and there need be no file."""
+    """The finished epochs of a metrics.jsonl, up to the first damaged line; the file may be absent."""
     lines: list[EpochLine] = []
     for text in whole_lines(path):
         try:
@@ -47,5 +46,5 @@ def read_metrics(path: Path) -> list[EpochLine]:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """The lines of a metrics.jsonl as they are; a last one cut off by a crash is left out."""
+    """The complete lines of a metrics.jsonl."""
     return path.read_bytes().split(b"\n")[:-1] if path.is_file() else []

@@ -1,4 +1,4 @@
-"""Adam with the paper's parameter groups: backbone, calibration networks, and the prior's scalars."""
+"""Adam with the paper's parameter groups."""
 
 import math
 from collections.abc import Iterable
@@ -13,10 +13,9 @@ from recap.training_config import OptimiserConfig
 
 
 class RowAdam(torch.optim.Optimizer):
-    """Adam over parameters with sparse gradients (Kingma & Ba 2015); state and defaults are SparseAdam's.
+    """Adam for sparse gradients (Kingma & Ba 2015); state and defaults are SparseAdam's.
 
-    `torch.optim.SparseAdam` multiplies a table with a sparse mask to read its rows; here they are selected and put
-    back, in a third of its time. Rows without a gradient stand still, also in their moments.
+    Rows without a gradient and their moments do not change. Takes a third of the time of `torch.optim.SparseAdam`.
     """
 
     def __init__(
@@ -30,7 +29,6 @@ class RowAdam(torch.optim.Optimizer):
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
-        """Move the rows that have a gradient."""
         for group in self.param_groups:
             for table in group["params"]:
                 if table.grad is not None:
@@ -62,8 +60,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
     """One Adam over named groups.
 
     Args:
-        sparse: rows of users and POIs without a gradient stand still (`RowAdam`), also in their moments;
-            the group ``tables``, without weight decay.
+        sparse: put the tables of users and POIs in a `RowAdam` group ``tables``, without weight decay.
 
     ``prior`` holds the scalars of Eq. 9 or the curves, and lambda_corr (without weight decay), ``calibration`` the
     networks of Eqs. 10-12 and 23, ``backbone`` everything else, E_poi included.
@@ -95,7 +92,7 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
 
 
 def tables_of(model: Recap) -> list[Tensor]:
-    """Weights with one row per user or POI, of which a batch uses few."""
+    """Weights with one row per user or POI."""
     if not model.config.has_encoder:
         return []
     tables = [model.poi_embedding.weight, model.backbone.user_embedding.weight]
@@ -103,7 +100,7 @@ def tables_of(model: Recap) -> list[Tensor]:
 
 
 class JointOptimiser(torch.optim.Optimizer):
-    """Two optimisers as one: they step together, their states are numbered one after the other."""
+    """Two optimisers as one, with joined states."""
 
     def __init__(self, first: torch.optim.Optimizer, second: torch.optim.Optimizer) -> None:
         self._both = (first, second)
@@ -111,7 +108,7 @@ class JointOptimiser(torch.optim.Optimizer):
         self._share_groups()
 
     def _share_groups(self) -> None:
-        """Share the parameter groups, so that a learning rate set on one side counts on both."""
+        """Share the parameter groups: a learning rate set here counts there."""
         self.param_groups = [group for optimiser in self._both for group in optimiser.param_groups]
 
     def step(self, closure: None = None) -> None:  # type: ignore[override]
@@ -129,14 +126,13 @@ class JointOptimiser(torch.optim.Optimizer):
         for index, values in state_dict["state"].items():
             if index < self._offset:
                 states[0][index] = values
-            else:  # RowAdam counts its steps by a plain number
+            else:  # RowAdam counts steps as int
                 states[1][index - self._offset] = values | {"step": int(values["step"])}
         for optimiser, state in zip((first, second), states, strict=True):
             optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
         self._share_groups()
 
     def clear(self) -> None:
-        """Forget all moments."""
         for optimiser in self._both:
             optimiser.state.clear()
 
@@ -146,14 +142,14 @@ class JointOptimiser(torch.optim.Optimizer):
 
 
 def clear_state(optimiser: torch.optim.Optimizer) -> None:
-    """Forget all moments and counts."""
+    """Forget all moments."""
     if isinstance(optimiser, JointOptimiser):
         optimiser.clear()
     optimiser.state.clear()
 
 
 def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage, scale: float = 1.0) -> dict[str, float]:
-    """Apply the epoch's ``scale``, and a stage's to the backbone group; returns name -> learning rate."""
+    """Apply ``scale`` to all groups and the stage's factor to the backbone; returns name -> learning rate."""
     for group in optimiser.param_groups:
         group["lr"] = (
             scale * group["base_lr"] * (stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0)

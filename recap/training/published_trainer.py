@@ -1,4 +1,4 @@
-"""How a published model is trained: examples in a new order each epoch, one loss, one Adam.
+"""Training of published models: examples in a new order each epoch, one loss, one Adam.
 
 Shape suffixes: N examples, B examples of a batch.
 """
@@ -26,10 +26,10 @@ _ALL: Final = "all"
 
 
 class PublishedTrainer(TrainingLoop):
-    """Trains one published model; see `TrainingLoop`.
+    """Trains one published model.
 
     Raises:
-        ConfigError: several processes were to share it.
+        ConfigError: more than one process.
         DataError: the training split has nothing to learn from.
     """
 

@@ -1,4 +1,4 @@
-"""A training from dataset to checkpoint: one folder, one lock, resumable at any step."""
+"""A training from dataset to checkpoint, resumable at any step."""
 
 import json
 import logging
@@ -65,26 +65,25 @@ def train(
     """Train into ``out`` and write the checkpoint there.
 
     Args:
-        resume: continue a training that stopped or crashed there; configuration and dataset must be the same.
-        watch: called after every step.
+        resume: continue a stopped training with the same configuration and dataset.
         stop: polled after every step; True saves the state and ends early.
-        after_epoch: called when an epoch is finished and saved.
-        after_test: given the kept model's evaluation over the test cases, before the checkpoint is written.
-        journal_folder: where metrics and versions go; inside ``out`` if not given.
-        group: the processes that share the training; all but the writer return None.
+        after_epoch: called after an epoch is saved.
+        after_test: gets the kept model's test evaluation before the checkpoint is written.
+        journal_folder: for metrics and versions; inside ``out`` by default.
+        group: the processes that share the training; only the writer returns a checkpoint.
 
     Returns:
-        The checkpoint, or None when ``stop`` ended the training early.
+        The checkpoint; None if ``stop`` ended the training early.
 
     Raises:
         FolderInUseError: another training writes to ``out``, or it holds something else.
         ConfigError: resumed with another configuration or dataset.
         DataError: the dataset has no validation case.
-        DivergenceError: losses or weights are no finite numbers any more; the saved state is from before that.
+        DivergenceError: losses or weights are no longer finite; the saved state is from before that.
     """
     group = group or Group()
     working = out / TRAINING_FOLDER
-    if not group.is_writer:  # the writer has checked the folder when it comes to `wait`
+    if not group.is_writer:  # the writer has checked the folder by then
         trainer = build_trainer(dataset, config, working, device, group=group)
         group.wait()
         if (working / STATE_FILE).is_file():
@@ -109,7 +108,7 @@ def train(
         group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
-        replace_json(working / CONFIG, identity)  # a cut-off file would stop every resume
+        replace_json(working / CONFIG, identity)  # an incomplete file would stop every resume
         write_environment(journal_folder or working, device)
         if not trainer.run(watch, stop, after_epoch):
             return None
@@ -155,7 +154,6 @@ def _check_folder(out: Path, resume: bool) -> None:
 
 
 def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, resume: bool) -> None:
-    """A resumed training has the dataset and the configuration it was started with."""
     if not resume or not path.is_file():
         return
     try:
@@ -171,10 +169,9 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
 
 
 def _completed(stored: dict[str, Any], config: AnyTraining) -> dict[str, Any]:
-    """A stored configuration with newer options at values that do not change the training."""
     try:
         return type(config).parse(stored).model_dump(mode="json")
-    except ConfigError:  # of another kind of model, or with options that are gone: no resume
+    except ConfigError:  # another kind of model, or retired options: no resume
         return stored
 
 
@@ -190,7 +187,7 @@ def _write_checkpoint(
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
     best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
     (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
-    if best_overall.epoch != best.epoch:  # else it is one model, stored once
+    if best_overall.epoch != best.epoch:  # else stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
     write_vocabulary(dataset, out / VOCABULARY)
     most = trainer.config.test_cases
@@ -205,7 +202,7 @@ def _write_checkpoint(
         try:
             baseline = build_baseline(name, dataset, trainer.graph)
             baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))
-        except (RecapError, MemoryError) as error:  # what was trained is not lost for want of a comparison
+        except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
     manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall)
@@ -231,7 +228,7 @@ def _write_checkpoint(
 
 
 def baselines_shown(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:
-    """The baselines whose accuracy is shown with a model's; among very many places none is fitted for it."""
+    """The baselines shown with a model; none is fitted for very many places."""
     if isinstance(config, TrainConfig) and (config.sampled_softmax is not None or not config.model.has_core):
         return COUNTING_BASELINES
     return COUNTING_BASELINES if dataset.num_pois > MOST_PLACES else (FEATURE_CURVES, *COUNTING_BASELINES)

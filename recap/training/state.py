@@ -15,7 +15,7 @@ _RANDOM: Final = "random.cpu"
 
 
 def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
-    """Write everything needed to continue bit-identically on the same machine."""
+    """Write all that is needed to continue bit-identically on the same machine."""
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     for index, values in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in values.items()}

@@ -1,4 +1,4 @@
-"""How RECAP is trained (Algorithm 1): its curriculum, its two losses, its parameter groups.
+"""Training of RECAP (Algorithm 1): curriculum, losses, parameter groups.
 
 Shape suffixes: N training cases, B cases of a batch.
 """
@@ -32,7 +32,7 @@ from recap.training_config import TrainConfig
 
 
 class Trainer(TrainingLoop):
-    """Trains one RECAP; see `TrainingLoop`."""
+    """Trains one RECAP."""
 
     losses: ClassVar = ("main", "warm")
     config: TrainConfig
@@ -87,13 +87,11 @@ class Trainer(TrainingLoop):
         return RecapScorer(model, self.stage(epoch))
 
     def _begin(self) -> None:
-        """Put the curves' knots at quantiles over the candidates of training cases."""
         if self.model.curves is not None:
             self.model.curves.place_knots(CaseBatch(self.checkins, self.row_N))
 
     @cached_property
     def _kept(self) -> KeptFeatures | None:
-        """Features of all training cases, computed at the first step."""
         curves = self.model.curves
         return None if curves is None else KeptFeatures.of(curves, CaseBatch(self.checkins, self.row_N))
 
@@ -129,7 +127,7 @@ class Trainer(TrainingLoop):
         masks = self.group.masks_of(len(whole_B), words=fast and self.device.type == "cpu")
         with autocast, masks:
             losses_of = self._scored(batch, stage, index_B)
-        # Means over a share become means over the batch: share by share they are weighted with their number of cases.
+        # Turn means over shares into means over the batch: weight them by their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
         if self.group.is_shared:
             main_part = len(index_B) / len(whole_B)
@@ -146,7 +144,7 @@ class Trainer(TrainingLoop):
         return losses.main
 
     def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
-        """Score a batch; what comes back gives its losses for warm cases and their weight."""
+        """Score a batch; returns a function from warm cases and weight to losses."""
         if self.sampler is None:
             values = None if self._kept is None else self._kept.take(batch, index_B)
             scores, smoothing = self.model(batch, stage, values=values), self.config.label_smoothing

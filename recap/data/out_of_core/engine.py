@@ -1,4 +1,4 @@
-"""Check-ins on disk: spooled by the readers, then numbered in the order of their ids and sorted by DuckDB."""
+"""Check-ins on disk: written by the readers, numbered and sorted by DuckDB."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ def is_installed() -> bool:
 
 
 def connect(folder: Path, memory_bytes: int) -> Any:
-    """Start DuckDB with a memory limit and a folder for the rest.
+    """Start DuckDB with a memory limit and a folder to spill to.
 
     Raises:
         ConfigError: DuckDB is not installed.
@@ -66,7 +66,7 @@ def connect(folder: Path, memory_bytes: int) -> Any:
 
 
 def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
-    """Number ids in the order of their text, as `cleaning.number_ids` does, and sort the rows.
+    """Number ids as `cleaning.number_ids` does, and sort the rows.
 
     Args:
         spool: Parquet of the readers' rows with ``seconds`` and ``source_row``.
@@ -77,7 +77,7 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
     """
     ordered = {name: folder / f"{name}.parquet" for name in ("rows", c.USER, c.POI)}
     database = connect(folder, memory_bytes)
-    import duckdb  # it is there
+    import duckdb
 
     try:
         database.read_parquet(str(spool)).create_view("spool")
@@ -103,11 +103,7 @@ def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
 
 
 def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFrame:
-    """The readers' rows with these source rows, in this order; one block of the file in memory at a time.
-
-    Args:
-        columns: those to read, as far as the file has them.
-    """
+    """The readers' rows with these source rows, in this order; one block of the file in memory at a time."""
     order = np.argsort(row_N)
     wanted, found, start = row_N[order], [], 0
     with pq.ParquetFile(spool, pre_buffer=False) as file:
@@ -126,7 +122,7 @@ def rows_at(spool: Path, row_N: np.ndarray, columns: Sequence[str]) -> pd.DataFr
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Without a dictionary, which would hold the values of all other rows too."""
+    """Drop the dictionary, which would keep the values of all other rows."""
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
@@ -139,7 +135,7 @@ FORMATS: Final = tuple(_READERS)
 
 
 def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:
-    """Read a file of check-ins into a file of raw rows.
+    """Read check-ins into a Parquet file of raw rows.
 
     Raises:
         DataError: see the format's reader in `recap.data.readers`.

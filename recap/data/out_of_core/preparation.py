@@ -1,6 +1,6 @@
-"""A file beyond memory in, a `Dataset` out: the same as `recap.data.preparation` makes, byte for byte.
+"""Prepare a file beyond memory: the same `Dataset` as from `recap.data.preparation`, byte for byte.
 
-Texts stay on disk, where DuckDB numbers them and sorts the rows; check-ins as numbers, 26 bytes each, fit in memory.
+Texts stay on disk. Check-ins as numbers, 26 bytes each, fit in memory.
 """
 
 import tempfile
@@ -44,7 +44,7 @@ def choose_engine(engine: str, path: Path, source_format: str) -> tuple[bool, st
     """Choose memory if the file fits, else disk, unless an engine is named.
 
     Returns:
-        Whether to prepare on disk, and a sentence on why not if people should know.
+        Whether to prepare on disk, and advice to install DuckDB or "".
 
     Raises:
         ConfigError: the engine is unknown or cannot prepare this format.
@@ -89,10 +89,9 @@ def prepare_out_of_core(
     """Build a dataset from a file without holding its rows in memory.
 
     Args:
-        workplace: a folder, there or not yet, on a disk with room for about three times the file; what is put on that
-            disk goes again.
+        workplace: a folder on a disk with room for about three times the file; it may not exist yet.
         source_format: one of `engine.FORMATS`.
-        memory_bytes: memory of the engine; None takes a quarter of the free memory.
+        memory_bytes: of the engine; None takes a quarter of the free memory.
 
     Raises:
         ConfigError: DuckDB is missing, or the file or the protocol needs all rows at once.
@@ -114,7 +113,7 @@ def prepare_out_of_core(
         table = pq.read_table(ordered.rows)
         columns = {name: table[name].to_numpy() for name in table.column_names}
         del table
-        # Popped, so that nothing here holds what `build_dataset` lets go.
+        # Popped: `build_dataset` frees them.
         return build_dataset(
             RawRows(*(columns.pop(name) for name in (c.USER, c.POI, SECONDS, c.SOURCE_ROW))),
             columns.pop(c.TZ_OFFSET_MINUTES).astype(np.int16, copy=False),
@@ -137,7 +136,7 @@ def _temporary_folder(workplace: Path) -> "tempfile.TemporaryDirectory[str]":
 
 
 def _ids(path: Path, numbers: np.ndarray) -> np.ndarray:
-    """Ids as text by number; the numbers ascend, and one block of the file is in memory at a time."""
+    """Ids by number, for ascending numbers; one block of the file is in memory at a time."""
     ids: list[np.ndarray] = []
     start = 0
     with pq.ParquetFile(path, pre_buffer=False) as file:

@@ -1,7 +1,4 @@
-"""Saltmere, the invented demo city: check-ins, venues and a basemap from one seed, the same on every machine.
-
-``recap.data`` knows no other module of this package than this one.
-"""
+"""Saltmere, the invented demo city: the same on every machine for one seed."""
 
 from recap.data.synthetic.basemap import build_basemap
 from recap.data.synthetic.city import PEOPLE, PINNED_SEED, build_demo_city, hash_checkins

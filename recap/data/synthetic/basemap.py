@@ -1,4 +1,4 @@
-"""The demo city's basemap: inline GeoJSON layers of water, parks, districts, streets, roads, rails and names."""
+"""The demo city's basemap: inline GeoJSON layers."""
 
 from itertools import pairwise
 from typing import Any
@@ -11,10 +11,10 @@ from recap.data.synthetic.shapes import Line, Point, inside, runs, smooth
 
 
 def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
-    """(longitude, latitude) of a point in metres from the city's middle, rounded by whole numbers.
+    """(longitude, latitude) of a point in metres from the city's middle, in integer arithmetic.
 
-    One degree is taken as 111 195 m of latitude and 77 243 m of longitude (a sphere at 46 degrees north); the city is
-    small enough for that to be exact within 0.5 %.
+    One degree is 111 195 m of latitude and 77 243 m of longitude (a sphere at 46 degrees north), exact within 0.5 % in
+    the whole city.
     """
     x, y = point
     unit = 10 ** (6 - digits)
@@ -24,17 +24,16 @@ def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
 
 
 def build_basemap() -> dict[str, Any]:
-    """Build the basemap; the same on every machine and for every seed of `build_demo_city`.
+    """Build the basemap, the same for every seed.
 
     Returns:
-        A dict that `json.dump` takes, under 300 KB: `name`, `center` [longitude, latitude], `bounds` [west, south,
-        east, north] of the built-up area, `order` (layer names from the bottom up) and `layers`, a GeoJSON
-        FeatureCollection by layer name. Coordinates are degrees with 5 decimals (about a metre). Layers in drawing
-        order on a ground of land: `district` (polygons, `name`, `kind`, `shade` 0 or 1), `park` (polygons, `name`),
-        `airfield`, `street` (lines), `water` (polygons, `name`, `kind` sea, river or lake; over the streets),
-        `quay` (polygons of land colour), `shore` (lines around the water), `ferry` (lines), `rail` (lines), `road`
-        (lines, `name`, `rank` 1 or 2), `bridge` (lines, `name`, `carries` road or rail), `label` (points, `name`,
-        `kind` district, town, park or water).
+        A dict for `json.dump`, under 300 KB: `name`, `center` [longitude, latitude], `bounds` [west, south, east,
+        north] of the built-up area, `order` (layer names from the bottom up) and `layers`, a GeoJSON FeatureCollection
+        by layer name. Coordinates are degrees with 5 decimals. The layers: `district` (polygons, `name`, `kind`,
+        `shade` 0 or 1), `park` (polygons, `name`), `airfield`, `street` (lines), `water` (polygons, `name`, `kind` sea,
+        river or lake; over the streets), `quay` (polygons of land colour), `shore` (lines around the water), `ferry`
+        (lines), `rail` (lines), `road` (lines, `name`, `rank` 1 or 2), `bridge` (lines, `name`, `carries` road or
+        rail), `label` (points, `name`, `kind` district, town, park or water).
     """
     layout = build_layout()
     roads = {name: smooth(line, 2) for name, line in places.ROADS.items()}
@@ -88,7 +87,6 @@ def _labels() -> list[dict[str, Any]]:
 
 
 def _spans(line: Line, river: Line) -> list[Line]:
-    """The stretches of a line that lie over the river, a little longer on both banks."""
     dense = _dense(line)
     wet = inside(np.array(dense, dtype=np.int64), river)
     for _ in range(3):
@@ -97,7 +95,6 @@ def _spans(line: Line, river: Line) -> list[Line]:
 
 
 def _outside(line: Line, water: Line) -> list[Line]:
-    """The stretches of a shore that no other water washes over."""
     dense = _dense(line)
     dry = ~inside(np.array(dense, dtype=np.int64), water)
     corners = set(line)
@@ -108,7 +105,7 @@ def _outside(line: Line, water: Line) -> list[Line]:
 
 
 def _dense(line: Line, step: int = 20) -> Line:
-    """The line with points no farther than about `step` metres apart."""
+    """The line with points at most about `step` metres apart."""
     points: Line = []
     for (ax, ay), (bx, by) in pairwise(line):
         parts = max(max(abs(bx - ax), abs(by - ay)) // step, 1)

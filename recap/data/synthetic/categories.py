@@ -15,9 +15,9 @@ _HOURS: Final[dict[str, list[str]]] = _DAYS["hours"]
 class Category(NamedTuple):
     """One kind of venue.
 
-    venues: how many in a city of 620 people. group: the errand it serves. share: its part of the group when something
-    new is tried. where: how thickly it lies in each of `KINDS` (a digit each). hours: a key of the busyness table.
-    recorded: visits checked in, per mille. spread: how unequal venues are in appeal (0 alike, 3 very unequal).
+    venues: number in a city of 620 people. group: the errand it serves. share: its weight in the group when a new place
+    is tried. where: density in each of `KINDS` (a digit each). hours: a key of the busyness table. recorded: visits
+    checked in, per mille. spread: how unequal venues are in appeal (0 alike, 3 very unequal).
     """
 
     name: str
@@ -30,7 +30,7 @@ class Category(NamedTuple):
     spread: int
 
     def busy(self, weekend: bool, hour: int) -> int:
-        """Busyness 0 .. 9 at an hour of the local day."""
+        """Busyness, 0 to 9, at a local hour."""
         return int(_HOURS[self.hours][weekend][hour])
 
 
@@ -48,7 +48,7 @@ BUSY: Final = tuple(
 
 
 class Errand(NamedTuple):
-    """One possible stop of a day, in the order of the day.
+    """One possible stop of a day.
 
     group: a venue group, or the person's own 'home', 'anchor' (workplace), 'family',
         'school run', 'airport', 'home_hub' and 'work_hub' (the stations next to them).

@@ -1,4 +1,4 @@
-"""The demo city as raw check-ins, the same table that any reader of real data returns."""
+"""The demo city as raw check-ins."""
 
 import hashlib
 from datetime import UTC, datetime
@@ -26,24 +26,23 @@ _MAX_PEOPLE: Final = 3_000
 
 
 def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFrame:
-    """Let invented people live in Saltmere for 42 weeks and return what they check in.
+    """Simulate invented people in Saltmere for 42 weeks and return their check-ins.
 
     The model is exploration and preferential return (Song, Koren, Wang, Barabasi, Nature Physics 2010) with a gravity
-    choice, along timetables by hour and weekday; what is new is first sought where others went on to (`routes`). All
-    choices are draws of whole numbers from the raw PCG64 stream, so the table is the same for the same arguments on
-    every machine.
+    choice, along timetables by hour and weekday. New places are first sought where others went next (`routes`). The
+    table is the same on every machine (`draws`).
 
     Args:
-        seed: who lives in the city and which venues there are; the city's shape never changes.
-        people: how many people are generated; the number of venues grows with it.
+        seed: decides people and venues, not the city's shape.
+        people: how many; the number of venues grows with it.
 
     Returns:
-        Raw check-ins sorted by time: the columns `recap.columns.RAW_COLUMNS` plus `poi_name`. Coordinates are degrees
-        with 5 decimals in the open Atlantic, `time` is UTC with whole seconds, `tz_offset_minutes` is 0 in winter and
-        60 in summer. Users and POIs with few check-ins are still in it.
+        Raw check-ins sorted by time: `recap.columns.RAW_COLUMNS` plus `poi_name`. Coordinates are degrees with 5
+        decimals in the open Atlantic, `time` is UTC in whole seconds, `tz_offset_minutes` is 0 in winter and 60 in
+        summer.
 
     Raises:
-        ConfigError: the seed is not a whole number from 0 to 2**32 - 1, or people not one from 1 to 3000.
+        ConfigError: the seed is not an integer in [0, 2**32), or people not one in [1, 3000].
     """
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
         raise ConfigError(f"the demo city's seed must be a whole number from 0 to {2**32 - 1}, not {seed!r}")

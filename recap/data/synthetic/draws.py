@@ -1,7 +1,6 @@
-"""Random integers that are the same on every machine: the raw 64-bit stream of PCG64 and nothing else.
+"""Random integers that are the same on every machine, from the raw 64-bit stream of PCG64.
 
-Numpy promises a stable stream only for its bit generators, so bounded draws and weighted choices are made here with
-Python integers. No float decides anything.
+Numpy promises a stable stream only for its bit generators, so draws and choices use Python integers.
 """
 
 from bisect import bisect_right
@@ -14,10 +13,10 @@ _BLOCK = 8192
 
 
 class Draws:
-    """A stream of integer draws; streams with different keys are independent of each other.
+    """A stream of integer draws; streams with different keys are independent.
 
     Args:
-        seed: any non-negative integer.
+        seed: not negative.
         key: numbers that name the stream, such as (2, user).
     """
 
@@ -26,13 +25,13 @@ class Draws:
         self._raw: list[int] = []
 
     def below(self, bound: int) -> int:
-        """A whole number in [0, bound), uniform up to 2**-64 * bound."""
+        """An integer in [0, bound), uniform up to 2**-64 * bound."""
         if not self._raw:
             self._raw = self._bits.random_raw(_BLOCK).tolist()
         return (self._raw.pop() * bound) >> 64
 
     def between(self, low: int, high: int) -> int:
-        """A whole number in [low, high], both ends included."""
+        """An integer in [low, high]."""
         return low + self.below(high - low + 1)
 
     def chance(self, per_mille: int) -> bool:
@@ -40,11 +39,11 @@ class Draws:
         return self.below(1000) < per_mille
 
     def pick(self, weights: Sequence[int]) -> int:
-        """A position drawn in proportion to its integer weight; at least one weight must be positive."""
+        """A position drawn in proportion to its integer weight; at least one must be positive."""
         return self.pick_cumulated(list(accumulate(weights)))
 
     def pick_cumulated(self, cumulated: Sequence[int]) -> int:
-        """The same from running sums of the weights; the last one must be positive."""
+        """The same from running sums of the weights, whose last is positive."""
         return bisect_right(cumulated, self.below(cumulated[-1]))
 
     def shuffled(self, count: int) -> list[int]:

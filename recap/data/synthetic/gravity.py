@@ -1,4 +1,4 @@
-"""The pull of places by distance, as tables of whole numbers: the gravity in every choice of the city."""
+"""The pull of places by distance, as integer tables."""
 
 from typing import Final
 
@@ -17,13 +17,13 @@ class Gravity:
     `by_distance[d]` is the pull over d hundreds of metres, for d up to `REACH`.
 
     Args:
-        softening: hundreds of metres that count as next door.
-        power: 3 and more is steep, most choices are then local.
+        softening: hundreds of metres.
+        power: from 3 on, most choices are local.
     """
 
     def __init__(self, softening: int, power: int) -> None:
         self.by_distance = [10**12 // (away + softening) ** power for away in range(REACH + 1)]
-        # The same by squared distance, so that whole arrays of places need no square root
+        # By squared distance: no square root needed
         repeats = [2 * away + 1 for away in range(REACH + 1)]
         self._by_square = np.repeat(np.array(self.by_distance, dtype=np.int64), repeats)
 

@@ -1,4 +1,4 @@
-"""The city's shape worked out from `places`: outlines of water, streets on each district's grid, sites for venues."""
+"""The city's shape from `places`: outlines of water, streets, sites for venues."""
 
 from functools import lru_cache
 from typing import NamedTuple
@@ -10,11 +10,11 @@ from recap.data.synthetic import places
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.shapes import Line, inside, roughen, runs, smooth, widen
 
-_SHAPE_SEED = 1  # of frayed shores and missing street blocks; the city's shape is the same for every seed
-_STEP = 40  # metres between two possible sites along a street
-_STRIDE = 10  # points a bent street is thinned by
-_SETBACK = 15  # metres from the middle of the street to a site
-_SHORE_MARGIN = 35  # metres a site keeps from water and park edges
+_SHAPE_SEED = 1  # for shores and missing street blocks
+_STEP = 40  # metres between possible sites
+_STRIDE = 10
+_SETBACK = 15  # metres from street to site
+_SHORE_MARGIN = 35  # metres from water and park edges
 _MISSING_BLOCKS = {
     "centre": 40,
     "harbour": 120,
@@ -38,7 +38,7 @@ class Layout(NamedTuple):
     sites: list[Line]
 
     def in_water(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether points (rows of x, y in metres) lie in the sea, the river or a lake. Quays count as sea."""
+        """Whether points (rows of x, y in metres) lie in water. Quays count as sea."""
         ashore = np.zeros(len(points), dtype=bool)
         for island in self.islands.values():
             ashore |= inside(points, island)
@@ -48,7 +48,6 @@ class Layout(NamedTuple):
         return wet
 
     def in_park(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        """Whether points lie in a park or on the airfield."""
         green = inside(points, places.AIRFIELD)
         for park in self.parks.values():
             green |= inside(points, park)
@@ -57,7 +56,7 @@ class Layout(NamedTuple):
 
 @lru_cache(maxsize=1)
 def build_layout() -> Layout:
-    """Work out the city's shape; the result is shared, so do not change it."""
+    """Build the city's shape. The result is shared: do not change it."""
     draws = Draws(_SHAPE_SEED, 0)
     coast = smooth(roughen(places.COAST, draws, rounds=2, reach=7), 1)
     centre = smooth(roughen(places.RIVER, draws, rounds=1, reach=12), 2)
@@ -82,7 +81,7 @@ def build_layout() -> Layout:
 
 
 def dry_shore(points: npt.NDArray[np.int64], layout: Layout) -> npt.NDArray[np.bool_]:
-    """Whether points are on land, a margin away from the water on all sides."""
+    """Whether points are on land, with a margin to the water on all sides."""
     dry = ~layout.in_water(points)
     for shift in ((_SHORE_MARGIN, 0), (-_SHORE_MARGIN, 0), (0, _SHORE_MARGIN), (0, -_SHORE_MARGIN)):
         dry &= ~layout.in_water(points + np.array(shift))
@@ -97,7 +96,6 @@ def _soft(outlines: dict[str, Line], draws: Draws) -> dict[str, Line]:
 
 
 def _lay_streets(district: places.District, layout: Layout, draws: Draws) -> tuple[list[Line], Line]:
-    """Streets of one district as polylines and the sites along them."""
     heart_x, heart_y = district.heart
     reach = max(max(abs(x - heart_x), abs(y - heart_y)) for x, y in district.outline) * 3 // 2
     missing = _MISSING_BLOCKS.get(district.kind, 150)
@@ -125,7 +123,7 @@ def _lay_streets(district: places.District, layout: Layout, draws: Draws) -> tup
 
 
 def _place(district: places.District, along: npt.NDArray[np.int64], offset: int, across: bool) -> npt.NDArray[np.int64]:
-    """Points of one street in metres: the district's grid, gently bent, turned by its angle."""
+    """Points of one street in metres, on the district's bent and turned grid."""
     u, v = (along, np.full_like(along, offset)) if across else (np.full_like(along, offset), along)
     if district.bend:
         u, v = u + v * v // district.bend, v - u * u // district.bend

@@ -1,4 +1,4 @@
-"""Who lives in the city: a home, a workplace or campus, habits of their own, and how eagerly they check in."""
+"""The city's people."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,16 +17,15 @@ from recap.data.synthetic.venues import Venue
 _T = TypeVar("_T")
 DAYS: Final = 294
 _TYPES: Final = (("commuter", 255), ("worker", 405), ("student", 130), ("local", 130), ("visitor", 80))
-# How readily a person checks in on an active day, per mille before the kind of venue counts; dealt evenly
+# Check-ins on an active day, per mille before the kind of venue counts; dealt evenly
 _EAGERNESS: Final = (1971, 2077, 2182, 2288, 2429, 2570, 2710, 2886, 3098, 3344, 3626, 3978, 4576, 5632, 7392, 10560)
-_NEAR: Final = Gravity(softening=3, power=4)  # when a home or a workplace is sought
-# How much a person cares to tell of a kind of venue, per mille
+_NEAR: Final = Gravity(softening=3, power=4)  # for homes and workplaces
+# How readily a person checks in at a kind of venue, per mille
 _TELLS: Final = (50, 200, 500, 800, 1200, 1600, 2200)
-_PARENTS: Final = 300  # per mille of working and local people who take a child to school
+_PARENTS: Final = 300  # per mille of working and local people
 _VISITOR_EAGERNESS: Final = 900
 _VISITOR_ACTIVE_DAYS: Final = 900
 _RHYTHM: Final = (10, 20, 40, 80, 150, 300)  # per cent, by weekday
-# Minutes by which a person's weekdays run early or late
 _SHIFTS: Final = (-60, -45, -30, -20, -10, 0, 0, 10, 20, 30, 45, 60, 75, 90, 150, 330)
 # Share of days on which a person checks in, per mille; dealt evenly
 _ACTIVE_DAYS: Final = (70, 74, 81, 87, 94, 101, 109, 122, 140, 168, 220, 338)
@@ -39,12 +38,12 @@ class Person:
     Attributes:
         home .. work_hub: venue indices; `school` is -1 for people who take no child there.
         first_day, last_day: the stay, in days since the record begins; the last one is excluded.
-        habits: how the chance of each errand of the timetable is bent, per cent, by weekday.
-        tastes: weight by category when something new is tried.
+        habits: factor on the chance of each errand of the timetable, per cent, by weekday.
+        tastes: weight by category when a new place is tried.
         tells: how readily visits to a category are checked in, per mille.
         shift: minutes by which weekdays run early or late.
-        curiosity: per cent of the usual urge to explore. circle: per cent of the usual number of places known before.
-        eagerness: how readily anything is checked in, per mille. active_days: share of days with check-ins, per mille.
+        curiosity, circle: per cent of the usual urge to explore, and of the usual number of places known before.
+        eagerness: how readily the person checks in, per mille. active_days: share of days with check-ins, per mille.
     """
 
     kind: str
@@ -68,7 +67,7 @@ class Person:
 
 
 def build_people(venues: list[Venue], seed: int, people: int) -> list[Person]:
-    """Draw the city's people one after the other; homes and workplaces fill up as they go."""
+    """Draw the people one by one; homes and workplaces fill up."""
     town = _Town(venues)
     draws = Draws(seed, 5)
     kinds = _deal([kind for kind, share in _TYPES for _ in range(share)], people, draws)
@@ -81,13 +80,11 @@ def build_people(venues: list[Venue], seed: int, people: int) -> list[Person]:
 
 
 def _deal(values: Sequence[_T], people: int, draws: Draws) -> list[_T]:
-    """One value for each person, every value as often as any other: each seed has the same mix of people."""
+    """One value for each person, each value equally often: every seed has the same mix."""
     return [values[position * len(values) // people] for position in draws.shuffled(people)]
 
 
 class _Town:
-    """Venues by use, with how much room each still has."""
-
     def __init__(self, venues: list[Venue]) -> None:
         self.at = [venue.at for venue in venues]
         self._where = np.array(self.at, dtype=np.int64)
@@ -105,7 +102,7 @@ class _Town:
         self.heart = next(district.heart for district in places.DISTRICTS if district.kind == "campus")
 
     def take(self, choices: npt.NDArray[np.int64], draws: Draws, near: Point | None = None, fills: int = 1) -> int:
-        """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by the factor `fills`."""
+        """A venue in proportion to its room and, with `near`, to gravity; its room shrinks by `fills`."""
         weights = self._room[choices]
         if near is not None:
             weights = weights * _NEAR.of_all(self._where[choices], near)
@@ -116,13 +113,11 @@ class _Town:
         return taken
 
     def hub_near(self, venue: int) -> int:
-        """The station or stop closest to a venue."""
         x, y = self.at[venue]
         return min(self.hubs.tolist(), key=lambda hub: (self.at[hub][0] - x) ** 2 + (self.at[hub][1] - y) ** 2)
 
 
 def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Draws) -> Person:
-    """One person: a home that suits the type, then a workplace, then habits."""
     visiting = kind == "visitor"
     if visiting:
         home = town.take(town.hotels, draws)
@@ -173,7 +168,7 @@ def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Dra
 
 
 def _habit(errand: Errand, draws: Draws) -> tuple[int, ...]:
-    """How a person bends the chance of an errand on each weekday, per cent: work and home little, the rest a lot."""
+    """Factor on an errand's chance, per cent by weekday; constant for work and home."""
     liking = draws.between(30, 170)
     if errand.group in ("anchor", "campus", "home"):
         return (liking,) * 7
@@ -185,7 +180,6 @@ def _in_town(venue: Venue) -> bool:
 
 
 def _some(choices: npt.NDArray[np.int64], fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
-    """The choices that fit, or all of them where a tiny city has none that do."""
     fitting = choices[fit[choices]]
     return fitting if len(fitting) else choices
 

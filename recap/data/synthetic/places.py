@@ -1,7 +1,6 @@
-"""Saltmere by hand, from map.toml: shore, river, districts, parks, roads, rails, stations. Metres from Tram Square.
+"""Saltmere's map, drawn by hand in map.toml. Metres from Tram Square.
 
-The city is invented and lies in the open Atlantic, where no real place is beneath it. Everything here is a constant:
-a seed changes who lives in the city and which venues there are, never its shape.
+The city is invented and lies in the open Atlantic, where no real place is. No seed changes its shape.
 """
 
 import tomllib
@@ -14,7 +13,7 @@ from recap.data.synthetic.shapes import Line, Point
 CITY: Final = "Saltmere"
 LATITUDE_0: Final = 46_000_000  # microdegrees
 LONGITUDE_0: Final = -16_000_000
-FAR: Final = 90_000  # metres; land and sea go on to here, so a camera never meets the edge of the map
+FAR: Final = 90_000  # metres; a camera never reaches the edge of the map
 _MAP: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("map.toml").read_text(encoding="utf-8"))
 
 
@@ -34,9 +33,9 @@ def _lines(name: str) -> dict[str, Line]:
 class District(NamedTuple):
     """A named quarter with its own street grid.
 
-    kind decides what opens there; `grid` is the direction of streets (east, north, length), a Pythagorean triple,
-    `blocks` the spacing of streets and cross streets in metres, `bend` the radius of their curves (0: straight),
-    `heart` where it is busiest.
+    `kind` decides what opens there; `grid` is the direction of streets (east, north, length), a Pythagorean triple;
+    `blocks` the spacing of streets and cross streets in metres; `bend` the radius of their curves (0: straight);
+    `heart` the busiest point.
     """
 
     name: str
@@ -50,7 +49,7 @@ class District(NamedTuple):
 
 
 class Hub(NamedTuple):
-    """A station or stop, placed by hand."""
+    """A station or stop."""
 
     name: str
     category: str

@@ -1,9 +1,7 @@
 """Shared routes: people who pass the same middle go on to the same places.
 
-Whoever seeks something new first asks where others went on to: from here to a middle, and from the middle on. Others
-are the people of the city who lived before (people live one after the other, whatever their dates), and only what they
-checked in is recorded. In real check-ins a user's new places lie within two steps of where they are more often than
-popularity and distance would give; without shared routes the city's did not.
+A person who seeks a new place first follows the check-ins of people simulated before: from here to a middle, and on
+from there. Real check-ins have such routes too.
 """
 
 from collections import defaultdict
@@ -15,17 +13,17 @@ from recap.data.synthetic.draws import Draws
 
 
 class Stop(NamedTuple):
-    """One visit: minutes of local time since the first midnight, and the venue."""
+    """One visit: local minutes since the first midnight, and the venue."""
 
     minute: int
     venue: int
 
 
-_ONE_WALK: Final = 1_440  # minutes between two check-ins beyond which the second does not follow from the first
+_ONE_WALK: Final = 1_440  # minutes; after a longer pause, no transition counts
 
 
 class Routes:
-    """Steps between check-ins, counted by repetition.
+    """Transitions between check-ins, counted by repetition.
 
     Args:
         category: of every venue, an index into `CATEGORIES`.
@@ -37,14 +35,14 @@ class Routes:
         self._onward_to: dict[tuple[int, str], list[int]] = defaultdict(list)
 
     def add(self, recorded: list[Stop]) -> None:
-        """Add the check-ins of one person, in time order; repeats of a place lead nowhere."""
+        """Add one person's check-ins, in time order."""
         for before, after in pairwise(recorded):
             if after.minute - before.minute < _ONE_WALK and after.venue != before.venue:
                 self._onward[before.venue].append(after.venue)
                 self._onward_to[before.venue, self._group[after.venue]].append(after.venue)
 
     def follow(self, here: int, group: str, draws: Draws) -> int | None:
-        """A venue of the group two steps from here, both drawn as often as they were taken; None where none leads."""
+        """A venue of the group two hops from here, drawn by the counts of both hops; None if there is none."""
         middles = self._onward.get(here)
         if not middles:
             return None

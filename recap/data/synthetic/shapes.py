@@ -1,4 +1,4 @@
-"""Plane geometry in whole metres: smoothing, widening, inside tests. Integers only: the same outlines anywhere."""
+"""Plane geometry in whole metres, with integers only: the same outlines on every machine."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -15,7 +15,7 @@ Line = list[Point]
 
 
 def smooth(points: Sequence[Point], rounds: int = 2, *, closed: bool = False) -> Line:
-    """Round off corners (Chaikin's corner cutting); the ends of an open line stay."""
+    """Round off corners by Chaikin's corner cutting; the ends of an open line stay."""
     line = list(points)
     for _ in range(rounds):
         pairs = pairwise([*line, line[0]] if closed else line)
@@ -27,7 +27,7 @@ def smooth(points: Sequence[Point], rounds: int = 2, *, closed: bool = False) ->
 
 
 def roughen(points: Sequence[Point], draws: Draws, rounds: int, reach: int, *, closed: bool = False) -> Line:
-    """Displace the middle of each stretch sideways by up to 1/reach of its length, the way a shore frays."""
+    """Displace the middle of each stretch sideways by up to 1/reach of its length."""
     line = list(points)
     for _ in range(rounds):
         ends = line[1:] + line[:1] if closed else line[1:]
@@ -78,7 +78,7 @@ def inside(points: npt.NDArray[np.int64], polygon: Sequence[Point]) -> npt.NDArr
 
 
 def runs(line: Sequence[Point], kept: Sequence[bool], every: int = 1, shortest: int = 3) -> list[Line]:
-    """The stretches of a line whose points are all kept, thinned to every n-th point and the last one."""
+    """The stretches of a line whose points are all kept, thinned to every n-th and the last point."""
     stretches: list[Line] = []
     start = -1
     for index, keep in enumerate([*kept, False]):

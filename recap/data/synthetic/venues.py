@@ -1,4 +1,4 @@
-"""Venues of the city: hubs placed by hand, parks in the green, beaches on the shore, the rest along streets."""
+"""Venues of the city: hubs, parks, beaches, and the rest along streets."""
 
 import tomllib
 from math import isqrt
@@ -18,7 +18,7 @@ _STEMS, _SURNAMES, _ADJECTIVES, _NOUNS, _STREETS, _WAYS = (
     tuple(_NAMES[kind].split()) for kind in ("stems", "surnames", "adjectives", "nouns", "streets", "ways")
 )
 
-# Appeal of a venue, drawn evenly from one row; rows go from equals to a few favourites. Row: Category.spread.
+# Appeal of a venue, drawn evenly from the row `Category.spread`
 _APPEAL: Final = (
     (8, 9, 10, 11, 12),
     (4, 5, 6, 7, 9, 11, 14, 18, 24, 32),
@@ -40,7 +40,7 @@ class Venue(NamedTuple):
 
 
 def build_venues(seed: int, people: int) -> list[Venue]:
-    """Place the venues for a city of so many people; hubs and the parks on the map come first."""
+    """Place the venues for this many people, hubs and mapped parks first."""
     draws = Draws(seed, 1)
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(places.DISTRICTS, layout.sites, strict=True)]
@@ -78,7 +78,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
 
 
 def _site_weights(district: places.District, sites: Line) -> list[int]:
-    """Running sums of the sites' weights: density falls off from the district's heart."""
+    """Running sums of weights that fall with the distance from the district's heart."""
     total = 0
     sums: list[int] = []
     for x, y in sites:
@@ -89,7 +89,7 @@ def _site_weights(district: places.District, sites: Line) -> list[int]:
 
 
 def _park_sites(layout: Layout) -> dict[str, Line]:
-    """A net of dry points in each park, 90 m apart."""
+    """Dry points in each park, 90 m apart."""
     sites: dict[str, Line] = {}
     for name, outline in layout.parks.items():
         xs, ys = [x for x, _ in outline], [y for _, y in outline]
@@ -102,7 +102,6 @@ def _park_sites(layout: Layout) -> dict[str, Line]:
 
 
 def _beach_sites(layout: Layout) -> Line:
-    """Points just inland of the open coast within reach of the city."""
     near = [(x, y + 90) for x, y in layout.coast if -22_000 < x < 19_000]
     dry = dry_shore(np.array(near, dtype=np.int64), layout)
     return [point for point, ok in zip(near, dry.tolist(), strict=True) if ok]
@@ -122,7 +121,7 @@ def _nearest(at: Point) -> places.District:
 
 
 def _draw_name(category: str, district: str, taken: set[str], draws: Draws) -> str:
-    """A new name for a venue, from the words and patterns of names.toml; it is added to `taken`."""
+    """A new venue name, added to `taken`."""
     patterns = _NAMES["patterns"][category]
     for attempt in range(200):
         name = str(patterns[draws.below(len(patterns))]).format(

@@ -1,8 +1,8 @@
 """A person's days: exploration and preferential return (Song et al., Nature Physics 2010) along a timetable.
 
 At each errand the person either tries a place never visited, with chance rho * S**-gamma (S: places known so far), or
-returns to a known one in proportion to earlier visits. Both depend on distance (gravity) and opening hours.
-What is new is first sought along shared routes.
+returns to a known one in proportion to earlier visits. Both depend on distance (gravity) and opening hours. New places
+are first sought along shared routes.
 """
 
 from math import isqrt
@@ -23,35 +23,35 @@ _EXPLORE: Final = (
     308, 305, 303, 300, 298, 296, 294, 292, 290, 288, 286, 284, 283, 281, 280, 278, 277, 275, 274, 272, 271, 270, 268,
     267, 266, 265, 264, 263, 262, 261, 260, 259, 258, 257, 256, 255, 254, 253, 252, 251, 251,
 )  # fmt: skip
-_EXPLORE_PART: Final = 600  # per mille of the above: most errands of a timetable are settled habits
+_EXPLORE_PART: Final = 600  # per mille of the above
 _NEW: Final = Gravity(softening=3, power=4)
 _KNOWN: Final = Gravity(softening=5, power=3)
-_SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand, against 1 for any earlier visit
+_SAME_ERRAND: Final = 6  # weight of an earlier visit on the same errand; that of any other is 1
 _SAME_WEEKDAY: Final = 16  # and of one on the same errand and weekday
-_LOOKS: Final = 40  # how many shared routes are looked at before something new is sought otherwise,
-_ROUTE_METRES: Final = 12_000  # and how far one leads, along the axes
-_LATEST: Final = 1_590  # minutes after midnight at which the longest day ends
-_SECOND_OFFICE: Final = 200  # per mille of the working days spent at the other workplace, for those who have one
-_LECTURES: Final = (0, 1, 0, 2, 0, 1)  # which of a student's buildings, by weekday and lecture
+_LOOKS: Final = 40  # shared routes tried per errand
+_ROUTE_METRES: Final = 12_000  # longest route, along the axes
+_LATEST: Final = 1_590  # minutes; end of the longest day
+_SECOND_OFFICE: Final = 200  # per mille of working days, for those with two workplaces
+_LECTURES: Final = (0, 1, 0, 2, 0, 1)  # a student's building, by weekday and lecture
 
-# Places known from before the record, per errand of a group, in hundredths; and how often each was visited
+# Places known before the record, per errand of a group, in hundredths; and how often each was visited
 _CIRCLE: Final = {
     "coffee": 200, "lunch": 300, "dinner": 400, "night": 300, "grocery": 200, "service": 200, "sport": 150, "shop": 200,
     "outdoor": 300, "culture": 200, "show": 150, "home": 200, "work": 200,
 }  # fmt: skip
 _FAMILIARITY: Final = (1, 1, 2, 2, 3, 3, 4, 5, 7, 10)
-_ANY: Final = -1  # key of a place's visits on whatever errand; also nowhere yet today
+_ANY: Final = -1  # key of a place's visits on any errand; also: nowhere yet today
 
 
 class City:
-    """Venues arranged for quick choices."""
+    """Venues, arranged for quick choices."""
 
     def __init__(self, venues: list[Venue]) -> None:
         self.at = [venue.at for venue in venues]
         self.category = [venue.category for venue in venues]
         self.airport = self.category.index(CATEGORY_INDEX["Airport"])
         self._members: list[list[int]] = [[] for _ in CATEGORIES]
-        self._position: list[int] = []  # of a venue among its category's members
+        self._position: list[int] = []  # in its category
         for index, venue in enumerate(venues):
             self._position.append(len(self._members[venue.category]))
             self._members[venue.category].append(index)
@@ -59,7 +59,7 @@ class City:
         self._appeal = [np.array([venues[i].appeal for i in m], dtype=np.int64) for m in self._members]
 
     def discover(self, category: int, origin: int, known: list[int], draws: Draws) -> int | None:
-        """A venue of the category that is not known yet, by appeal and gravity; None when all are known."""
+        """A new venue of the category, by appeal and gravity; None when all are known."""
         weights = self._appeal[category] * _NEW.of_all(self._where[category], self.at[origin])
         weights[[self._position[index] for index in known if self.category[index] == category]] = 0
         chosen = pick_weighted(weights, draws)
@@ -96,7 +96,7 @@ class Life:
         self._settle_in()
 
     def _settle_in(self) -> None:
-        """Remember the places known from the years before the record begins: some around home, some around work."""
+        """Remember places known before the record begins."""
         person, draws = self.person, self.draws
         for number, errand in enumerate(self.errands):
             group = self._groups[number]
@@ -113,7 +113,6 @@ class Life:
                     self._remember(venue, number, draws.below(7), _FAMILIARITY[draws.below(len(_FAMILIARITY))])
 
     def live(self) -> list[Stop]:
-        """All visits of the stay, in time order."""
         person, draws = self.person, self.draws
         stops: list[Stop] = []
         for day in range(person.first_day, person.last_day):
@@ -139,13 +138,12 @@ class Life:
         memory = self._memory.get(venue)
         if memory is None:
             memory = self._memory[venue] = {}
-            if venue != self.person.home:  # the own home is no errand
+            if venue != self.person.home:
                 self._known[CATEGORIES[self.city.category[venue]].group].append(venue)
         for key in (_ANY, number, _by_weekday(number, weekday)):
             memory[key] = memory.get(key, 0) + times
 
     def _choose(self, number: int, weekday: int, hour: int, here: int) -> int | None:
-        """Where an errand is done: at the person's own places, at a known place, or at a new one."""
         errand, person, draws = self.errands[number], self.person, self.draws
         if self._own[number] >= 0:
             return self._own[number]
@@ -166,7 +164,7 @@ class Life:
         return self._return(number, weekday, familiar, origin, busy)
 
     def _follow(self, number: int, here: int, busy: tuple[int, ...]) -> int | None:
-        """Explore along a shared route: an open venue that is not known yet, not far from here."""
+        """Explore along a shared route: an open, unknown venue not far from here."""
         at, (x, y) = self.city.at, self.city.at[here]
         for _ in range(_LOOKS):
             venue = self.routes.follow(here, self._groups[number], self.draws)
@@ -188,7 +186,7 @@ class Life:
         )
 
     def _return(self, number: int, weekday: int, familiar: list[int], origin: int, busy: tuple[int, ...]) -> int | None:
-        """Preferential return: in proportion to earlier visits, the same errand and weekday above all."""
+        """Preferential return: in proportion to earlier visits."""
         at, category, memory = self.city.at, self.city.category, self._memory
         (x, y), pull, day = at[origin], _KNOWN.by_distance, _by_weekday(number, weekday)
         weights = []
@@ -207,18 +205,18 @@ def _by_weekday(number: int, weekday: int) -> int:
     return 100 * (weekday + 1) + number
 
 
-_MOOD_CHANGES: Final = 400  # per mille of days on which active may turn passive and back
+_MOOD_CHANGES: Final = 400  # per mille of days on which activity may change
 _PASSIVE: Final = 25  # per mille of the usual chance on passive days
-_MOMENTUM_MINUTES: Final = 180  # for so long after a check-in the next one comes easier,
+_MOMENTUM_MINUTES: Final = 180  # how long a check-in makes the next one likelier,
 _MOMENTUM: Final = 200  # by so many per cent
 _AGAIN: Final = 36  # per mille of check-ins that are repeated before the person moves on
 _CERTAIN: Final = 100_000_000_000  # per mille of eagerness, of the category, of the mood, and per cent of momentum
 
 
 def check_in(person: Person, city: City, stops: list[Stop], draws: Draws) -> list[Stop]:
-    """The visits that are checked in: on active days, by eagerness and by what the person cares to tell.
+    """The visits that are checked in: on active days, by eagerness and category.
 
-    Most of what people do is never recorded, and what is comes in bursts.
+    Most visits are never recorded, and check-ins come in bursts.
     """
     chances = [
         person.eagerness * category.recorded * tell // 1000

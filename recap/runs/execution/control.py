@@ -1,4 +1,4 @@
-"""Submit, stop, resume and remove runs; commands and views use only these."""
+"""Submit, stop, resume and remove runs."""
 
 from recap.errors import RecapError
 from recap.runs.execution.service import ensure_runner
@@ -20,7 +20,7 @@ def submit(store: RunStore, specs: list[RunSpec]) -> list[RunFolder]:
 
 
 def stop(store: RunStore, run: RunFolder) -> RunState:
-    """Take a run off the queue, or tell it to save its state and end.
+    """Take a run off the queue, or let it save its state and end.
 
     Raises:
         ReadOnlyError: the store only shows runs.
@@ -41,7 +41,7 @@ def stop(store: RunStore, run: RunFolder) -> RunState:
 
 
 def resume(store: RunStore, run: RunFolder) -> RunState:
-    """Queue a stopped, failed or lost run again; it continues exactly where its last saved state ends.
+    """Queue a stopped, failed or lost run again; it continues from its last saved state.
 
     Raises:
         ReadOnlyError: the store only shows runs.

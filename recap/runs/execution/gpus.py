@@ -1,4 +1,4 @@
-"""Choose GPUs for a run: by UUID and free memory, several small runs on one."""
+"""Choose GPUs for a run by free memory; small runs share one."""
 
 import platform
 from collections.abc import Callable, Iterable
@@ -16,11 +16,10 @@ from recap.runs.store.state import Lease, RunState
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU as the driver reports it.
+    """A GPU.
 
     Attributes:
-        free_bytes, total_bytes: of its memory.
-        busy: share of the last second it computed, 0..1; None where the driver does not say.
+        busy: share of the last second it computed, 0 to 1; None if unknown.
         used_by: pid -> bytes of the processes on it.
     """
 
@@ -36,7 +35,7 @@ GpuList = Callable[[], list[Gpu]]
 
 
 def read_gpus() -> list[Gpu]:
-    """The machine's GPUs that answer; none without NVIDIA's driver."""
+    """The machine's GPUs; none without NVIDIA's driver."""
     try:
         pynvml.nvmlInit()
     except pynvml.NVMLError:
@@ -44,7 +43,7 @@ def read_gpus() -> list[Gpu]:
     found: list[Gpu] = []
     try:
         for index in range(pynvml.nvmlDeviceGetCount()):
-            with suppress(pynvml.NVMLError):  # one that fell off the bus must not hide the others
+            with suppress(pynvml.NVMLError):  # one broken GPU must not hide the others
                 found.append(_read_gpu(pynvml.nvmlDeviceGetHandleByIndex(index)))
         return found
     except pynvml.NVMLError:
@@ -56,12 +55,12 @@ def read_gpus() -> list[Gpu]:
 def choose_gpus(
     gpus: list[Gpu], leases: Iterable[tuple[int | None, Lease]], count: int, need_bytes: int, margin_bytes: int
 ) -> list[Gpu] | None:
-    """``count`` GPUs with ``need_bytes`` free each, the fullest that fit; None if there are too few.
+    """``count`` GPUs with ``need_bytes`` free each, the fullest first; None if there are too few.
 
-    A lease counts as long as its run lives: what its process has not taken yet is not free for others.
+    Memory leased to a running run is not free, even if unused.
 
     Args:
-        leases: pid (None before the process is known) and lease of every running run.
+        leases: pid (None if not yet known) and lease of every running run.
     """
     pledged = dict.fromkeys((gpu.uuid for gpu in gpus), 0)
     by_uuid = {gpu.uuid: gpu for gpu in gpus}
@@ -98,10 +97,10 @@ def _read_gpu(handle: object) -> Gpu:
 def allocate_device(
     spec: RunSpec, busy: list[RunState], gpus: list[Gpu], settings: RunSettings, store: RunStore
 ) -> Lease | None:
-    """A device for the run, or None while it has to wait.
+    """A device for the run; None while it has to wait.
 
     Args:
-        busy: states of the runs that have a device.
+        busy: states of runs with a device.
 
     Raises:
         RecapError: the run needs GPUs this machine does not have.

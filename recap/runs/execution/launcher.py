@@ -23,7 +23,7 @@ _RESULT: Final = ".group_result"
 
 
 def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, signals: list[int]) -> bool:
-    """Start ``spec.processes`` ranks and wait; returns False when they were stopped before the end.
+    """Start ``spec.processes`` ranks and wait; False if they were stopped.
 
     Raises:
         RecapError: a rank failed; the log says why.
@@ -51,7 +51,7 @@ def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, si
 
 
 def launch(arguments: list[str]) -> int:
-    """Be torch's launcher, but end when the process that wanted it ends."""
+    """Run torch's launcher; end with the parent process."""
     _die_with_parent()
     from torch.distributed.run import main as torch_launcher
 
@@ -60,7 +60,7 @@ def launch(arguments: list[str]) -> int:
 
 
 def train_as_rank(folder: str, attempt: str) -> int:
-    """Be one of the processes."""
+    """Train as one of several processes."""
     _die_with_parent()
     from recap.device import choose_device
     from recap.runs.execution.training import train_run
@@ -82,7 +82,7 @@ def train_as_rank(folder: str, attempt: str) -> int:
 
 
 def _die_with_parent() -> None:
-    """Ask Linux to end this process with its parent: a launcher that was killed leaves no ranks behind."""
+    """Ask Linux to end this process with its parent."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 

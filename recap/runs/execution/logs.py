@@ -1,4 +1,4 @@
-"""A run's log as text: all of it, its end, or as it grows."""
+"""A run's log as text."""
 
 import codecs
 import time
@@ -18,9 +18,8 @@ _RUNNER_SECONDS: Final = 3.0
 
 
 def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
-    """The log's text, or its last ``lines`` (of the last mebibyte), and the byte it ends at; empty before the start.
-
-    A letter of which only the first bytes are written yet comes after that byte.
+    """The log's text, or its last ``lines`` (at most a mebibyte), and the byte it ends at; empty before the start. An
+    incomplete last character is left out.
     """
     if not run.log.is_file():
         return "", 0
@@ -34,16 +33,12 @@ def read_log(run: RunFolder, lines: int | None = None) -> tuple[str, int]:
 
 
 def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterator[str]:
-    """Yield text after byte ``offset``, until the run is over.
-
-    Args:
-        wait: called between two looks.
-    """
+    """Yield text after byte ``offset``, until the run is over."""
     store = RunStore(run.path.parent)
     looked = time.monotonic()
     decoder = _decoder()
     while True:
-        # The state first: what was written before the end is then read after it.
+        # Read the state first: the log then has all text written before the end.
         over = run.read_state().state not in ACTIVE
         piece = b""
         if run.log.is_file():
@@ -57,7 +52,7 @@ def follow_log(run: RunFolder, offset: int, wait: Callable[[], None]) -> Iterato
         if over:
             return
         if time.monotonic() - looked > _RUNNER_SECONDS:
-            with suppress(OSError, RecapError):  # a full disk must not end the reading
+            with suppress(OSError, RecapError):  # a full disk must not stop the reading
                 ensure_runner(store)
             looked = time.monotonic()
         wait()

@@ -1,4 +1,4 @@
-"""Progress of a training run, cheap enough to write all the time."""
+"""Progress of a training run."""
 
 import time
 from pathlib import Path
@@ -20,11 +20,7 @@ STOP_RANKS: Final = ".stop"
 
 
 class ProgressWriter:
-    """Writes `progress.json` at most once a second: the heartbeat, the step, the loss.
-
-    Args:
-        attempt: number of the start this process belongs to.
-    """
+    """Writes `progress.json`: time, step and loss."""
 
     def __init__(self, run: RunFolder, attempt: int, process: ProcessIdentity) -> None:
         self._path: Path = run.path / PROGRESS
@@ -32,7 +28,7 @@ class ProgressWriter:
         self._written = float("-inf")
 
     def watch(self, report: "StepReport") -> None:
-        """Called after every step; writes at most once a second."""
+        """Call after every step; writes at most once a second."""
         moment = time.monotonic()
         if moment - self._written < EVERY_SECONDS:
             return
@@ -40,12 +36,11 @@ class ProgressWriter:
         self.write(**vars(report))
 
     def write(self, **values: Any) -> None:
-        """Write now."""
         replace_json(self._path, {**self._fixed, "time": now(), **values}, durable=False)
 
 
 class StopQuestion:
-    """Whether the run's state or a signal stops the training; reads the file twice a second.
+    """Whether the run's state or a signal stops the training; reads the state file twice a second.
 
     Args:
         signals: filled by signal handlers.

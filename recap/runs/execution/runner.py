@@ -1,6 +1,6 @@
 """The local runner: ``python -m recap.runs.execution.runner FOLDER``.
 
-One works at a time; it ends when nothing is left to do.
+Only one works at a time. It ends when nothing is left to do.
 """
 
 import signal
@@ -29,9 +29,9 @@ _HEARTBEAT_SECONDS: Final = 2.0
 
 
 class Runner:
-    """Takes runs off the queue, starts them, watches them, and records how they end.
+    """Starts queued runs, watches them, and records how they end.
 
-    Everything it knows is in the run folders, so that a new runner can take over at any moment.
+    All it knows is in the run folders: a new runner can take over at any moment.
     """
 
     def __init__(self, store: RunStore, list_gpus: GpuList = read_gpus) -> None:
@@ -43,14 +43,14 @@ class Runner:
         self._ended = False
 
     def serve(self) -> None:
-        """Work until there is nothing to do for a while; a second runner returns at once."""
+        """Work until there has been nothing to do for a while; a second runner returns at once."""
         while self._hold_lock():
-            # Whoever queued a run while the lock was being released saw a runner and started none: look again.
+            # A run may have been queued while the lock was released: look again.
             if self._ended or not self._active():
                 return
 
     def tick(self) -> bool:
-        """Look after every active run once; returns whether there is any."""
+        """Check every active run once; returns whether there is any."""
         active = self._active()
         self.supervisor.drop_missing({run.id for run, _ in active})
         for run, state in active:
@@ -67,7 +67,7 @@ class Runner:
     def _hold_lock(self) -> bool:
         lock = FileLock(self.store.folder / RUNNER_LOCK)
         try:
-            # A command that asks whether a runner works holds the lock for a moment.
+            # A command that checks for a runner holds the lock for a moment.
             lock.acquire(timeout=_LOCK_SECONDS)
         except Timeout:
             return False
@@ -104,7 +104,7 @@ class Runner:
                     continue
                 lease = allocate_device(spec, [entry for _, entry in busy], gpus, self.settings, self.store)
                 if lease is None:
-                    # First come, first served: a small run must not keep a large one waiting for ever.
+                    # First come, first served: small runs must not delay a large one for ever.
                     break
                 started = self.supervisor.start(run, state, lease)
                 if started is not None:
@@ -113,7 +113,7 @@ class Runner:
                 _fail(run, error)
 
     def _active(self) -> list[tuple[RunFolder, RunState]]:
-        """Active runs; a state file is read again only when it was replaced."""
+        """Active runs; unchanged state files are not read again."""
         seen: dict[str, tuple[tuple[int, int, int], RunState]] = {}
         for run in self.store.runs():
             try:
@@ -140,12 +140,12 @@ class Runner:
             print(f"{now()} heartbeat: {error}", flush=True)
 
     def end(self, number: int, _: FrameType | None) -> None:
-        """Leave at the next look; trainings continue, and the next runner takes over."""
+        """End at the next check; trainings continue, and the next runner takes over."""
         self._ended = True
 
 
 def _fail(run: RunFolder, error: Exception) -> None:
-    """Enter why a run could not be started; where the disk refuses that too it waits on."""
+    """Record why a run could not be started; it keeps waiting if the disk refuses."""
     try:
         run.end("failed", str(error))
     except (RecapError, OSError) as refusal:

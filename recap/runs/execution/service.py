@@ -1,4 +1,4 @@
-"""Start a runner for a runs folder when a run waits and no runner works."""
+"""Start a runner when a run waits and none works."""
 
 import os
 import subprocess
@@ -21,10 +21,7 @@ RUNNER_LOG: Final = ".runner.log"
 
 
 def ensure_runner(store: RunStore) -> bool:
-    """Start a runner if runs wait for one and none works; returns whether one was started.
-
-    Called by every command and by the app: it is what brings a runner back that was killed.
-    """
+    """Start a runner if runs wait and none works; returns whether it did."""
     if store.read_only or not _active(store):
         return False
     lock = FileLock(store.folder / RUNNER_LOCK)
@@ -33,7 +30,7 @@ def ensure_runner(store: RunStore) -> bool:
     except Timeout:
         return False
     try:
-        # Holding the lock this process is the runner: what happened to runs meanwhile is entered before anyone looks.
+        # With the lock this process is the runner: record what happened to runs meanwhile.
         supervisor = Supervisor(store.settings())
         for run, state in _active(store):
             if state.slurm is None and state.state != "queued":
@@ -47,7 +44,7 @@ def ensure_runner(store: RunStore) -> bool:
 
 
 def start_runner(folder: Path) -> int:
-    """Start a runner in a new session, without any pipe to this process; returns its pid."""
+    """Start a detached runner; returns its pid."""
     with (folder / RUNNER_LOG).open("ab") as log:
         process = subprocess.Popen(  # noqa: S603 # an argument list of our own words
             [sys.executable, "-P", "-m", "recap.runs.execution.runner", str(folder)],

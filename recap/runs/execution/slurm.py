@@ -1,4 +1,4 @@
-"""Runs on a Slurm cluster: the same folder, the same worker command, Slurm's own four programs."""
+"""Runs on a Slurm cluster."""
 
 import os
 import shutil
@@ -48,10 +48,10 @@ class SlurmQueue:
         """Submit a queued run with sbatch and record the job's id and submit time.
 
         Raises:
-            RecapError: Slurm is not there or refuses; its words are in the message.
+            RecapError: Slurm is not there or refuses.
         """
         attempt = state.attempt + 1
-        # The number of the start first: the job may begin before sbatch has returned.
+        # Record the start first: the job may begin before sbatch returns.
         if run.change({"queued"}, "queued", expected=state, attempt=attempt) is None:
             return
         (run.path / JOB_SCRIPT).write_text(_SCRIPT, encoding="ascii")
@@ -66,7 +66,7 @@ class SlurmQueue:
             _call(["scancel", job_id])
 
     def sbatch_command(self, run: RunFolder, spec: RunSpec, attempt: int) -> list[str]:
-        """The argument list of sbatch; nothing in it comes from notes or names."""
+        """The arguments of sbatch, with nothing from notes or names."""
         settings = self.settings
         command = ["sbatch", "--parsable", f"--job-name=recap-{run.id}", "--requeue", "--open-mode=append"]
         command += [f"--output={run.log}", f"--chdir={run.path.parent}", "--nodes=1", "--ntasks=1"]
@@ -79,7 +79,7 @@ class SlurmQueue:
         return [*command, *settings.extra, str(run.path / JOB_SCRIPT), *worker_command(run, attempt)]
 
     def follow(self, run: RunFolder, state: RunState) -> None:
-        """Record Slurm's state of a run's job, and pass a stop on to it."""
+        """Record the state of a run's job, and pass on a stop."""
         moment = time.monotonic()
         if state.state != "stopping" and moment - self._asked.get(run.id, float("-inf")) < self.settings.poll_seconds:
             return
@@ -98,8 +98,8 @@ class SlurmQueue:
 
     def _follow_live(self, run: RunFolder, state: RunState, job: JobView) -> None:
         if state.state == "stopping":
-            # A waiting job has nothing to save. A running one hears of the stop from its state file; scancel --signal
-            # reaches it sooner, and without effect a second time.
+            # A waiting job has nothing to save. A running one reads the stop from its state file; the signal only makes
+            # it faster.
             waiting = job.state in _WAITING
             _call(["scancel", job.job_id] if waiting else ["scancel", "--batch", "--signal=TERM", job.job_id])
             if waiting:
@@ -125,11 +125,11 @@ class SlurmQueue:
 
 
 def find_job(job: SlurmJob) -> JobView | None:
-    """The job as Slurm knows it now; None when it is gone, or its number belongs to a later job."""
+    """The job as Slurm describes it; None if it is gone or its number belongs to a later job."""
     view = read_job(job.job_id)
     if view is None or not job.submitted:
         return view
-    # A requeued job gets a new submit time; without a restart another time means another job.
+    # A requeued job has a new submit time; without a restart it is another job.
     return view if view.submitted == job.submitted or view.restarts > 0 else None
 
 
@@ -159,10 +159,10 @@ def read_job(job_id: str) -> JobView | None:
 
 
 def requeue(run: RunFolder, attempt: int) -> bool:
-    """In a job that Slurm ends (preempted, or its time is nearly over): wait in the queue again.
+    """Queue the job again when Slurm ends it (preemption, time limit).
 
     Returns:
-        False where the process is no Slurm job, or the run is to be stopped; then nothing was done.
+        False, with nothing done, outside a Slurm job or if the run is to be stopped.
     """
     job_id = os.environ.get("SLURM_JOB_ID", "")
     state = run.read_state()
@@ -173,7 +173,7 @@ def requeue(run: RunFolder, attempt: int) -> bool:
     try:
         job = read_job(job_id)
         if job is not None and job.state == "RUNNING":
-            # Nobody has requeued or cancelled it yet: the time limit is near.
+            # Not yet requeued or cancelled: the time limit is near.
             _call(["scontrol", "requeue", job_id])
     except RecapError as error:
         print(f"the job could not be requeued from here ({error}); its followers will see its end", flush=True)

@@ -15,7 +15,7 @@ from recap.storage.user_folder import HOME_VARIABLE
 
 
 class Supervisor:
-    """Watches the processes of running runs, its own children and those of an earlier runner."""
+    """Watches the processes of runs, also those of an earlier runner."""
 
     def __init__(self, settings: RunSettings) -> None:
         self.settings = settings
@@ -24,7 +24,7 @@ class Supervisor:
         self._stopping_since: dict[str, float] = {}
 
     def start(self, run: RunFolder, state: RunState, lease: Lease) -> RunState | None:
-        """Start a queued run; None when it was taken off the queue meanwhile."""
+        """Start a queued run; None if it left the queue meanwhile."""
         attempt = state.attempt + 1
         started = run.change(
             {"queued"},
@@ -57,12 +57,12 @@ class Supervisor:
         identity = ProcessIdentity.of(child.pid)
         if identity is not None:
             self._known[run.id] = identity
-            # The process enters itself too; whoever comes first, it is the same entry.
+            # The process also enters itself; the entry is the same.
             run.claim(attempt, identity)
         return run.read_state()
 
     def reconcile(self, run: RunFolder, state: RunState) -> None:
-        """Record the end of a run whose process is gone; escalate a stop that takes too long."""
+        """Record the end of a run whose process is gone; escalate a slow stop."""
         process = state.process
         if process is not None and not process.is_here:
             return
@@ -74,7 +74,7 @@ class Supervisor:
         child = self._children.get(run.id)
         code = child.poll() if child is not None else None
         if child is not None and code is None:
-            # Not entered yet, or a zombie whose threads are still going: its exit code comes with a later look.
+            # Not entered yet, or a zombie with live threads: check again later.
             return
         self._stopping_since.pop(run.id, None)
         self._enter_end(run, code)
@@ -96,7 +96,7 @@ class Supervisor:
             self._stopping_since.pop(run_id, None)
 
     def _enter_end(self, run: RunFolder, code: int | None) -> None:
-        # Its own last words come first: read again what it may have written a moment ago.
+        # Read again: it may just have written its end.
         state = run.read_state()
         if state.state not in ("running", "stopping"):
             return
@@ -105,19 +105,19 @@ class Supervisor:
         elif state.state == "stopping":
             run.end("stopped", describe_exit(code, run) if code else None, expected=state)
         elif code in (-signal.SIGTERM, -signal.SIGINT):
-            # Asked to end before it could listen: once it trains, it saves and enters its end itself.
+            # It was stopped before it trained; a training saves and enters its own end.
             run.end("stopped", describe_exit(code, run), expected=state)
         elif code is not None:
             run.end("failed", describe_exit(code, run), expected=state)
         elif state.process is None:
-            # The runner died while starting it. Should its process come up after all, it finds itself not wanted.
+            # The runner died while starting it. A process that still comes up finds that it is no longer wanted.
             run.change({"running"}, "queued", expected=state, device=None)
         else:
             reason = f"its process is gone and nobody saw why; continue with `recap runs resume {run.id}`"
             run.end("lost", reason, expected=state)
 
     def _escalate_stop(self, run_id: str, process: ProcessIdentity) -> None:
-        """First the run's own stop, then the process group, then kill."""
+        """Wait for the run's own stop, then signal its process group, then kill."""
         moment = time.monotonic()
         waited = moment - self._stopping_since.setdefault(run_id, moment)
         if waited > self.settings.stop_seconds + self.settings.kill_seconds:
@@ -127,21 +127,21 @@ class Supervisor:
 
 
 def lower_priority(nice: int) -> list[str]:
-    """The prefix of a command that gives it a lower priority than other programs.
+    """Command prefix that lowers the priority; empty without the program `nice`.
 
-    The program `nice` replaces itself by the command (same process), before any of its threads exist; empty without it.
+    `nice` replaces itself by the command, so the process stays the same.
     """
     program = shutil.which("nice")
     return [program, "-n", str(nice)] if program and nice else []
 
 
 def worker_command(run: RunFolder, attempt: int) -> list[str]:
-    """The command that trains a run, the same here and on a cluster."""
+    """The command that trains a run."""
     return [sys.executable, "-P", "-m", "recap.runs.execution.worker", str(run.path), str(attempt)]
 
 
 def worker_environment(run: RunFolder, lease: Lease, threads: int | None) -> dict[str, str]:
-    """The training's environment: its GPUs by UUID, its number of threads, unbuffered log."""
+    """The training's environment variables."""
     environment = os.environ | {
         "CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids),
         "PYTHONUNBUFFERED": "1",
@@ -153,7 +153,7 @@ def worker_environment(run: RunFolder, lease: Lease, threads: int | None) -> dic
 
 
 def describe_exit(code: int, run: RunFolder) -> str:
-    """Why a process ended, in words, with what to do."""
+    """Why a process ended and what to do, in words."""
     remedy = f"continue with `recap runs resume {run.id}`"
     if code >= 0:
         return f"its process ended with code {code}; see `recap runs logs {run.id}`, then {remedy}"

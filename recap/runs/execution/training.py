@@ -1,4 +1,4 @@
-"""A run as a training: the dataset it names, the one `train`, and what it leaves next to the checkpoint."""
+"""Train a run."""
 
 import resource
 import sys
@@ -31,12 +31,8 @@ from recap.training.run import train
 
 
 def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -> None:
-    """Rank the run's validation cases by both counters and keep their metrics by group, once for a run.
-
-    They are the lines that the run's curves are read against.
-
-    Args:
-        most: how many of them are drawn (`draw_cases`); None takes all.
+    """Write once the metrics of both counting baselines on the run's validation cases, the reference lines of its
+    curves.
 
     Raises:
         OSError: the disk refused.
@@ -62,7 +58,7 @@ def train_run(
     group: Group | None = None,
     device: torch.device | None = None,
 ) -> bool:
-    """Train, or continue, a run; returns False when it was stopped before its end.
+    """Train or continue a run; False if it was stopped before its end.
 
     Raises:
         RecapError: the dataset is not the one the run was queued for, or the training failed.
@@ -72,7 +68,7 @@ def train_run(
     device = device or choose_device(spec.device)
     dataset = load_dataset(spec)
     if run.has_checkpoint:
-        # The process of an earlier start died between writing the checkpoint and saying so.
+        # An earlier process died after it wrote the checkpoint.
         _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
         return True
     if group.is_writer:
@@ -110,11 +106,7 @@ def train_run(
 
 
 def load_dataset(spec: RunSpec) -> Dataset:
-    """The dataset a run was queued for.
-
-    Raises:
-        DatasetError: missing, or changed since.
-    """
+    """The run's dataset; raises DatasetError if it is missing or has changed."""
     dataset = Dataset.load(Path(spec.dataset))
     if dataset.hash != spec.dataset_hash:
         raise DatasetError(
@@ -125,7 +117,7 @@ def load_dataset(spec: RunSpec) -> Dataset:
 
 
 def _use_threads(run: RunFolder, spec: RunSpec) -> None:
-    # Sums depend on how many threads share them: a resumed run needs as many as it started with.
+    # Sums depend on the number of threads: a resumed run keeps it.
     threads = spec.threads or run.read_state().threads
     if threads is not None:
         torch.set_num_threads(threads)
@@ -134,9 +126,9 @@ def _use_threads(run: RunFolder, spec: RunSpec) -> None:
 def _finish(
     run: RunFolder, spec: RunSpec, checkpoint: Checkpoint, device: torch.device, test: Evaluation | None
 ) -> None:
-    if test is not None and test.drawn_from is None:  # a draw would pass for all cases there
+    if test is not None and test.drawn_from is None:  # a sample must not pass for all cases
         of = (spec.dataset_hash, checkpoint.hash, "test", test.protocol)
-        # Where `recap evaluate` and the app look first: a finished run opens at once.
+        # `recap evaluate` and the app look here: a finished run opens at once.
         write_records(
             test.records, records_file(*of), records_metadata(*of, model=test.model, options=checkpoint.options)
         )

@@ -1,6 +1,6 @@
 """The process that trains one run: ``python -m recap.runs.execution.worker FOLDER ATTEMPT``.
 
-A fresh interpreter, so that neither the web server nor the runner can take a training with it, and CUDA starts clean.
+A separate process survives the web server and the runner, and CUDA starts clean.
 """
 
 import signal
@@ -17,7 +17,7 @@ from recap.runs.store.spec import RunSpec
 
 
 def main(arguments: list[str]) -> int:
-    """Train a run to its end and enter how it ended; 0 unless it failed."""
+    """Train a run and record how it ended; 0 unless it failed."""
     run, attempt = RunFolder(Path(arguments[0])), int(arguments[1])
     received = catch_signals()
     process = ProcessIdentity.current()
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 
 
 def catch_signals() -> list[int]:
-    """Collect SIGTERM and SIGINT, so that the trainer can finish its step and save."""
+    """Collect SIGTERM and SIGINT: the trainer finishes its step and saves."""
     received: list[int] = []
 
     def remember(number: int, _: FrameType | None) -> None:

@@ -1,4 +1,4 @@
-"""Description of a run for commands and views; a damaged folder is described, never hidden."""
+"""Descriptions of runs, also of damaged folders."""
 
 from recap.errors import RecapError
 from recap.runs.store.run_folder import RunFolder
@@ -9,7 +9,7 @@ from recap.training.metrics_file import EpochLine
 
 
 def describe_run(run: RunFolder) -> RunDescription:
-    """Everything about a run under the contract's keys.
+    """Everything about a run.
 
     Raises:
         RecapError: the run's folder is gone.
@@ -26,9 +26,9 @@ def describe_run(run: RunFolder) -> RunDescription:
 
 
 def describe_briefly(run: RunFolder) -> RunRow:
-    """A row of the list: the contract's keys without the long ones, and the best validation metrics so far.
+    """A row of the list of runs, with the best validation metrics so far.
 
-    ``seconds`` is the time its finished epochs took, validation included, without the pauses between two starts.
+    ``seconds`` is the time of its finished epochs, with validation and without pauses.
 
     Raises:
         RecapError: the run's folder is gone.
@@ -52,7 +52,7 @@ def _look_at(run: RunFolder) -> tuple[RunKeys, RunSpec | None, list[EpochLine], 
     try:
         spec = run.read_spec()
         epochs = spec.train_config().epochs
-    except RecapError as problem:  # a preset that this version does not know is no damage
+    except RecapError as problem:  # an unknown preset is no damage
         error = error or (None if spec else str(problem))
     metrics = run.read_metrics()
     process = state.process if state.state in ("running", "stopping") else None
@@ -74,7 +74,7 @@ def _look_at(run: RunFolder) -> tuple[RunKeys, RunSpec | None, list[EpochLine], 
 
 
 def best_epoch(metrics: list[EpochLine]) -> EpochLine | None:
-    """The finished epoch with the highest MRR over the cases that choose, None before the first validation."""
+    """The finished epoch with the highest MRR over the selecting cases; None before the first validation."""
     validated = [(mrr, line) for line in metrics if (mrr := _validation_mrr(line)) is not None]
     return max(validated, key=lambda entry: entry[0])[1] if validated else None
 
@@ -91,6 +91,6 @@ def _state(run: RunFolder) -> tuple[RunState, str | None]:
     except RecapError as error:
         if not run.path.is_dir():
             raise
-        # A newer version wrote it: nobody of this version can say more, nor look after it.
+        # A newer version wrote it.
         return RunState(state="lost", created=""), str(error)
     return state, state.error

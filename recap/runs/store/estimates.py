@@ -1,4 +1,4 @@
-"""How long and how large a run will be, from what earlier runs on the same kind of device took."""
+"""Estimated time and memory of a run, from earlier runs on the same kind of device."""
 
 from dataclasses import dataclass
 from statistics import median
@@ -15,13 +15,12 @@ _LEAST_SPREAD = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated time and memory of a run.
+    """Estimated time and memory of a run; ``basis`` explains them.
 
     Attributes:
-        seconds: of training with validation; None where no run was measured yet.
+        seconds: of training with validation; None if no run was measured yet.
         spread_seconds: plus or minus.
-        bytes: of memory (of the GPU, or of the process on a CPU); None where unknown.
-        basis: a sentence that says what the numbers rest on.
+        bytes: of memory (of the GPU, or of the process on a CPU); None if unknown.
     """
 
     seconds: float | None
@@ -41,7 +40,7 @@ class _Measured:
 def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     """Time and memory of a run on ``cpu`` or ``cuda``.
 
-    Runs of the same configuration on the same dataset count as they are; others are scaled by the work of a step.
+    Runs with another configuration or dataset are scaled by the work of a step.
 
     Raises:
         ConfigError: the spec's configuration is refused.
@@ -69,7 +68,7 @@ def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
 
 
 def seconds_left(run: RunFolder) -> float | None:
-    """Time until a running run's last epoch, from its own epochs so far; None before the first is finished."""
+    """Time until a run's last epoch, from its epochs so far; None before the first."""
     lines = run.read_metrics()
     if not lines:
         return None
@@ -79,15 +78,14 @@ def seconds_left(run: RunFolder) -> float | None:
 
 
 def gpu_bytes(store: RunStore, spec: RunSpec) -> int | None:
-    """GPU memory to set aside for a run; None where no comparable run was measured."""
+    """GPU memory to set aside for a run; None if no comparable run was measured."""
     measured = estimate(store, spec, "cuda").bytes
     return None if measured is None else round(measured * 1.2)
 
 
 def work_per_epoch(config: AnyTraining, cases: int, pois: int) -> float:
-    """Multiplications of an epoch, roughly: the encoder over its tokens and the scores of all POIs.
-
-    Of a published model, which is compared with runs of itself only, what grows with the data.
+    """Rough multiplications of an epoch: encoder and scores of all POIs. For a published model only what grows with the
+    data.
     """
     if not isinstance(config, TrainConfig):
         return float(cases * pois)
@@ -121,7 +119,6 @@ def _measurements(store: RunStore, spec: RunSpec, config: AnyTraining, device_ki
 
 
 def _shape(config: AnyTraining) -> object:
-    """Parts of a configuration that determine how long an epoch takes."""
     if not isinstance(config, TrainConfig):
         return config.model_dump(exclude={"epochs", "seed", "learning_rate", "weight_decay", "decay_epochs"})
     model = config.model.model_dump(exclude={"prior", "dropout", "embedding_dropout", "output_dropout"})

@@ -1,4 +1,4 @@
-"""Who a process is: pids are used again, so a pid alone is never trusted, least of all to kill."""
+"""Identity of a process: pids are reused, so a pid alone is never trusted."""
 
 import os
 import signal
@@ -16,9 +16,7 @@ class ProcessIdentity(Config):
     """One process of one boot of one machine.
 
     Attributes:
-        start_time: on Linux clock ticks since boot, which no change of the clock moves; elsewhere seconds since 1970.
-        boot_id: of the boot the pid belongs to.
-        host: the machine's name.
+        start_time: on Linux clock ticks since boot; elsewhere seconds since 1970.
     """
 
     pid: int
@@ -28,7 +26,6 @@ class ProcessIdentity(Config):
 
     @classmethod
     def of(cls, pid: int) -> "ProcessIdentity | None":
-        """The identity of a live process, None when there is none with this pid."""
         start_time = _start_time(pid)
         if start_time is None:
             return None
@@ -36,29 +33,28 @@ class ProcessIdentity(Config):
 
     @classmethod
     def current(cls) -> "ProcessIdentity":
-        """This process."""
         identity = cls.of(os.getpid())
         assert identity is not None
         return identity
 
     @property
     def is_here(self) -> bool:
-        """Whether this machine can say anything about the process."""
+        """Whether the process belongs to this machine."""
         return self.host == socket.gethostname()
 
     def is_alive(self) -> bool:
-        """Whether this very process still runs; a zombie does not."""
+        """Whether this very process still runs; False for a zombie."""
         return self.boot_id == boot_id() and self.start_time == _start_time(self.pid)
 
     def send_to_group(self, number: signal.Signals) -> bool:
-        """Signal the process, its group and its descendants; False when the process is gone.
+        """Signal the process, its group and its descendants; False if it is gone.
 
-        The group is signalled only when the process leads it: a stranger's group is never touched.
+        The group is signalled only if the process leads it.
         """
         if not self.is_alive():
             return False
         with suppress(psutil.NoSuchProcess, ProcessLookupError):
-            # Launchers put their children into sessions of their own, out of the group's reach.
+            # Launchers put children into their own sessions, outside the group.
             children = psutil.Process(self.pid).children(recursive=True)
             if os.getpgid(self.pid) == self.pid:
                 os.killpg(self.pid, number)
@@ -80,11 +76,11 @@ def boot_id() -> str:
 
 
 def _start_time(pid: int) -> float | None:
-    """When a live process started, None when it is gone or only waits to be reaped."""
+    """When a process started; None if it is gone or a zombie."""
     if pid <= 0:
         return None
     if sys.platform == "linux":
-        # psutil adds the boot time, which moves with the clock; the kernel's own count does not.
+        # psutil adds the boot time, which moves with the clock.
         try:
             fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
         except OSError:

@@ -1,4 +1,4 @@
-"""One run's folder: the only truth about it, readable without this code."""
+"""One run's folder."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,11 +31,7 @@ _LOCK_SECONDS: Final = 30.0
 
 @dataclass(frozen=True)
 class RunFolder:
-    """A run on disk.
-
-    Attributes:
-        path: ``<runs>/<number>``.
-    """
+    """A run on disk, in ``<runs>/<number>``."""
 
     path: Path
 
@@ -45,12 +41,11 @@ class RunFolder:
 
     @property
     def checkpoint(self) -> Path:
-        """Folder of the run's training and checkpoint."""
         return self.path / CHECKPOINTS / f"run-{self.id}"
 
     @property
     def has_checkpoint(self) -> bool:
-        """Whether the training came to its end and the checkpoint is whole."""
+        """Whether the training has finished and the checkpoint is complete."""
         return (self.checkpoint / SUMS).is_file()
 
     @property
@@ -76,7 +71,7 @@ class RunFolder:
         return self._read_or_rebuild()[0]
 
     def repair_state(self) -> RunState:
-        """The state, as `read_state`; a rebuilt state is written again if the disk allows."""
+        """`read_state`; a rebuilt state is written again if the disk allows."""
         state, rebuilt = self._read_or_rebuild()
         if not rebuilt:
             return state
@@ -85,7 +80,7 @@ class RunFolder:
                 state, rebuilt = self._read_or_rebuild()
                 return self._write_state(state, {}) if rebuilt else state
         except RecapError:
-            return self.read_state()  # a run that cannot be written is still there
+            return self.read_state()  # still readable
 
     def change(
         self,
@@ -96,13 +91,13 @@ class RunFolder:
         of_attempt: int | None = None,
         **values: Any,
     ) -> RunState | None:
-        """Move to another state if the run is in one of ``only_from``; None, and nothing done, if it is not.
+        """Move to another state if the run is in one of ``only_from``; else do nothing and return None.
 
-        Everyone who changes a run comes through here, one at a time.
+        All changes of a run come through here, one at a time.
 
         Args:
-            expected: what the caller decided upon; nothing is done if the state is another by now.
-            of_attempt: the start that the caller means; nothing is done if the run was started again.
+            expected: the state the caller saw; nothing is done if it has changed.
+            of_attempt: the start the caller means; nothing is done if the run was started again.
 
         Raises:
             RecapError: the run's folder is gone, or the disk refused.
@@ -116,14 +111,14 @@ class RunFolder:
             return self._write_state(state, {"state": to, **values})
 
     def claim(self, attempt: int, process: ProcessIdentity) -> bool:
-        """Enter a process as the one that trains; False when the run was stopped or started again meanwhile.
+        """Enter the process that trains; False if the run was stopped or started again meanwhile.
 
         Raises:
             RecapError: the run's folder is gone, or the disk refused.
         """
         with self._locked():
             state = self.read_state()
-            # A cluster may start a job before anyone has noted that it is no longer waiting.
+            # A cluster may start a job before its run leaves the queue.
             by_cluster = state.state == "queued" and self.read_spec().backend == "slurm"
             if not (state.state in ("running", "stopping") or by_cluster) or state.attempt != attempt:
                 return False
@@ -136,7 +131,7 @@ class RunFolder:
             return True
 
     def note(self, of_attempt: int, **values: Any) -> bool:
-        """Enter facts without moving the run; False when it was started again or is over meanwhile.
+        """Record values without changing the state; False if the run was started again or is over.
 
         Raises:
             RecapError: the run's folder is gone, or the disk refused.
@@ -149,12 +144,12 @@ class RunFolder:
             return True
 
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
-        """Enter how a run ended; None when it is over already, or ``conditions`` of `change` do not hold."""
+        """Record how a run ended; None if it is over or ``conditions`` of `change` do not hold."""
         active: set[StateName] = {"running", "stopping", "queued"}
         return self.change(active, to, error=error, ended=now(), process=None, **conditions)
 
     def read_progress(self) -> RunProgress:
-        """The worker's last words about its step; empty before the first."""
+        """The worker's last progress; empty before the first."""
         return cast(RunProgress, self._read_if_there(PROGRESS))
 
     def read_metrics(self) -> list[EpochLine]:
@@ -162,7 +157,7 @@ class RunFolder:
         return read_metrics(self.path / METRICS)
 
     def read_summary(self) -> RunSummary:
-        """Summary of the finished run; empty before."""
+        """The finished run's summary; empty before."""
         return cast(RunSummary, self._read_if_there(SUMMARY))
 
     def read_reference(self) -> RunReference:
@@ -203,8 +198,8 @@ class RunFolder:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        """Nobody else changes a run meanwhile; RecapError where the disk refuses."""
-        # One lock for all runs, next to them: a lock inside the folder would bring a deleted folder back.
+        """Lock all runs; raises RecapError if the disk refuses."""
+        # One lock for all runs, outside them: inside, it would recreate a deleted folder.
         try:
             with FileLock(self.path.parent / LOCK, timeout=_LOCK_SECONDS):
                 if not self.path.is_dir():

@@ -1,4 +1,4 @@
-"""All runs of a user: a folder of numbered folders, nothing else."""
+"""All runs of a user: a folder of numbered folders."""
 
 import shutil
 from pathlib import Path
@@ -19,27 +19,21 @@ _LAST_NUMBER: Final = ".last_number"
 
 
 class ReadOnlyError(RecapError):
-    """A change asked of a store that only shows runs."""
+    """A change to a read-only store."""
 
 
 class RunStore:
-    """The runs under one folder.
-
-    Args:
-        folder: holds one folder for each run, named by its number.
-        read_only: refuse everything that changes something.
-    """
+    """The runs under one folder, each in a folder named by its number."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only = folder, read_only
 
     @classmethod
     def of_user(cls, *, read_only: bool = False) -> "RunStore":
-        """The runs in the user's folder (``RECAP_HOME``), which the first run makes."""
+        """The runs in the user's folder (``RECAP_HOME``)."""
         return cls(user_subfolder("runs"), read_only=read_only)
 
     def runs(self) -> list[RunFolder]:
-        """All runs by number."""
         if not self.folder.is_dir():
             return []
         names = [entry.name for entry in self.folder.iterdir() if entry.name.isdecimal() and not entry.is_symlink()]
@@ -50,7 +44,7 @@ class RunStore:
 
         Raises:
             ConfigError: not a number.
-            RecapError: there is no such run.
+            RecapError: no such run.
         """
         run = RunFolder(self.folder / check_run_id(run_id))
         if run.path.is_symlink() or not run.path.is_dir():
@@ -58,7 +52,6 @@ class RunStore:
         return run
 
     def settings(self) -> RunSettings:
-        """Settings of this folder's runner."""
         return read_settings(self.folder)
 
     def add(self, specs: list[RunSpec]) -> list[RunFolder]:
@@ -98,7 +91,7 @@ class RunStore:
         shutil.rmtree(trash, ignore_errors=True)
 
     def check_writable(self, what: str) -> None:
-        """Raise ReadOnlyError where nothing may be changed."""
+        """Raise ReadOnlyError if nothing may be changed."""
         if self.read_only:
             raise ReadOnlyError(f"this server is read-only: it does not {what}; use `recap runs` on the machine itself")
 
@@ -106,7 +99,7 @@ class RunStore:
         counter = self.folder / _LAST_NUMBER
         text = counter.read_text(encoding="ascii").strip() if counter.is_file() else ""
         used = [int(run.id) for run in self.runs()]
-        # Numbers are not used again, so that a number means one run for ever.
+        # A number means one run for ever.
         last = max([int(text) if text.isdecimal() else 0, *used])
         replace_json(counter, last + count)
         return last + 1

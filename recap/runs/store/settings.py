@@ -1,4 +1,4 @@
-"""Settings of a machine's queue: `settings.json` in the runs folder; every field has a default."""
+"""Settings of a machine's queue: `settings.json` in the runs folder."""
 
 import os
 from pathlib import Path
@@ -46,7 +46,7 @@ class RunSettings(Config):
 
 
 def read_settings(runs_folder: Path) -> RunSettings:
-    """The settings of a runs folder.
+    """A runs folder's settings; the defaults without a file.
 
     Raises:
         RecapError: the file is damaged or holds an unknown field.

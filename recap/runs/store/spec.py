@@ -1,4 +1,4 @@
-"""The specification of a run: typed, complete, checked before it queues, and never changed afterwards."""
+"""The specification of a run, checked before it queues and then fixed."""
 
 from typing import Any, Final, Literal
 
@@ -38,11 +38,11 @@ class RunSpec(VersionedConfig):
     @model_validator(mode="before")
     @classmethod
     def _without_retired(cls, values: dict[str, Any]) -> dict[str, Any]:
-        """Older specs also say whether to keep each epoch's ranks, and which grid or other run a run comes from."""
+        """Drop fields of older versions."""
         return {key: value for key, value in values.items() if key not in ("snapshots", "sweep", "parent")}
 
     def train_config(self) -> AnyTraining:
-        """The configuration `recap train` would use for the same words.
+        """The training's configuration.
 
         Raises:
             ConfigError: an unknown preset or field, or a refused value.
@@ -54,12 +54,11 @@ class RunSpec(VersionedConfig):
 
     @property
     def title(self) -> str:
-        """A few words that tell this run from its neighbours."""
         return ", ".join([preset_title(self.preset), *self.overrides, f"seed {self.seed}"])
 
 
 def check_run_id(run_id: str) -> str:
-    """A run's number as text; it is the only outside text that ever becomes part of a path.
+    """A run's number as text, the only outside text that becomes part of a path.
 
     Raises:
         ConfigError: anything but a number from 1.

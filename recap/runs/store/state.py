@@ -27,12 +27,11 @@ class Lease(Config):
 
     @property
     def shown(self) -> str:
-        """The device in one line."""
         return self.name if self.kind == "cpu" else f"{self.name} ({', '.join(self.gpu_uuids)})"
 
 
 class SlurmJob(Config):
-    """A job of a Slurm cluster; ids are used again there too, so the submit time belongs to it."""
+    """A job of a Slurm cluster; ids are reused, so the submit time belongs to its identity."""
 
     job_id: str = Field(pattern=r"^[0-9]+$")
     submitted: str = Field(description="As Slurm prints it.")
@@ -56,5 +55,5 @@ class RunState(VersionedConfig):
 
 
 def now() -> str:
-    """The time as states record it."""
+    """The current time, as states record it."""
     return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -1,4 +1,4 @@
-"""From a request (the form's or the command line's) to checked specs: seeds and grids expand into runs."""
+"""From a request to checked specs: seeds and grids expand into runs."""
 
 import itertools
 from pathlib import Path
@@ -22,16 +22,16 @@ def build_specs(
     overrides: list[str] | None = None,
     **fields: Any,
 ) -> list[RunSpec]:
-    """Check a request completely and return one spec for each requested run.
+    """Check a request and return one spec for each run.
 
     Args:
         seeds: one run each; the preset's seed if none is given.
         grid: ``field=value,value,...``; every combination becomes a run.
-        overrides: ``field=value``, the same for all runs.
+        overrides: ``field=value``, for all runs.
         fields: further fields of `RunSpec`.
 
     Raises:
-        RecapError: the dataset cannot be read, or a name, field or value is refused; nothing was queued.
+        RecapError: the dataset cannot be read, or a name, field or value is refused.
     """
     if len(set(seeds or [])) != len(seeds or []):
         raise ConfigError(f"every seed runs once, got {', '.join(map(str, seeds or []))}")
@@ -85,7 +85,7 @@ def _build(common: dict[str, Any], assignments: list[str], seed: int | None) -> 
         raise ConfigError(f"the seed is given twice: --seed {seed} and {in_assignments[-1]}")
     draft = RunSpec.parse({**common, "overrides": tuple(assignments), "seed": seed or 0})
     if seed is None:
-        # Without a seed of its own a run takes its preset's, as `recap train` does.
+        # A run without a seed takes its preset's.
         seed = training_preset(draft.preset).override(in_assignments).seed
     others = tuple(text for text in assignments if text not in in_assignments)
     spec = RunSpec.parse({**common, "overrides": others, "seed": seed})

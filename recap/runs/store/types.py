@@ -1,4 +1,4 @@
-"""Runs in commands and views, key by key: the contract of `recap runs ... --json`."""
+"""Keys of runs in commands, views and `recap runs ... --json`."""
 
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class RunProgress(TypedDict, total=False):
-    """`progress.json`: the worker's last words; empty before the first."""
+    """`progress.json`; empty before the first step."""
 
     attempt: int
     process: dict[str, Any]
@@ -24,9 +24,9 @@ class RunProgress(TypedDict, total=False):
 
 
 class RunReference(TypedDict, total=False):
-    """`reference.json`: what counting reaches on the validation cases; empty before, and where there are none.
+    """`reference.json`: metrics of counting on the validation cases; empty before, and without cases.
 
-    ``all`` and so on are ``model``'s; ``visit_count`` holds the same of counting visits alone.
+    ``all`` and so on belong to ``model``; ``visit_count`` has the same for counting visits alone.
     """
 
     model: str
@@ -39,7 +39,7 @@ class RunReference(TypedDict, total=False):
 
 
 class RunSummary(TrainingSummary, total=False):
-    """`summary.json` of a finished run: the checkpoint's, and what the run measured; empty before."""
+    """`summary.json` of a finished run: the checkpoint's and the run's own values; empty before."""
 
     checkpoint_hash: str
     peak_bytes: int
@@ -74,7 +74,7 @@ class RunDescription(RunKeys):
 
 
 class RunRow(RunKeys):
-    """A row of the list of runs; ``best`` is the best epoch's number and its validation metrics over all cases."""
+    """A row of the list of runs; ``best`` is the best epoch and its validation metrics over all cases."""
 
     seconds: float | None
     title: str

@@ -1,4 +1,4 @@
-"""JSON files of a run's folder, with configurations and the version of their format."""
+"""Versioned JSON files of a run's folder."""
 
 from pathlib import Path
 from typing import Any, Self
@@ -9,16 +9,13 @@ from recap.storage.json_text import parse_json
 
 
 class VersionedConfig(Config):
-    """The base of what a run's folder holds; a subclass gives ``format_version`` its newest value as default."""
+    """A subclass gives ``format_version`` its newest value as default."""
 
     format_version: int
 
     @classmethod
     def from_json(cls, values: dict[str, Any], where: str) -> Self:
-        """Read what a file holds.
-
-        Args:
-            where: the file, for messages.
+        """Validate a file's content.
 
         Raises:
             FormatVersionError: written by a newer version.
