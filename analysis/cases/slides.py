@@ -102,6 +102,7 @@ def change_slide(
         )
         return Slide(title, (Number("It stays", ordinal(shown.target_rank)),), _marks(shown, middles=_middles(shown)))
     before, rank = shown.target_rank, after.target_rank
+    best = next(entry for entry in after.candidates if entry.poi != after.target)
     title = (
         Piece(text=f"{_clause(edits, shown, labels)}, {shown.model} would rank "),
         target,
@@ -110,7 +111,7 @@ def change_slide(
     numbers = (
         Number("As it is", ordinal(before)),
         Number("After the change", ordinal(rank)),
-        Number("Best other place then", after.b.name),
+        Number("Best other place then", best.name),
     )
     cuts = any(isinstance(edit, CutPath | SetEdge) for edit in edits)
     marks = _marks(after, middles=_middles(shown) if cuts else (), faded=cuts)
@@ -146,7 +147,7 @@ def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]
         return f"With {len(edits)} changes"
     edit = edits[0]
     if isinstance(edit, RemoveVisit):
-        return f"Without {_which_visit(edit.visit, shown.visits)}"
+        return f"Without {_which_visit(edit.visit, shown.visits, shown.target_name)}"
     if isinstance(edit, AddVisit):
         return f"With one more visit to {labels[edit.poi]}"
     if isinstance(edit, MoveVisit):
@@ -155,10 +156,11 @@ def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]
     return words[:1].upper() + words[1:]
 
 
-def _which_visit(number: int, places: Sequence[PastVisits]) -> str:
+def _which_visit(number: int, places: Sequence[PastVisits], target: str) -> str:
+    """A visit in words; the title names the target, so a visit there does not."""
     for place in places:
         numbers = [visit.visit for visit in place.visits]
         if number in numbers:
             which = "the only" if len(numbers) == 1 else "the last" if number == numbers[-1] else "one"
-            return f"{which} past visit to {place.name}"
+            return f"{which} past visit" + f" to {place.name}" * (place.name != target)
     return "one earlier check-in"

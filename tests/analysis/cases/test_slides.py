@@ -63,6 +63,8 @@ def test_the_smallest_change_is_explains(model: Workspace, explained: list[CaseE
             ordinal(shown.target_rank),
             ordinal(again.target_rank),
         ]
+        best = next(entry.name for entry in again.candidates if entry.poi != shown.target)
+        assert [number.value for number in slide.numbers[2:]] == [best]
         assert not DATE.search(words(slide)), words(slide)
     nothing = change_slide(explained[0], None, (), 62, model.labels)
     assert nothing.text.startswith("None of 62 single changes puts ")
@@ -75,4 +77,4 @@ def test_edits_of_a_saved_view_are_what_is_changed(model: Workspace, explained: 
     assert changed(model, shown, "weekday:sun;hour:5").text.startswith("With 2 changes, ")
     visit = next(place.visits[-1].visit for place in shown.visits if place.visits)
     removed = changed(model, shown, f"remove:{visit}")
-    assert re.match(r"Without (the only|the last) past visit to ", removed.text) and not DATE.search(words(removed))
+    assert re.match(r"Without (the only|the last) past visit, ", removed.text) and not DATE.search(words(removed))
