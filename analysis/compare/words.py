@@ -18,6 +18,7 @@ LEGEND: Final = (":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 %
 EMPTY_BIN: Final = "There is no case in this bin."
 SEEDS_ALT: Final = "The difference of each seed, on the band within which two seeds of one model differ"
 NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases that only one finds, p and verdict"
+RANKS_HELP: Final = "Ranks of the true place."
 SEEN_HELP: Final = "How often the transition occurred in training."
 FLIPPED_ALT: Final = "Cases that exactly one side finds, the largest change of rank first; a click shows both lists"
 OTHER_CASE: Final = "The link's case is not in this dataset, so another one is shown."
@@ -130,9 +131,22 @@ def seeds_sentence(found: Comparison) -> str:
 
 
 def seeds_line(found: Comparison) -> str:
-    """`seeds_sentence` under the picture of seeds."""
-    said = seeds_sentence(found)
-    return said if found.seeds is None else f"The grey band: {said[0].lower()}{said[1:]}"
+    """One line under the picture of seeds."""
+    return seeds_sentence(found) if found.seeds is None else "Grey: how far two seeds of one model differ."
+
+
+def only_title(label: str) -> str:
+    """Title of a column: cases that one side finds alone."""
+    return f"Only {_subject(label)}"
+
+
+def ranks_title(a: str, b: str) -> str:
+    """Title of a column with the true place's ranks.
+
+    >>> ranks_title("Visit count", "LoTNext, trained here")
+    'Visit count → LoTNext'
+    """
+    return f"{_subject(a)} → {_subject(b)}"
 
 
 def sentences(found: Comparison) -> list[str]:

@@ -9,7 +9,7 @@ import pandas as pd
 
 from analysis.explain.types import Role
 from analysis.formatting import days, ordinal, percent, points, signed, signed_points
-from analysis.records.ablations import ABLATION_LABELS, HISTORY, TWO_HOPS, slug
+from analysis.records.ablations import HISTORY, TWO_HOPS, slug
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.model.recap import CLIP, CORE, CORRECTION
@@ -17,7 +17,7 @@ from recap.printable import shortened
 
 SCORE: Final = "score"
 WORTH_TAB: Final = "What each part is worth"
-INTRO: Final = "Select a box to see what it does. A band is as wide as the points it adds; hatched bands subtract."
+INTRO: Final = "Select a box to read what it does; wide bands add many points, hatched ones subtract."
 GLYPHS: Final[dict[Role, str]] = {"truth": "◎", "model": "●", "other": "●"}
 NEW_ONLY: Final = "new places only"
 CLIP_READ: Final = "0 to 10 points"
@@ -313,8 +313,8 @@ def worth_note(worth: pd.DataFrame) -> str:
     harmful = worth[(worth["among"] == "new") & (worth["hr_high"] < 0)].sort_values("hr")["label"]
     harm = f" New places are found more often without {' or '.join(harmful)}." if len(harmful) else ""
     return (
-        f"Ranked again without each part. {known + new:,} test cases: {known:,} to known places (or the current one), "
-        f"{new:,} to new ones. Lines: 95 % intervals over users.{harm}"
+        f"{known:,} test cases lead to known places (or the current one), {new:,} to new ones. "
+        f"Lines: 95 % intervals over users.{harm}"
     )
 
 
@@ -433,17 +433,6 @@ def lost(value: float) -> str:
     ('0.650', '−0.040', '0.000')
     """
     return signed(value).removeprefix("+")
-
-
-def worth_label(ablation: str) -> str:
-    """A row of what each part is worth.
-
-    >>> worth_label("history"), worth_label("core")
-    ('Habit: past visits and times', 'Sequence model')
-    """
-    if ablation == HISTORY:
-        return "Habit: past visits and times"
-    return _capital(ABLATION_LABELS[ablation].removeprefix("the "))
 
 
 def token_note(rank: float, without: float | None) -> str:

@@ -21,7 +21,7 @@ from analysis.explain.edits import (
     SwitchOff,
 )
 from analysis.explain.paths import TransitionMakers
-from analysis.explain.types import Candidate, PastVisits, PathTerms, Without
+from analysis.explain.types import Candidate, PastVisits, Without
 from analysis.formatting import day, days, number_word, ordinal, points, signed, signed_points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
@@ -42,6 +42,7 @@ RUNNER_UP_HELP: Final = "One of the best places, or type the name of any other a
 SMALLEST_EDIT: Final = "Smallest edit that reverses the two places"
 MORE_HELP: Final = "Choose the model, hide the true destination, download files."
 NO_VISIT: Final = "The user had been to neither place."
+VISIT_POINTS_HELP: Final = "What the place's score loses without the visit."
 
 
 class Piece(Config):
@@ -227,6 +228,9 @@ def _without(case: SentenceInput) -> list[Sentence]:
     hops = next((entry for name in HOPS_ABLATIONS for entry in ablations if slug(entry.name) == name), None)
     if hops is not None and hops not in shown and (case.has_paths or hops.rank != rank):
         shown.append(hops)
+    if len(shown) == 2 and shown[0].rank == shown[1].rank:
+        parts = ("Without ", _part_piece(shown[0].name), ", or without ", _part_piece(shown[1].name))
+        return [_sentence("without", *parts, f", it {_would(shown[0].rank, rank)}.")]
     pieces: list[str | Piece] = []
     for at, entry in enumerate(shown):
         pieces += ["; without " if at else "Without ", _part_piece(entry.name), f" it {_would(entry.rank, rank)}"]
@@ -330,7 +334,7 @@ def left_out_edits(reason: str) -> str:
 
 
 def curves_line(marks: str) -> str:
-    return f":small[:gray[The curves on which the two places differ most, on one scale.] {marks}]"
+    return f":small[:gray[The curves on which the two places differ most.] {marks}]"
 
 
 def map_alt(shown: "CaseExplanation") -> str:
@@ -348,32 +352,25 @@ def visits_label(*, all_shown: bool) -> str:
 
 
 def describe_chart(shown: "CaseExplanation") -> str:
+    """At most two short sentences, for one line below the chart."""
     said = ["Click a row to open it."]
+    if shown.inactive:
+        said.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
     if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
         said.append("The sequence model scores new places only.")
     gates = [f"{entry.name} {signed(entry.gate, 2)}" for entry in (shown.a, shown.b) if entry.gate is not None]
     if gates:
         said.append(f"The gate scales the correction: {', '.join(gates)}.")
-    if shown.inactive:
-        said.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
-    return " ".join(said)
+    return " ".join(said[:2])
 
 
-def describe_paths(shown: "CaseExplanation", strongest: PathTerms, part: str) -> str:
-    whose = " of other users" if strongest.points is not None else ""
-    counted = f"{strongest.count_in:,} of {strongest.total_in:,} transitions{whose}"
+def describe_paths(shown: "CaseExplanation", part: str) -> str:
     every = "“All paths” to cut them for every place" if part == PATHS else f"“{part_label(part)}” to leave it out"
-    return (
-        f"From {shown.source_name}, {counted} led to {strongest.name}. Tick a path to cut it for "
-        f"{shown.target_name}; tick {every}."
-    )
+    return f"Tick a path to cut it for {shown.target_name}; tick {every}."
 
 
 def describe_visits(shown: "CaseExplanation") -> str:
-    return (
-        f"For {shown.target_name}: the points its score loses without the visit, and its rank then. "
-        "Tick a visit to remove it."
-    )
+    return f"Points and ranks of {shown.target_name}. Tick a visit to remove it."
 
 
 def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:

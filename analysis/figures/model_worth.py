@@ -5,12 +5,12 @@ from typing import Any, Final
 import pandas as pd
 import plotly.graph_objects as go
 
-from analysis.explain.model_words import WORTH_METRICS, among_title, lost, worth_label
+from analysis.explain.model_words import WORTH_METRICS, among_title, lost
 from analysis.figures.charts import assembled, note
 from analysis.figures.model_flow import part_colour
 from analysis.figures.palette import Palette
 from analysis.formatting import MINUS
-from analysis.records.ablations import GROUP_NAMES, HISTORY, TWO_HOPS
+from analysis.records.ablations import GROUP_NAMES, HISTORY, TWO_HOPS, worth_label
 from recap.features.catalogue import PAST
 
 _ROW: Final = 23

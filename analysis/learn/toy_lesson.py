@@ -93,15 +93,15 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
     bars = [Bar("Whole", whole, percent(whole, 1), "model")]
     bars += [Bar(PART_WORDS[part], one.without, percent(one.without, 1), "baseline") for part, one in worths.items()]
     finding = " ".join(_verdict(part, worth) for part, worth in worths.items())
-    changes = "; ".join(
-        f"{PART_WORDS[part].lower()} {signed(-worth.difference)} [{signed(-worth.high)}, {signed(-worth.low)}]"
+    changes = " ".join(
+        f"{PART_WORDS[part]}: {signed(-worth.difference)} [{signed(-worth.high)}, {signed(-worth.low)}]."
         for part, worth in worths.items()
     )
     says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
     return Scene(
         finding,
         (Bars(says, "True place ranked first", tuple(bars), 1.0),),
-        f"Change {changes}; 95 % intervals over users, n = {worths['graph'].n}.",
+        f"{changes} 95 % intervals over users; {worths['graph'].n} cases.",
     )
 
 

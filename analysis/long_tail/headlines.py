@@ -6,12 +6,12 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.formatting import percent, signed
+from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import RareAccuracy
+from analysis.records.ablations import worth_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_in_sentence
-from recap import columns as c
 from recap.printable import markdown_text
 
 FLAT: Final = 0.1
@@ -25,6 +25,7 @@ BY_COUNT: Final = "Accuracy by how often training saw it"
 COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place was visited before and is within two hops"
 HOPS_ALT: Final = "Unseen transitions reached, places reached and signal-to-noise ratio for one to five hops"
 WITHOUT_PARTS: Final = "Ranked again without each part; lines are 95 % intervals over users."
+LIFT_HELP: Final = "Chance: places as popular and as near as the true one."
 NO_PART_MATTERS: Final = "Without any single part, accuracy changes by no more than chance."
 RANK_HELP: Final = "Rank of the true place."
 WHY_HELP: Final = "Needs X: without X the case would be lost."
@@ -73,31 +74,18 @@ def _is_flat(rise: Mapping[Hashable, Any]) -> bool:
     return bool(max(-rise["lower"], rise["upper"]) < FLAT)
 
 
-def rare_sentence(model: str, metric: str, rare: RareAccuracy, cohorts: pd.DataFrame) -> str:
-    """The headline's numbers, and those of new places within and beyond two hops.
-
-    Args:
-        cohorts: from `accuracy_by_cohort`.
-    """
+def rare_sentence(model: str, metric: str, rare: RareAccuracy) -> str:
+    """The headline's numbers."""
     if not rare.n_known or not rare.n_new:
         return ""
-    said = finds_and(model, rare.known, rare.new, metric, "places a user knows")
-    new = cohorts[~cohorts[c.IN_HISTORY]].set_index(c.WITHIN_TWO_HOPS)
-    if not (new["n"] > 0).all():
-        return said
-    near, far = (_number(float(new["value"].loc[reach]), metric) for reach in (True, False))
-    return f"{said} New places within two hops: {near}; beyond: {far}."
+    return finds_and(model, rare.known, rare.new, metric, "places a user knows", short=True)
 
 
-def _number(value: float, metric: str) -> str:
-    return f"{100 * value:.0f} of 100" if metric.startswith("hr") else f"{value:.3f}"
-
-
-def cohorts_caption(metric: str, cases: int) -> str:
+def cohorts_caption(metric: str) -> str:
     measure = (
         f"Share found in the top {metric.removeprefix('hr')}" if metric.startswith("hr") else METRIC_LABELS[metric]
     )
-    return f"{measure}. {cases:,} rare test cases. Select a cell or bar to list its cases."
+    return f"{measure}. Select a cell or bar to list its cases."
 
 
 def bars_caption(reference: str) -> str:
@@ -153,8 +141,10 @@ def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
         worth: from `analysis.records.causes.ablation_worth`, at the K of the metric.
     """
     column = "hr" if metric.startswith("hr") else "mrr"
-    named = {"label": "name", column: "drop", f"{column}_low": "lower", f"{column}_high": "upper"}
-    return worth[list(named)].rename(columns=named).sort_values("drop", ascending=False, ignore_index=True)
+    named = {column: "drop", f"{column}_low": "lower", f"{column}_high": "upper"}
+    rows = worth[list(named)].rename(columns=named)
+    rows.insert(0, "name", worth["ablation"].map(worth_label))
+    return rows.sort_values("drop", ascending=False, ignore_index=True)
 
 
 def is_beyond_chance(rows: pd.DataFrame) -> bool:
@@ -172,10 +162,9 @@ def retrained_line(table: pd.DataFrame, metric: str) -> str:
     if worse.empty and better.empty:
         return f"Trained again without one part, {label} changes beyond chance for none of {len(table)} variants."
     clear = pd.concat([worse, better])
-    changes = [f"{_changed(name)} ({signed(-drop)})" for name, drop in zip(clear["name"], clear["drop"], strict=True)]
-    rest = len(table) - len(clear)
-    others = f"; {rest} other {'variant stays' if rest == 1 else 'variants stay'} within chance" if rest else ""
-    return f"Trained again, {label} changes beyond chance {_listed(changes)}{others}."
+    largest = clear.sort_values("drop", key=abs).iloc[-1]
+    most = f"{_changed(largest['name'])} ({signed(-largest['drop'])})"
+    return f"Trained again, {label} changes beyond chance for {len(clear)} of {len(table)} variants, most {most}."
 
 
 def _changed(name: str) -> str:
@@ -196,23 +185,19 @@ def lost_hits_line(hits: LostHits) -> str:
     return "; ".join([said, *(f"{also:,} without {words}" for words, also in others)])
 
 
-def _listed(names: list[str]) -> str:
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
 def hop_line(hops: pd.DataFrame) -> str:
-    """The number of hops with the best signal-to-noise ratio.
+    """The number of hops with the best signal-to-noise ratio, as a title.
 
     Args:
         hops: rows of `recap.dataset_statistics.hop_statistics`.
     """
     usable = hops[hops["coverage"] > 0]
     if usable.empty:
-        return "No unseen transition is reached at any number of hops."
+        return "No unseen transition is reached at any number of hops"
     best = usable.sort_values("snr_x1000", ascending=False, kind="stable").iloc[0]
-    n, reached = int(best["n"]), float(best["coverage"])
+    n = int(best["n"])
     word = {1: "One hop has", 2: "Two hops have", 3: "Three hops have", 4: "Four hops have", 5: "Five hops have"}[n]
-    return f"{word} the best signal-to-noise ratio and reach {percent(reached)} of unseen transitions."
+    return f"{word} the best signal-to-noise ratio"
 
 
 def lift_line(lift: pd.DataFrame) -> str:
@@ -220,8 +205,8 @@ def lift_line(lift: pd.DataFrame) -> str:
     row = lift[lift["control"] == "unvisited"].iloc[0]
     if math.isnan(row["lift"]):
         return "Too few unseen transitions lead to new places to compare two hops with chance."
-    often = f"{row['lift']:.2f} times as often as equally popular and near ones"
+    often = f"{row['lift']:.2f} times as often as by chance"
     span = f"(95 % interval {row['lower']:.2f} to {row['upper']:.2f})"
     if row["lower"] <= 1 <= row["upper"]:
-        return f"True new places are within two hops no more often than by chance: {often} {span}."
-    return f"True new places are within two hops {often} {span}."
+        return f"Two hops do not reach true new places more often than chance: {row['lift']:.2f} times {span}."
+    return f"Two hops reach true new places {often} {span}."

@@ -87,9 +87,9 @@ def curves_line(model: str, difference: Difference) -> str:
     """
     if math.isnan(difference.lower):
         return ""
-    span = f"({signed(difference.lower)} to {signed(difference.upper)})"
+    span = f"(difference {signed(difference.lower)} to {signed(difference.upper)})"
     if difference.lower <= 0 <= difference.upper:
-        return f"{model} ties with feature curves alone: the difference is within chance {span}."
+        return f"{model} ties with feature curves alone {span}."
     return f"{model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
 
 

@@ -64,6 +64,18 @@ COLUMNS: Final = (
 )
 
 
+def worth_label(ablation: str) -> str:
+    """A row of what each part is worth.
+
+    >>> worth_label("history"), worth_label("core")
+    ('Habit: past visits and times', 'Sequence model')
+    """
+    if ablation == HISTORY:
+        return "Habit: past visits and times"
+    label = ABLATION_LABELS[ablation].removeprefix("the ")
+    return label[:1].upper() + label[1:]
+
+
 def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:
     """The ablations that a scorer has: for each, the terms or the graph token that it leaves out."""
     from recap.scores import GRAPH_TOKEN

@@ -70,8 +70,8 @@ def finds(value: float, metric: str) -> str:
     return f"reaches {METRIC_LABELS[metric]} {value:.3f} on"
 
 
-def finds_and(subject: str, known: float, new: float, metric: str, known_places: str) -> str:
-    """A sentence on rare transitions to known and to new places.
+def finds_and(subject: str, known: float, new: float, metric: str, known_places: str, *, short: bool = False) -> str:
+    """A sentence on rare transitions to known and to new places; a short one says "of 100" once.
 
     >>> finds_and("RECAP", 0.943, 0.031, "hr20", "places a user knows")
     'RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 of 100 to new places.'
@@ -80,6 +80,8 @@ def finds_and(subject: str, known: float, new: float, metric: str, known_places:
     """
     is_hit = metric.startswith("hr")
     joint, second = "but only" if new < known / 2 else "and", _of_hundred(new) if is_hit else f"{new:.3f} on those"
+    if is_hit and short:
+        second = f"{100 * new:.0f}"
     if is_hit and new < 0.005:
         joint, second = "but", "almost none"
     return f"{subject} {finds(known, metric)} rare transitions to {known_places}, {joint} {second} to new places."

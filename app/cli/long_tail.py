@@ -137,7 +137,7 @@ def long_tail(
     rare = rare_accuracy(records, metric, eta)
     facts = {
         "headline": headlines.long_tail_headline(rare, accuracy_rises(records, metric)),
-        "sentence": headlines.rare_sentence(label, metric, rare, tables["by_cohort"]),
+        "sentence": headlines.rare_sentence(label, metric, rare),
     }
     if as_json:
         chosen = {"model": label, "reference": other.label, "metric": metric, "eta": eta}

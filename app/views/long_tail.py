@@ -62,7 +62,7 @@ def view() -> None:
     chosen = selection.text if selection else None
     cohorts, rare = tables.by_cohort(model, reference, metric, eta), tables.rare(model, metric, eta)
     st.title(headlines.long_tail_headline(rare, tables.rises(model, metric)), anchor=False)
-    st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare, cohorts)))
+    st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare)))
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         show_cohorts(cohorts, reference, metric, chosen, eta)
@@ -97,7 +97,7 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
         on_pick=select_picked,
     )
     with st.container(horizontal=True, vertical_alignment="center"):
-        quiet(headlines.cohorts_caption(metric, int(cohorts["n"].sum())), width="content")
+        quiet(headlines.cohorts_caption(metric), width="content")
         show_bins("Cells", cohorts, "cohorts", eta)
 
 
@@ -186,16 +186,20 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
         _show_parts(model, metric, k)
     with halves.cell():
         hops = tables.hops(model.source)
-        section("What each hop adds")
+        section(headlines.hop_line(hops), help=headlines.LIFT_HELP)
         show_figure(drawn(plot_hops, hops), "hops", headlines.HOPS_ALT)
-        quiet(f"{headlines.hop_line(hops)} {headlines.lift_line(tables.lift(model.source))}")
+        quiet(headlines.lift_line(tables.lift(model.source)))
         chart_table({"Hops": hops}, "hops")
 
 
 def _show_parts(model: Ranker, metric: str, k: int) -> None:
     worth = tables.worth(model.source, k) if model.model is None else None
     hits = tables.lost_hits(model.source, k) if worth is not None else None
-    section(headlines.lost_hits_line(hits) if hits is not None else "What each part is worth")
+    trained = tables.ablations(model.source, metric) if worth is not None else None
+    section(
+        headlines.lost_hits_line(hits) if hits is not None else "What each part is worth",
+        help=None if trained is None else markdown_text(headlines.retrained_line(trained, metric)),
+    )
     if model.model is not None or not model.source.has_parts:
         quiet(headlines.no_parts(model.label))
         return
@@ -209,9 +213,6 @@ def _show_parts(model: Ranker, metric: str, k: int) -> None:
     else:
         quiet(headlines.NO_PART_MATTERS)
     quiet(headlines.WITHOUT_PARTS)
-    trained = tables.ablations(model.source, metric)
-    if trained is not None:
-        quiet(markdown_text(headlines.retrained_line(trained, metric)))
     chart_table({"Parts": worth}, "worth")
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from analysis.compare.importing import import_predictions
-from analysis.compare.words import p_value
+from analysis.compare.words import p_value, ranks_title
 from analysis.formatting import ordinal
 from analysis.records.imported import find_predictions, keep_predictions
 from analysis.workspace import Workspace
@@ -59,7 +59,7 @@ def test_the_view_shows_the_commands_numbers(
     count = next(row["only_b"] for row in answer["groups"] if row["group"] == "all")
     assert len(answer["cell"]["cases"]) == count
     if count:
-        assert len(table_of(app, "Rank, A → B")) == count
+        assert len(table_of(app, ranks_title("Markov", "RECAP"))) == count
 
 
 def test_links_reproduce_the_choice(city: Workspace, city_checkpoint: Path) -> None:

@@ -297,7 +297,7 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
         assert explain_part(part.name, flow).equation in [element.value.strip("$\n") for element in app.latex]
     app = next(group for group in app.button_group if group.key == "model-tab").set_value(WORTH_TAB).run()
     check_calm(app)
-    assert "Ranked again without each part. 3,984 test cases" in texts(app)
+    assert "3,438 test cases lead to known places" in texts(app)
 
 
 def test_kinds_of_misses_in_long_tail(predictor: Predictor, city_folder: Path, city_checkpoint: Path) -> None:

@@ -87,10 +87,7 @@ def build(world: Workspace) -> Lesson:
     shown = [hours for hours in TIMES if curve.feature.from_unit(hours) <= curve.knots[-1]]
     return Lesson(
         OUTLINE,
-        intro=(
-            "The model has a curve for each feature. One reads the time since the user's last visit to a place and "
-            "turns it into points. Places never visited get 0."
-        ),
+        intro="One curve of the model turns the time since the user's last visit to a place into points.",
         guess=choose(
             "Which shape does the learned curve have, from just visited to long ago?",
             tuple(SHAPES),

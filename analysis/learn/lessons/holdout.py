@@ -68,10 +68,7 @@ def build(world: Workspace) -> Lesson:
     hidden, linked = shares[START]
     return Lesson(
         OUTLINE,
-        intro=(
-            "A network can learn a frequent transition by heart. That helps with this transition and no other. The "
-            "holdout blocks this shortcut in training, so that the other parts of RECAP must find the place."
-        ),
+        intro="The holdout hides frequent transitions in training, so that the model cannot learn them by heart.",
         guess=share_question(
             f"We hide half of the frequent transitions of {markdown_text(world.name)}. To how many of them does a "
             "two-hop path still lead?",
@@ -137,6 +134,5 @@ def _check(world: Workspace) -> Question:
         "RECAP was trained again without the holdout. What does the holdout do for rare transitions?",
         ("More rank first with it", "Fewer rank first with it", "No difference beyond chance"),
         0 if row["lower"] > 0 else 1 if row["upper"] < 0 else 2,
-        f"With it, the share ranked first changes by {signed(float(row['drop']))}, 95 % interval {interval}, over "
-        f"{int(row['n']):,} cases.",
+        f"With it, the share ranked first changes by {signed(float(row['drop']))}, 95 % interval {interval}.",
     )

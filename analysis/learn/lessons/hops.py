@@ -55,10 +55,7 @@ def build(world: Workspace) -> Lesson:
 
     return Lesson(
         OUTLINE,
-        intro=(
-            "The graph token looks at places within some hops of the current one. Each hop follows a training "
-            "transition. More hops reach more places, right and wrong ones."
-        ),
+        intro="The graph token looks at places some hops away; each hop follows a training transition.",
         guess=choose(
             "Which number of hops finds the most true places per wrong one?",
             [_hops(at + 1) for at in range(len(table))],

@@ -39,12 +39,12 @@ def build(world: Workspace) -> Lesson:
     if recorded is None or masked is None:
         raise LessonUnavailableError(f"In this city nobody has {POINTS} points.")
     user = choose_user(world)
-    whose = "They are invented" if world.dataset.manifest.synthetic else "They are real"
+    whose = "invented" if world.dataset.manifest.synthetic else "real"
     return Lesson(
         OUTLINE,
         intro=(
-            f"The lessons use traces of users in {markdown_text(world.name)}. {whose}. A trace has no name on it, but "
-            f"a few of its points may reveal whose it is. The picture shows {user_name(user)}."
+            f"The traces of {markdown_text(world.name)} are {whose}: they have no names, but a few points may reveal "
+            f"whose a trace is, such as that of {user_name(user)}."
         ),
         guess=share_question(
             f"Take {POINTS} random points of each user: places and hours. How many users do they identify?",

@@ -58,10 +58,7 @@ def build(world: Workspace) -> Lesson:
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
     return Lesson(
         OUTLINE,
-        intro=(
-            "A transition goes from one place straight to the next. We count how often each one occurs in training. "
-            "A transition is rare if training saw it at most once."
-        ),
+        intro="A transition from one place straight to the next is rare if training saw it at most once.",
         guess=share_question(
             "Of all next transitions in the test weeks, how many are rare?",
             transitions,

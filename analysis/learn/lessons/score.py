@@ -42,6 +42,7 @@ OUTLINE: Final = Outline(
     reads="curves",
 )
 _ASKED: Final = 4
+_NAMED: Final = 3
 _SMALL: Final = 0.005
 
 
@@ -76,18 +77,21 @@ def build(world: Workspace) -> Lesson:
     names = [markdown_text(place.name) for place in flow.places]
     asked = sorted(order[:_ASKED], key=list(gaps).index)
     best = max(asked, key=lambda group: gaps[group])
-    listed = ", ".join(f"{part_label(group).lower()} {signed_points(gaps[group])}" for group in asked)
+    listed = ", ".join(
+        f"{part_label(group).lower()} {signed_points(gaps[group])}"
+        for group in sorted(asked, key=lambda group: -gaps[group])[:_NAMED]
+    )
     return Lesson(
         OUTLINE,
         intro=(
-            f"Groups of features add up to a score. {user_name(edited.case.user)} went on to "
-            f"**{names[0]}** (◎), and the model ranks it first. **{names[1]}** (●) comes second."
+            f"Groups of features add up to a score, and **{names[0]}** (◎), where {user_name(edited.case.user)} went, "
+            f"ranks first, ahead of **{names[1]}** (●)."
         ),
         guess=choose(
             f"Which group puts {names[0]} furthest ahead?",
             [part_label(group) for group in asked],
             asked.index(best),
-            f"The leads are: {listed}.",
+            f"The largest leads: {listed}.",
             _picture(flow),
         ),
         handles=(Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),

@@ -65,12 +65,10 @@ def build(world: Workspace) -> Lesson:
     picture = town_map(town, _TOWN[2], f"Map of the toy town: from {house} to {square}.", (), source, target)
     return Lesson(
         OUTLINE,
-        intro=(
-            f"This toy town has {PLACES} places. Users go from a house to its stop, and from the stop to a square. "
-            f"In the test weeks they go straight from {house} to {square}. Nobody did so in training."
-        ),
+        intro="In this toy town, users go from a house to its stop, and from the stop to a square.",
         guess=choose(
-            f"Can a model still rank {square} first?",
+            f"In the test weeks, users go straight from {house} to {square}, which nobody did in training. Can a model "
+            f"still rank {square} first?",
             ("No, a new transition cannot be found", "Yes, through a place in between", "Only by luck"),
             1 if rank == 1 else 0,
             fact,

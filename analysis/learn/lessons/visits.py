@@ -88,9 +88,8 @@ def build(world: Workspace) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=(
-            "Users return. For each place that a user visited before, three numbers help: how often they were there, "
-            f"how recently, and whether it is among their last {trained.recent_window} check-ins (just now). "
-            "The revisit prior adds the three up."
+            "Three numbers predict a return to a place: how often the user was there, how recently, and whether it "
+            f"is among their last {trained.recent_window} check-ins (just now)."
         ),
         guess=choose(
             "Which number alone most often puts the right place first?",
@@ -105,8 +104,8 @@ def build(world: Workspace) -> Lesson:
         ),
         scene=scene,
         idea=(
-            "Three numbers alone predict part of the returns. The trained weights work together with the rest of the "
-            "model, so they may lose here."
+            "The revisit prior adds the three numbers up and predicts part of the returns. The trained weights work "
+            "together with the rest of the model, so they may lose here."
         ),
         check=_check(habits, trained),
         deeper=Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),
@@ -150,7 +149,7 @@ def _scene(habits: Habits, trained: HabitWeights, reference: Share, alone: list[
     ]
     says = f"{verdict} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
     note = (
-        f"{len(habits.case_N):,} returns, the user's own places ranked; lines: 95 % intervals over users. Trained "
+        f"{len(habits.case_N):,} returns. Lines: 95 % intervals over users. Trained "
         f"weights: {points(trained.count)}, {points(trained.recency)} and {points(trained.window)}."
     )
     return Scene(verdict, (Bars(says, "Right place first", tuple(bars)),), note)

@@ -76,8 +76,8 @@ def _row(row: dict, found: Comparison) -> dict[str, str]:
         f"{metric}, {found.b}" + (" " if found.a == found.b else ""): f"{100 * row['b']:.1f}" if known else "–",
         "Points": points(row["difference"]) if known else "–",
         "95 % interval": f"[{points(row['low'])}, {points(row['high'])}]" if known else "–",
-        "Only A": f"{row['only_a']:,}",
-        "Only B": f"{row['only_b']:,}",
+        words.only_title(found.a): f"{row['only_a']:,}",
+        words.only_title(found.b) + " " * (found.a == found.b): f"{row['only_b']:,}",
         "p": p_value(row["p"]),
         "Better": words.verdict_words(row, found),
     }

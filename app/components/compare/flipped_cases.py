@@ -49,7 +49,8 @@ def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, 
         if listed.empty:
             quiet(words.no_flipped_case(cell_label(cell, found.a, found.b)))
         else:
-            _show_list(source, listed, f"flipped-{a.token[:12]}-{b.token[:12]}-{found.k}-{cell}")
+            title = words.ranks_title(found.a, found.b)
+            _show_list(source, listed, title, f"flipped-{a.token[:12]}-{b.token[:12]}-{found.k}-{cell}")
     case = _current_open(num_cases)
     if case is None and not listed.empty:
         case = int(listed[c.CASE].iloc[0])
@@ -87,14 +88,14 @@ def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str
         )
 
 
-def _show_list(source: Source, listed: pd.DataFrame, key: str) -> None:
+def _show_list(source: Source, listed: pd.DataFrame, title: str, key: str) -> None:
     labels, cases = open_workspace(source).labels, listed[c.CASE].to_numpy()
     ways, ranks = (zip(listed[x], listed[y], strict=True) for x, y in ((c.SOURCE, c.TARGET), ("rank_a", "rank_b")))
     rows = pd.DataFrame(
         {
             "Transition": [f"{labels[start]} → {labels[end]}" for start, end in ways],
             "Seen": listed[c.TRANSITION_COUNT].to_numpy(),
-            "Rank, A → B": [f"{rank_number(first)} → {rank_number(second)}" for first, second in ranks],
+            title: [f"{rank_number(first)} → {rank_number(second)}" for first, second in ranks],
         }
     )
 
@@ -107,7 +108,7 @@ def _show_list(source: Source, listed: pd.DataFrame, key: str) -> None:
         selection_mode="single-cell",
         column_config={
             "Seen": st.column_config.NumberColumn(width=60, help=words.SEEN_HELP),
-            "Rank, A → B": st.column_config.TextColumn(width=120, help="Of the true place."),
+            title: st.column_config.TextColumn(width=160, help=words.RANKS_HELP),
         },
         alt=words.FLIPPED_ALT,
     )

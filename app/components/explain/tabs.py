@@ -104,7 +104,7 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
             height=_TABLE_HEIGHT if len(paths) > _MOST_ROWS else "content",
             column_config=_RIGHT,
         )
-        quiet(markdown_text(describe_paths(shown, paths[0], part)))
+        quiet(markdown_text(describe_paths(shown, part)))
 
 
 _RIGHT: Final = {name: st.column_config.TextColumn(alignment="right") for name in ("Points", "Rank without it", "Ago")}
@@ -191,7 +191,10 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
             on_select=remove,
             selection_mode="multi-row",
             height=_TABLE_HEIGHT if len(rows) > _MOST_ROWS else "content",
-            column_config=_RIGHT,
+            column_config={
+                **_RIGHT,
+                "Points": st.column_config.TextColumn(alignment="right", help=sentences.VISIT_POINTS_HELP),
+            },
         )
         quiet(markdown_text(describe_visits(shown)))
 
@@ -224,5 +227,10 @@ def _stability(source: Source, shown: CaseExplanation) -> None:
     with st.spinner("Running the robustness checks"):
         checks = explanations.check(source, shown)
     st.markdown(describe_checks(checks))
-    st.dataframe(pd.DataFrame([check.cells for check in checks]), hide_index=True, key="robustness", height="content")
-    quiet("  \n".join(f"{name}: {sentence}" for name, sentence in EXPLAINED.items()))
+    st.dataframe(
+        pd.DataFrame([check.cells for check in checks]),
+        hide_index=True,
+        key="robustness",
+        height="content",
+        column_config={name: st.column_config.TextColumn(help=sentence) for name, sentence in EXPLAINED.items()},
+    )

@@ -18,6 +18,7 @@ CASE_HELP: Final = "The test case that starts here, if any."
 HIDDEN: Final = "?"
 NOT_LISTED: Final = "not listed"
 MOST_BADGES: Final = 3
+MOST_CONTRIBUTIONS: Final = 3
 _COLOURS: Final = {"past_visits": "violet", "two_hop_paths": "green", "graph_token": "green"}
 _GROUP_WORDS: Final = ABLATION_LABELS | {"two_hop_paths": "two-hop paths"}
 
@@ -33,7 +34,8 @@ def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> s
     Args:
         here, there: neighbourhoods of the current place and of the true next one; empty if unknown or hidden.
     """
-    now, then = (f" in {markdown_text(place)}" if place else "" for place in (here, there))
+    now = f" in {markdown_text(here)}" if here else ""
+    then = f", in {markdown_text(there)}" if there else ""
     return f"{day(when)}, {when:%H:%M}{now}. Stop {stop} of {stops}. The true next place{then}:"
 
 
@@ -51,20 +53,22 @@ def ranks_unknown(k: int, longest: int | None) -> str:
 
 
 def contributions(name: str, score: float, parts: Mapping[str, float]) -> str:
-    """One place's score as a sum over feature groups.
+    """One place's score, with the largest contributions to it.
 
     Args:
-        parts: contribution by the group's slug; fewer than two are not listed.
+        parts: contribution by the group's slug; fewer than two are not named.
     """
     if math.isnan(score):
         return f"{markdown_text(name)} is not in the list, so its rank and score are unknown."
+    largest = sorted(parts, key=lambda group: -abs(parts[group]))[:MOST_CONTRIBUTIONS]
     named = [
-        f"{part_words(GROUP_NAMES[group]) if group in GROUP_NAMES else group.replace('_', ' ')} {signed_points(value)}"
-        for group, value in parts.items()
-        if points(value) != "0.00"
+        f"{part_words(GROUP_NAMES[group]) if group in GROUP_NAMES else group.replace('_', ' ')} "
+        f"{signed_points(parts[group])}"
+        for group in largest
+        if points(parts[group]) != "0.00"
     ]
-    sum_of = f" = {', '.join(named)}" if len(parts) > 1 and named else ""
-    return f"{markdown_text(name)}: score {markdown_text(points(score) + sum_of)}."
+    said = f" Largest contributions: {', '.join(named)}." if len(parts) > 1 and named else ""
+    return f"{markdown_text(name)}: score {markdown_text(f'{points(score)}.{said}')}"
 
 
 def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:

@@ -155,6 +155,6 @@ def test_the_note_on_worth_names_parts_that_do_harm() -> None:
         }
     )
     note = worth_note(worth)
-    assert "3,984 test cases: 3,438 to known places (or the current one), 546 to new ones." in note
+    assert "3,438 test cases lead to known places (or the current one), 546 to new ones." in note
     assert note.endswith("New places are found more often without the sequence model.")
     assert worth_note(worth.assign(hr_high=0.1)).endswith("Lines: 95 % intervals over users.")

@@ -112,10 +112,14 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
             {"has_paths": False, "without": ranks(past_visits=9, two_hop_paths=1)},
             "Without past visits it would rank 9th.",
         ),
+        (
+            {"without": ranks(past_visits=4, two_hop_paths=4)},
+            "Without past visits, or without two-hop paths, it would rank 4th.",
+        ),
     ],
 )
 def test_other_cases(changes: dict[str, Any], sentence: str) -> None:
-    """No visit, one visit, no move, the user's own transition, and no two-hop path to speak of."""
+    """No visit, one visit, no move, the user's own transition, no two-hop path to speak of, one rank for two parts."""
     assert any(text.startswith(sentence) for text in said(replace(CASE, **changes)))
 
 

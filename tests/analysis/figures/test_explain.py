@@ -8,7 +8,7 @@ import pytest
 
 from analysis.explain.curves import Curve, describe_learned
 from analysis.explain.explanation import CaseExplanation, explain_case
-from analysis.explain.model_words import lost, shown_amount, shown_unit, worth_label
+from analysis.explain.model_words import lost, shown_amount, shown_unit
 from analysis.figures.contributions import (
     contributions_height,
     describe_contributions,
@@ -22,7 +22,7 @@ from analysis.figures.explain import draw_paths, draw_visits
 from analysis.figures.model_worth import plot_worth
 from analysis.figures.palette import DARK, LIGHT
 from analysis.formatting import points, signed_points
-from analysis.records.ablations import describe_ablations
+from analysis.records.ablations import describe_ablations, worth_label
 from analysis.records.causes import worth_by_kind
 from recap.features.catalogue import Feature
 from tests.analysis.planted import small_predictor

@@ -109,11 +109,8 @@ def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        (
-            (1.18, 1.04, 1.35),
-            "are within two hops 1.18 times as often as equally popular and near ones (95 % interval 1.04",
-        ),
-        ((0.99, 0.86, 1.14), "no more often than by chance: 0.99 times as often"),
+        ((1.18, 1.04, 1.35), "reach true new places 1.18 times as often as by chance (95 % interval 1.04 to 1.35)."),
+        ((0.99, 0.86, 1.14), "do not reach true new places more often than chance: 0.99 times (95 % interval 0.86"),
         ((np.nan, np.nan, np.nan), "Too few unseen transitions lead to new places"),
     ],
 )
