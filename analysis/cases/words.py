@@ -89,7 +89,7 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
     """
     match recipe:
         case "wrong":
-            return f"Missed, although the first choice has at least half of the top {k}'s probability."
+            return f"Missed, although the first choice is at least as probable as the next {k - 1} together."
         case "popular":
             return "The place is among the most visited tenth; nobody went there from here in training."
         case "past_visits":

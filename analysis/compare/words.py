@@ -136,8 +136,12 @@ def seeds_line(found: Comparison) -> str:
 
 
 def only_title(label: str) -> str:
-    """Title of a column: cases that one side finds alone."""
-    return f"Only {_subject(label)}"
+    """Title of a column: cases that one side finds alone.
+
+    >>> only_title("Visit count")
+    'Only visit count'
+    """
+    return f"Only {label_in_sentence(_subject(label))}"
 
 
 def ranks_title(a: str, b: str) -> str:

@@ -272,16 +272,15 @@ def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> 
     """Note under the curves.
 
     >>> curves_note("past visits", {}, 0)
-    'The curves of past visits, on one scale; bars show how common each value is.'
+    'The curves of past visits. Bars show how common each value is.'
     """
     whose = "The curves with the widest range" if group is None else f"The curves of {group}"
     if group == PATHS:
         whose = f"The curve of {group}"
     if "lambda_prior" in numbers:
         return f"Learned: {learned_numbers(numbers)}. Bars show how common each value is."
-    thin = f" Thin lines: {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
-    scale = "" if group == PATHS else ", on one scale"
-    return f"{whose}{scale}; bars show how common each value is.{thin}"
+    thin = f" Thin lines show {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
+    return f"{whose}. Bars show how common each value is.{thin}"
 
 
 def learned_numbers(numbers: Mapping[str, float]) -> str:

@@ -149,8 +149,9 @@ def card_sentence(card: NotableCase) -> str:
     if card.kind == "missed":
         return "A new place for this user, beyond two hops."
     if card.kind == "past_visits":
-        made = "nobody made" if card.transition_count == 0 else f"made {times(card.transition_count)}"
-        return f"A transition {made} in training, to a place the user visited {times(card.visits)}."
+        count = card.transition_count
+        seen = f"Training saw this transition {times(count)}" if count else "Training never saw this transition"
+        return f"{seen}; the user had visited the place {times(card.visits)}."
     whose = "A place the user knows" if card.visits else "A new place for this user"
     return f"{whose}; two-hop paths lead there."
 

@@ -2,14 +2,13 @@
 
 from typing import Final
 
-from analysis.formatting import all_or_percent, user_name
+from analysis.formatting import all_or_percent
 from analysis.learn.charts import Bar, Bars
 from analysis.learn.hiding import crowd_at, fitting, generalised_for, trail
 from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
 from analysis.learn.measure import share_question
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.printable import markdown_text
 
 OUTLINE: Final = Outline(
     "privacy",
@@ -39,12 +38,12 @@ def build(world: Workspace) -> Lesson:
     if recorded is None or masked is None:
         raise LessonUnavailableError(f"In this city nobody has {POINTS} points.")
     user = choose_user(world)
-    whose = "invented" if world.dataset.manifest.synthetic else "real"
+    whose = "an invented" if world.dataset.manifest.synthetic else "a real"
     return Lesson(
         OUTLINE,
         intro=(
-            f"The traces of {markdown_text(world.name)} are {whose}: they have no names, but a few points may reveal "
-            f"whose a trace is, such as that of {user_name(user)}."
+            f"The picture shows the trace of {whose} user: it has no name, but a few of its points may reveal whose "
+            "it is."
         ),
         guess=share_question(
             f"Take {POINTS} random points of each user: places and hours. How many users do they identify?",

@@ -84,8 +84,8 @@ def build(world: Workspace) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=(
-            f"Groups of features add up to a score, and **{names[0]}** (◎), where {user_name(edited.case.user)} went, "
-            f"ranks first, ahead of **{names[1]}** (●)."
+            f"{user_name(edited.case.user)} went on to **{names[0]}** (◎), which the model ranks first, ahead of "
+            f"**{names[1]}** (●)."
         ),
         guess=choose(
             f"Which group puts {names[0]} furthest ahead?",

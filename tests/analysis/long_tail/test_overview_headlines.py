@@ -126,7 +126,7 @@ def test_cards() -> None:
     """ "Needs" only where an ablation was run; what no case shows is said where all were ablated."""
     card = NotableCase("past_visits", 3, 1.0, 2.0, 0, 14)
     assert card_badge(card) == "Found, place known"
-    assert card_sentence(card) == "A transition nobody made in training, to a place the user visited 14 times."
+    assert card_sentence(card) == "Training never saw this transition; the user had visited the place 14 times."
     ablated = card._replace(ablation="past_visits", rank_without=37.0)
     assert card_badge(ablated) == "Needs past visits"
     hops = NotableCase("two_hop_paths", 4, 16.0, 90.0, 0, 0, "two_hop_paths", 24.0)
