@@ -422,7 +422,8 @@ WORTH_METRICS: Final = {"hr": "HR@20", "mrr": "MRR"}
 
 
 def among_title(among: str) -> str:
-    return {"all": "among all places", "known": "between known places", "new": "among new places"}[among]
+    """The ranked places, in a panel's title."""
+    return {"all": "all places", "known": "known places", "new": "new places"}[among]
 
 
 def lost(value: float) -> str:

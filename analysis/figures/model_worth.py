@@ -59,7 +59,7 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
             }
             layout[f"yaxis{tail}"] = {"domain": domain, "anchor": f"x{tail}", "visible": False}
             layout[f"yaxis{tail}"]["range"] = [len(parts) - 0.5, -0.5]
-            title = f"<b>{name} lost</b> {among_title(kind)}"
+            title = f"<b>{name} lost</b>, {among_title(kind)}"
             notes.append(note(left, top - 24 / height, title, palette.ink, 13.5, xref="paper", yref="paper"))
             for row, value in enumerate(rows[metric].tolist()):
                 text = "–" if value != value else lost(value)
@@ -72,7 +72,7 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
 
 def describe_worth(worth: pd.DataFrame) -> str:
     rows = worth.to_dict(orient="records")
-    said = [f"without {row['label']} {lost(row['hr'])} HR@20 lost {among_title(row['among'])}" for row in rows]
+    said = [f"without {row['label']} {lost(row['hr'])} HR@20 lost, {among_title(row['among'])}" for row in rows]
     return "; ".join(said).replace(MINUS, "minus ")
 
 

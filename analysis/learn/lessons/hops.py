@@ -57,7 +57,7 @@ def build(world: Workspace) -> Lesson:
         OUTLINE,
         intro="The graph token looks at places some hops away; each hop follows a training transition.",
         guess=choose(
-            "Which number of hops finds the most true places per wrong one?",
+            "Which number of hops has the best ratio of true to wrong places?",
             [_hops(at + 1) for at in range(len(table))],
             best,
             f"{_hops(best + 1).capitalize()} reach {percent(coverage[best])} of new transitions, among "
