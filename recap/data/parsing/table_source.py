@@ -80,18 +80,18 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 def _open_text(path: Path, options: ReadOptions) -> TableSource:
     """Text with a separator; columns are called column1, column2, … where the first line holds values."""
-    delimiter, first = first_cells(path, options.delimiter, options.encoding)
+    delimiter, first, line = first_cells(path, options.delimiter, options.encoding)
     mapped = set(options.columns.values())
     is_numbered = bool(mapped) and all(map(_NUMBERED.fullmatch, mapped)) and not mapped <= set(first)
     is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
     has_names = is_counted or not (is_numbered or any(map(_VALUE.fullmatch, first)))
     names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
-    require_distinct(names, f"{path.name} line 1")
+    require_distinct(names, f"{path.name} line {line}")
     table = TextTable(
         path,
         delimiter=delimiter,
         names=names,
-        header=int(has_names),
+        header=line - (not has_names),
         quoted=True,
         multiline=options.multiline,
         encoding=options.encoding,

@@ -150,6 +150,15 @@ def test_quotes_line_breaks_and_encodings(tmp_path: Path) -> None:
     assert read.table[c.CATEGORY].tolist() == ["Ca\nfé"] and read.account.rows_in == 1
 
 
+def test_a_first_line_that_names_the_separator(tmp_path: Path) -> None:
+    """Excel writes it; the names are on line 2, the first row is on line 3."""
+    text = "sep=;\nuser;poi;time;lat;lon\n1;a, b;1719835200;1;1\n1;a, b;1719835260;1;1\n"
+    read = read_checkins(csv(tmp_path / "a.csv", text), "auto", ZONE)
+    assert read.table[c.POI_ID].tolist() == ["a, b"] * 2 and read.account.rows_in == 2
+    with pytest.raises(DataError, match=r"line 3: latitude 95 is outside"):
+        read_checkins(csv(tmp_path / "b.csv", text.replace(";1;1", ";95;1", 1)), "csv", ZONE)
+
+
 UTF_16 = ["utf-16-le", "utf-16-be", "utf-32"]
 
 
