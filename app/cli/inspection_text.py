@@ -31,7 +31,7 @@ def print_understanding(found: Understanding, console: Console) -> None:
             table.add_row(*map(escape, (column.name, column.field or "", column.reason, first)))
         console.print(table)
     if found.question is not None:
-        console.print(f"Question: {found.question.text}.", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Question: {found.question.text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def next_commands(found: Understanding, inspection: Inspection | None) -> dict[str, str]:
@@ -45,7 +45,7 @@ def next_commands(found: Understanding, inspection: Inspection | None) -> dict[s
     answers = answers or {"Next": found.options.model_copy(update=zone)}
     out = shlex.quote(f"data/{Path(found.path).name.partition('.')[0]}")
     return {
-        label[0].upper() + label[1:]: f"recap prepare {path} --out {out}{form} {option_text(options)}".rstrip()
+        label: f"recap prepare {path} --out {out}{form} {option_text(options)}".rstrip()
         for label, options in answers.items()
     }
 

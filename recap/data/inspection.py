@@ -106,7 +106,7 @@ def _reading_problems(report: ReadReport) -> list[Problem]:
             examples=item.examples,
             advice="They are left out and counted."
             if reason in HARMLESS
-            else "`recap prepare` refuses the file at the first; --skip-bad-rows leaves them out and counts them.",
+            else "They are left out and counted; in a terminal, `recap prepare` needs --skip-bad-rows for that.",
         )
         for reason, item in report.reported.items()
     ]

@@ -13,7 +13,7 @@ from analysis.figures.points_image import draw_points
 from app import state
 from app.components.own_data import words
 from app.components.text import choose_one, quiet, section
-from app.uploads import Upload, save_dataset
+from app.uploads import Upload, free_dataset_folder
 from recap import columns as c
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
@@ -46,14 +46,15 @@ def show_check(upload: Upload) -> Path | None:
     checkins, users, places = (inspection.facts[name] for name in ("check-ins", "users", "places"))
     unused = sum(item.rows for item in read.account.reported.values())
     st.title(words.IS_THIS_RIGHT.format(checkins=checkins, users=users, places=places), anchor=False)
+    answers = _zones(found, read)
     rows = words.UNUSED_ROWS.format(rows=unused) if unused else words.EVERY_ROW
-    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if found.question else rows)
+    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if answers else rows)
     _show_columns(upload, found)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         _show_map(read)
     with halves.cell():
-        options = _choose_zone(found)
+        options = _choose_zone(found, answers) if answers else found.options
         _show_kept(upload, inspection, config)
         folder = _prepare(upload, found.model_copy(update={"options": options}), fields, inspection)
         _show_problems(inspection)
@@ -124,20 +125,26 @@ def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -
         st.rerun()
 
 
-def _choose_zone(found: Understanding) -> ReadOptions:
-    """All options; a time zone that the coordinates propose, or another, among them."""
-    if found.zone is None or found.question is None:
-        return found.options
-    options, label = found.question.choices[0].options, words.FIELDS["tz"]
+def _zones(found: Understanding, read: RawRead) -> list[ReadOptions]:
+    """Options with the zone of the coordinates, the likely ones first; none where the file names its zone."""
+    if found.question is not None:
+        return [choice.options for choice in found.question.choices]
+    proposed = read.proposed_zone
+    return [found.options.model_copy(update={"timezone": proposed})] if proposed else []
+
+
+def _choose_zone(found: Understanding, answers: list[ReadOptions]) -> ReadOptions:
+    """Options with the zone that is picked."""
+    label, likely = words.FIELDS["tz"], str(answers[0].timezone)
     section(label)
     with st.container(horizontal=True, vertical_alignment="center"):
-        zones = sorted({*available_timezones(), found.zone.timezone})
-        proposed = zones.index(found.zone.timezone)
-        zone = st.selectbox(label, zones, index=proposed, label_visibility="collapsed", width=240)
-        likely_first = [options.local_times, not options.local_times]
-        is_local = choose_one("Times are", likely_first, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
-    quiet(markdown_text(found.zone.reason))
-    return options.model_copy(update={"timezone": zone, "local_times": is_local})
+        zones = sorted({*available_timezones(), likely})
+        zone = st.selectbox(label, zones, index=zones.index(likely), label_visibility="collapsed", width=240)
+        local = [answer.local_times for answer in answers]
+        is_local = choose_one("Times are", local, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
+    if found.question is not None:
+        quiet(markdown_text(found.question.text))
+    return answers[0].model_copy(update={"timezone": zone, "local_times": is_local})
 
 
 def _show_map(read: RawRead) -> None:
@@ -152,9 +159,9 @@ def _show_map(read: RawRead) -> None:
 
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
     section(words.KEPT)
-    dropped = {name.replace("dropped: ", "left out: "): rows for name, rows in preview_rows(inspection, config).items()}
-    kept = {words.CHECKINS_KEPT: inspection.preview.checkins, **dropped}
-    st.table({name[:1].upper() + name[1:]: f"{rows:,}" for name, rows in kept.items()}, border="horizontal")
+    rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection, config)}
+    spoken = {name.replace("dropped: ", "left out: ").replace("POI", "place"): count for name, count in rows.items()}
+    st.table({name[:1].upper() + name[1:]: f"{count:,}" for name, count in spoken.items()}, border="horizontal")
     least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
     if least is not None and least != upload.least:
         upload.answer(least=least)
@@ -162,10 +169,9 @@ def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> No
 
 
 def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection: Inspection) -> Path | None:
-    """The name, the button and the same as a command; the folder of the dataset once it was prepared."""
+    """The button and the same as a command; the folder of the dataset once it was prepared."""
     path, source_format, options = Path(found.path), found.source_format, found.options
-    theirs = Path(path.name.removeprefix("table-")) if path.parent == upload.folder else path
-    name = st.text_input("Name", value=theirs.stem[:40], max_chars=40, key=f"name-{upload.token}")
+    theirs = Path(path.name) if path.is_relative_to(upload.folder) else path
     sizes = [word for field in fields for word in ("--set", field)]
     line = shlex.join(["recap", "prepare", str(theirs), "--format", source_format, *sizes, "--out", "data/mine"])
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -182,11 +188,12 @@ def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection
         read = read_checkins(path, source_format, options.model_copy(update={"skip_bad_rows": True}))
         status.write(cleaning.format(checkins=len(read.table)))
         config = DataConfig().override(fields)
+        folder = free_dataset_folder(path.name.partition(".")[0])
         dataset = prepare_dataset(
-            read.table, config, name=name or "data", source_format=source_format, reading=read.account
+            read.table, config, name=folder.name, source_format=source_format, reading=read.account
         )
         status.write(writing)
-        folder = save_dataset(dataset, dataset_card(dataset))
+        dataset.save(folder, card=dataset_card(dataset))
     upload.discard()
     return folder
 

@@ -17,7 +17,12 @@ from recap.printable import shortened
 _CLOSE: Final = 0.5
 """Candidates within this many points are about equally good."""
 _FEW_ROWS: Final = 50
-_ASKED: Final = FIELDS | {"lat": "latitude and longitude in degrees"}
+_ASKED: Final = {
+    "user": "column has the user's id",
+    "poi": "column has the place's id",
+    "time": "column has the time",
+    "lat": "columns have latitude and longitude",
+}
 
 
 class Candidate(NamedTuple):
@@ -47,14 +52,14 @@ class Draft:
         self.sample = read_sample(self.source, options)
         names = self.source.names
         which = "columns" if len(names) <= MOST_COLUMNS else f"first {MOST_COLUMNS} of {len(names):,} columns"
-        self._its_columns = f"; its {which}: {shortened(', '.join(names), 200)}"
+        self._its_columns = f"its {which}: {shortened(', '.join(names), 200)}"
         for field, column in options.columns.items():
             if column not in self.sample:
-                raise DataError(f"{path.name} has no column {column!r} for --map {field}={column}{self._its_columns}")
+                raise DataError(f"{path.name} has no column {column!r} for --map {field}={column}; {self._its_columns}")
         self.rows = len(next(iter(self.sample.values())).values)
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
-        self._asked: list[tuple[str, str, Mapping[str, Mapping[str, Any]]]] = []
+        self._asked: tuple[str, str, Mapping[str, Mapping[str, Any]]] | None = None
         self.latitude = self.longitude = np.full(self.rows, np.nan)
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
@@ -83,7 +88,7 @@ class Draft:
 
         Args:
             replaces: why the second candidate need not be asked about next to the first; None if it must be.
-            text: the question.
+            text: said before the question.
         """
         best: list[Candidate] = []
         for item in sorted(candidates, key=lambda item: -item.points):
@@ -95,11 +100,9 @@ class Draft:
             self.take(best[0].columns, next(filter(None, [best[0].reason, *others]), ""))
             return
         mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
-        text = text or f"which column is {_ASKED[field]}?"
-        if not mappings:
-            missing = "lat=COLUMN,lon=COLUMN" if field == "lat" else f"{field}=COLUMN"
-            text = f"no column is surely {_ASKED[field]}; name it with --map {missing}{self._its_columns}"
-        self.ask(field, text, {" and ".join(mapping.values()): mapping for mapping in mappings})
+        none = "" if mappings else f" I cannot tell from {self._its_columns}."
+        answers = {" and ".join(mapping.values()): mapping for mapping in mappings}
+        self.ask(field, f"{text}Which {_ASKED[field]}?{none}", answers)
 
     def take(self, columns: Mapping[str, Column], reason: str) -> None:
         """Assign columns to fields."""
@@ -114,8 +117,8 @@ class Draft:
         self.reasons[column] = ", ".join(filter(None, [self.reasons.get(column), reason]))
 
     def ask(self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add a question; each answer maps fields to columns, or options to values."""
-        self._asked.append((about, text, answers))
+        """Ask, unless something else was asked before; each answer maps fields to columns, or options to values."""
+        self._asked = self._asked or (about, text, answers)
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""
@@ -124,16 +127,13 @@ class Draft:
         changes["columns"] = {field: column for field, column in columns.items() if column}
         return self.options.model_copy(update=changes)
 
-    def questions(self) -> list[Question]:
-        """The questions; each answer includes everything else that is known."""
-        return [
-            Question(
-                about=about,
-                text=text,
-                choices=[Choice(label=label, options=self.with_answer(answer)) for label, answer in answers.items()],
-            )
-            for about, text, answers in self._asked
-        ]
+    def question(self) -> Question | None:
+        """The first question; each answer includes everything else that is known."""
+        if self._asked is None:
+            return None
+        about, text, answers = self._asked
+        choices = [Choice(label=label, options=self.with_answer(answer)) for label, answer in answers.items()]
+        return Question(about=about, text=text, choices=choices)
 
     def columns(self) -> list[ColumnProposal]:
         """All columns with what they were taken for."""

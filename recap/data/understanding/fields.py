@@ -38,7 +38,7 @@ def choose_coordinates(draft: Draft) -> None:
         straight = _ON_LAND * look_swapped(b.numbers, a.numbers) + bool(best)
         turned = _ON_LAND * look_swapped(a.numbers, b.numbers) + _X_FIRST * a.is_x_first
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
-    swapped = f"{best[0].name} and {best[1].name} look swapped; which are latitude and longitude?" if best else ""
+    swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
     draft.decide("lat", candidates, text=swapped)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers

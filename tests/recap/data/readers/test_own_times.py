@@ -56,8 +56,9 @@ def test_day_or_month_first_is_asked_where_both_read_it(tmp_path: Path) -> None:
     assert re.search(
         r"month first, 03/04/2012 18:00 is 04 Mar 2012 18:00: .*--time-format '%m/%d/%Y %H:%M'", str(asked.value)
     )
-    (question,) = understand(path).questions
-    read = read_checkins(path, "csv", question.choices[1].options.model_copy(update={"timezone": "UTC"}))
+    read = read_checkins(
+        path, "csv", understand(path).question.choices[1].options.model_copy(update={"timezone": "UTC"})
+    )
     assert read.table[c.TIME].dt.month.tolist() == [3, 4]
 
 
