@@ -59,7 +59,7 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     chosen = {box.label: box.value for box in app.selectbox}
     assert chosen["kunde"] == "user" and chosen["filiale"] == "poi" and chosen["breite"] == "lat"
     assert chosen["Time zone"] == "Europe/London"
-    assert app.code[0].value.startswith("recap prepare visits.csv --format csv --set min_poi_checkins=10")
+    assert app.code[0].value.startswith("recap prepare visits.csv --format csv --set=min_poi_checkins=10")
     (token,) = left_on_disk(home)
     again = open_view("open_data", upload=token)
     assert again.title[0].value == app.title[0].value, "a reload loses nothing"

@@ -33,36 +33,33 @@ _SHOWN_COLUMNS: Final = 12
 
 def show_check(upload: Upload) -> Path | None:
     """Ask whether the file was understood; the folder of the dataset once it was prepared."""
-    version = upload.path.stat()
     with st.spinner(words.PREPARING[0]):
-        found, read = _read(str(upload.path), (version.st_mtime_ns, version.st_size), upload.options)
+        found, read = _read(str(upload.path), upload.path.stat().st_mtime_ns, upload.options)
     if read is None:
         _ask(upload, found)
         _show_columns(upload, found)
         return None
-    fields = [f"min_poi_checkins={upload.least}", f"min_user_checkins={upload.least}"]
-    config = DataConfig().override(fields)
+    config = DataConfig(min_poi_checkins=upload.least, min_user_checkins=upload.least)
     inspection = describe_read(read, config)
     checkins, users, places = (inspection.facts[name] for name in ("check-ins", "users", "places"))
     unused = sum(item.rows for item in read.account.reported.values())
     st.title(words.IS_THIS_RIGHT.format(checkins=checkins, users=users, places=places), anchor=False)
-    answers = _zones(found, read)
     rows = words.UNUSED_ROWS.format(rows=unused) if unused else words.EVERY_ROW
-    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if answers else rows)
+    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if found.question or read.proposed_zone else rows)
     _show_columns(upload, found)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         _show_map(read)
     with halves.cell():
-        options = _choose_zone(found, answers) if answers else found.options
+        options = _choose_zone(found, read.proposed_zone)
         _show_kept(upload, inspection, config)
-        folder = _prepare(upload, found.model_copy(update={"options": options}), fields, inspection)
+        folder = _prepare(upload, found.source_format, options, inspection, config)
         _show_problems(inspection)
     return folder
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
-def _read(path: str, version: tuple[int, int], options: ReadOptions) -> tuple[Understanding, RawRead | None]:
+def _read(path: str, version: int, options: ReadOptions) -> tuple[Understanding, RawRead | None]:
     """What the file is, and its rows unless more than the zone is unsure.
 
     Args:
@@ -82,7 +79,7 @@ def _ask(upload: Upload, found: Understanding) -> None:
     """The first question with its answers."""
     assert found.question is not None
     st.title(words.UNCLEAR, anchor=False)
-    st.markdown(markdown_text(found.question.text[:1].upper() + found.question.text[1:]))
+    st.markdown(markdown_text(found.question.text))
     for number, choice in enumerate(found.question.choices):
         if st.button(markdown_text(choice.label), key=f"answer-{number}"):
             upload.answer(options=choice.options)
@@ -125,17 +122,16 @@ def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -
         st.rerun()
 
 
-def _zones(found: Understanding, read: RawRead) -> list[ReadOptions]:
-    """Options with the zone of the coordinates, the likely ones first; none where the file names its zone."""
-    if found.question is not None:
-        return [choice.options for choice in found.question.choices]
-    proposed = read.proposed_zone
-    return [found.options.model_copy(update={"timezone": proposed})] if proposed else []
+def _choose_zone(found: Understanding, proposed: str | None) -> ReadOptions:
+    """Options with the zone that is picked, unless the file names one.
 
-
-def _choose_zone(found: Understanding, answers: list[ReadOptions]) -> ReadOptions:
-    """Options with the zone that is picked."""
-    label, likely = words.FIELDS["tz"], str(answers[0].timezone)
+    Args:
+        proposed: zone of the coordinates of a published format.
+    """
+    answers = [choice.options for choice in found.question.choices] if found.question else [found.options]
+    label, likely = words.FIELDS["tz"], answers[0].timezone or proposed
+    if likely is None:
+        return found.options
     section(label)
     with st.container(horizontal=True, vertical_alignment="center"):
         zones = sorted({*available_timezones(), likely})
@@ -168,12 +164,15 @@ def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> No
         st.rerun()
 
 
-def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection: Inspection) -> Path | None:
+def _prepare(
+    upload: Upload, source_format: str, options: ReadOptions, inspection: Inspection, config: DataConfig
+) -> Path | None:
     """The button and the same as a command; the folder of the dataset once it was prepared."""
-    path, source_format, options = Path(found.path), found.source_format, found.options
-    theirs = Path(path.name) if path.is_relative_to(upload.folder) else path
-    sizes = [word for field in fields for word in ("--set", field)]
-    line = shlex.join(["recap", "prepare", str(theirs), "--format", source_format, *sizes, "--out", "data/mine"])
+    path = upload.path
+    theirs = path.name if path.is_relative_to(upload.folder) else str(path)
+    sizes = [f"--set=min_poi_checkins={upload.least}", f"--set=min_user_checkins={upload.least}"]
+    skip = ["--skip-bad-rows"] * bool(inspection.account.reported)
+    line = shlex.join(["recap", "prepare", theirs, "--format", source_format, *sizes, *skip, "--out", "data/mine"])
     with st.container(horizontal=True, vertical_alignment="center"):
         go = st.button("Prepare", icon=":material/check:", disabled=not inspection.preview.checkins, key="prepare")
         with st.popover("Copy as command", type="tertiary"):
@@ -187,7 +186,6 @@ def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection
         status.write(reading)
         read = read_checkins(path, source_format, options.model_copy(update={"skip_bad_rows": True}))
         status.write(cleaning.format(checkins=len(read.table)))
-        config = DataConfig().override(fields)
         folder = free_dataset_folder(path.name.partition(".")[0])
         dataset = prepare_dataset(
             read.table, config, name=folder.name, source_format=source_format, reading=read.account

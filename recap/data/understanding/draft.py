@@ -41,7 +41,7 @@ class Draft:
         options: with what was decided.
         taken: field -> column.
         reasons: column -> why.
-        latitude, longitude: degrees of the sample's rows, NaN where unknown.
+        where: latitude and longitude of the sample's rows, NaN where unknown.
         spots: a number for each place, or for each 100 m as long as that is unknown.
         can_tell: whether rows are many enough and far enough from each other to tell ids by how they repeat.
     """
@@ -60,20 +60,18 @@ class Draft:
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
         self._asked: tuple[str, str, Mapping[str, Mapping[str, Any]]] | None = None
-        self.latitude = self.longitude = np.full(self.rows, np.nan)
+        self.where = pd.DataFrame({"lat": np.nan, "lon": np.nan}, index=range(self.rows))
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
 
     def place_rows(self) -> None:
         """Take over coordinates and places, as soon as they are known."""
         if {"lat", "lon"} <= self.taken.keys():
-            numbers = [self.sample[self.taken[field]].numbers for field in ("lat", "lon")]
-            self.latitude, self.longitude = (np.where(np.isfinite(number), number, np.nan) for number in numbers)
-            where = pd.DataFrame({"lat": self.latitude, "lon": self.longitude})
-            known = where.dropna()
+            self.where = pd.DataFrame({field: self.sample[self.taken[field]].numbers for field in ("lat", "lon")})
+            known = self.where.dropna()
             spread = float((known.max() - known.min()).sum())
             self.can_tell = self.rows >= _FEW_ROWS and len(known) > 0.5 * self.rows and spread > 0.02
-            self.spots = where.round(3).groupby(["lat", "lon"], dropna=False).ngroup().to_numpy()
+            self.spots = self.where.round(3).groupby(["lat", "lon"], dropna=False).ngroup().to_numpy()
         if "poi" in self.taken:
             self.spots = self.sample[self.taken["poi"]].codes
 

@@ -100,7 +100,7 @@ def _as_place(draft: Draft, column: Column) -> _Scored:
     """A place keeps its coordinates."""
     if not draft.can_tell or len(column.distinct) < 2:
         return 0, ""
-    keeps = keeps_spot(column.codes, draft.latitude, draft.longitude)
+    keeps = keeps_spot(column.codes, draft.where)
     if keeps >= 0.9:
         return _FITS, "keeps its spot"
     return (_CONTRADICTS, f"keeps its spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
@@ -140,16 +140,15 @@ def _as_category(draft: Draft, column: Column) -> _Scored:
     points, _ = _as_property(draft, column)
     is_few = 3 <= len(column.distinct) <= draft.rows / 20 and not column.is_number
     if column.meaning == ("", 0) and draft.can_tell and is_few:
-        where = pd.DataFrame({"lat": draft.latitude, "lon": draft.longitude})
-        middle = where.groupby(column.codes).transform("mean") - where.mean()
-        points += _ENOUGH * (middle.pow(2).sum().sum() / (where - where.mean()).pow(2).sum().sum() < 0.3)
+        middles = draft.where.groupby(column.codes).transform("mean")
+        points += _ENOUGH * (middles.var().sum() / draft.where.var().sum() < 0.3)
     return points, f"{len(column.distinct):,} names"
 
 
 def _as_offset(draft: Draft, column: Column) -> _Scored:
     """Names of zones, or hours or minutes of which most are such offsets."""
     are_names = not column.is_number and any(map(find_zone, column.distinct[:100]))
-    numbers = np.abs(np.unique(column.numbers[np.isfinite(column.numbers)]))
+    numbers = np.abs(np.unique(column.numbers[~np.isnan(column.numbers)]))
     is_usual = (numbers <= 14) | ((numbers <= 900) & (numbers % 15 == 0))
     if not are_names and not (len(numbers) and is_usual.mean() >= 0.5):
         return _IMPOSSIBLE, ""

@@ -134,12 +134,12 @@ def choose_zone(draft: Draft, column: Column) -> None:
     if layout.zone is not None or carries:
         return
     is_known = draft.options.zone is not None or "tz" in draft.taken
-    zone = draft.options.zone or propose_zone(draft.latitude, draft.longitude)
+    zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
     text = f"The file names no time zone; its coordinates are in {'several' if zone == LONGITUDE_ZONE else zone}."
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     may_be_local = not layout.is_utc and not says(column.name, "utc") and not says(column.name, "local")
     if may_be_local and not draft.options.local_times:
-        is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.longitude)
+        is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.where["lon"])
         nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
         if is_known:
             draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
@@ -151,7 +151,7 @@ def choose_zone(draft: Draft, column: Column) -> None:
         draft.ask("timezone", text, answers)
 
 
-def _look_local(times: pa.Array, zone: str, longitude: np.ndarray) -> tuple[bool | None, float, float]:
+def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float]:
     """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell.
 
     Returns:
@@ -161,7 +161,7 @@ def _look_local(times: pa.Array, zone: str, longitude: np.ndarray) -> tuple[bool
     seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
     wall = pd.Series(seconds)
     if zone == LONGITUDE_ZONE:
-        moved = wall + pd.to_timedelta(np.round(np.nan_to_num(longitude) / 15), unit="h")
+        moved = wall + pd.to_timedelta((longitude.fillna(0) / 15).round(), unit="h")
     else:
         moved = wall.dt.tz_localize("UTC").dt.tz_convert(zone)
     as_local, as_utc = (float(clock.dropna().dt.hour.between(2, 5).mean()) for clock in (wall, moved))

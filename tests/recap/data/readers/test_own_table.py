@@ -159,6 +159,15 @@ def test_a_first_line_that_names_the_separator(tmp_path: Path) -> None:
         read_checkins(csv(tmp_path / "b.csv", text.replace(";1;1", ";95;1", 1)), "csv", ZONE)
 
 
+def test_numbers_as_names(tmp_path: Path) -> None:
+    """A first line of values holds no names, unless it counts the columns, as pandas writes them."""
+    row, mapping = "1,2,1719835200,1.5,1\n", {"user": "0", "poi": "1", "time": "2", "lat": "3", "lon": "4"}
+    for header in ("0,1,2,3,4\n", ""):
+        columns = {field: name if header else f"column{int(name) + 1}" for field, name in mapping.items()}
+        read = read_checkins(csv(tmp_path / "a.csv", header + row * 2), "csv", options(columns=columns))
+        assert read.account.rows_in == read.account.rows_kept == 2
+
+
 UTF_16 = ["utf-16-le", "utf-16-be", "utf-32"]
 
 
