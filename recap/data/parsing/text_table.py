@@ -87,7 +87,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         magic = file.read(4)
     if not magic:
-        raise DataError(f"{path.name} is empty; expected one check-in a line")
+        raise DataError(f"{path.name} is empty; expected one check-in per line")
     if magic == _ZIP_MAGIC:
         raise DataError(f"{path.name} is a zip archive; unpack it and name the file or folder inside")
     return gzip.open(path, "rb") if magic[:2] == GZIP_MAGIC else path.open("rb")  # type: ignore[return-value]

@@ -19,8 +19,7 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
             it does not have.
     """
     draft = Draft(path, source_format, options)
-    if not {"lat", "lon"} <= draft.taken.keys():
-        choose_coordinates(draft)
+    choose_coordinates(draft)
     draft.place_rows()
     choose_needed(draft, "poi")
     draft.place_rows()

@@ -28,6 +28,8 @@ _ON_LAND, _X_FIRST = 1.1, 0.55
 
 def choose_coordinates(draft: Draft) -> None:
     """Latitude and longitude: by name, else a point's numbers, or two columns of fine numbers that fix each other."""
+    if {"lat", "lon"} <= draft.taken.keys():
+        return
     angles = [column for column in draft.sample.values() if column.is_angle]
     means = {column.name: column.meaning[0] for column in angles if column.meaning[0] not in draft.taken}
     means |= {name: field for field, name in draft.taken.items()}
@@ -63,9 +65,13 @@ def _pairs_by_content(angles: list[Column]) -> list[tuple[Column, Column]]:
 
 
 def choose_needed(draft: Draft, field: str) -> None:
-    """The place's or the user's id; if several are about equally good and differ, ask."""
+    """The place's or the user's id; of columns that fix each other, such as a number and a name, either will do."""
+
+    def replaces(first: Candidate, other: Candidate) -> str | None:
+        return None if determines(first.columns[field].codes, other.columns[field].codes) < 0.99 else ""
+
     if field not in draft.taken:
-        draft.decide(field, _candidates(draft, field), lambda first, other: _fixes(first, other, field))
+        draft.decide(field, _candidates(draft, field), replaces)
 
 
 def choose_optional(draft: Draft, field: str) -> None:
@@ -75,11 +81,6 @@ def choose_optional(draft: Draft, field: str) -> None:
     if named or len(found) == 1:
         best = max(named or found, key=lambda item: item.points)
         draft.take(best.columns, best.reason)
-
-
-def _fixes(first: Candidate, other: Candidate, field: str) -> str | None:
-    """Of columns that fix each other either will do: a place's number is taken rather than its name."""
-    return None if determines(first.columns[field].codes, other.columns[field].codes) < 0.99 else ""
 
 
 def _candidates(draft: Draft, field: str) -> list[Candidate]:
