@@ -50,7 +50,7 @@ def read_for_inspection(found: Understanding) -> RawRead:
     if question is not None:
         if question.about != "timezone":
             raise DataError(found.refusal())
-        options = question.choices[0].options
+        options = next(iter(question.answers.values()))
     options = options.model_copy(update={"skip_bad_rows": True, "take_proposed_zone": True})
     return read_checkins(Path(found.path), found.source_format, options)
 

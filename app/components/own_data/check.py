@@ -80,9 +80,9 @@ def _ask(upload: Upload, found: Understanding) -> None:
     assert found.question is not None
     st.title(words.UNCLEAR, anchor=False)
     st.markdown(markdown_text(found.question.text))
-    for number, choice in enumerate(found.question.choices):
-        if st.button(markdown_text(choice.label), key=f"answer-{number}"):
-            upload.answer(options=choice.options)
+    for number, (answer, options) in enumerate(found.question.answers.items()):
+        if st.button(markdown_text(answer), key=f"answer-{number}"):
+            upload.answer(options=options)
             st.rerun()
 
 
@@ -128,7 +128,7 @@ def _choose_zone(found: Understanding, proposed: str | None) -> ReadOptions:
     Args:
         proposed: zone of the coordinates of a published format.
     """
-    answers = [choice.options for choice in found.question.choices] if found.question else [found.options]
+    answers = [*found.question.answers.values()] if found.question else [found.options]
     label, likely = words.FIELDS["tz"], answers[0].timezone or proposed
     if likely is None:
         return found.options

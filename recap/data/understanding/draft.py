@@ -10,7 +10,7 @@ import pandas as pd
 from recap.data.parsing.options import FIELDS, ReadOptions
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding.columns import MOST_COLUMNS, Column, read_sample
-from recap.data.understanding.proposal import FIRST_ROWS, Choice, ColumnProposal, Question
+from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
 from recap.errors import DataError
 from recap.printable import shortened
 
@@ -130,8 +130,8 @@ class Draft:
         if self._asked is None:
             return None
         about, text, answers = self._asked
-        choices = [Choice(label=label, options=self.with_answer(answer)) for label, answer in answers.items()]
-        return Question(about=about, text=text, choices=choices)
+        known = {label: self.with_answer(answer) for label, answer in answers.items()}
+        return Question(about=about, text=text, answers=known)
 
     def columns(self) -> list[ColumnProposal]:
         """All columns with what they were taken for."""

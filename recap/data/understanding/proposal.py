@@ -21,19 +21,12 @@ class ColumnProposal(Config):
     first: list[str] = Field([], description=f"The first {FIRST_ROWS} values.")
 
 
-class Choice(Config):
-    """One answer to a question."""
-
-    label: str = Field(description="In a few words.")
-    options: ReadOptions = Field(description="All options with this answer.")
-
-
 class Question(Config):
     """A question where two readings are about equally good, or none is good."""
 
     about: str = Field(description="A field of `--map`, `time_format` or `timezone`.")
     text: str = Field(description="As a person would ask it.")
-    choices: list[Choice] = Field([], description="Answers, the likely one first.")
+    answers: dict[str, ReadOptions] = Field(description="Answer -> all options with it; the likely one first.")
 
 
 class Understanding(Config):
@@ -52,7 +45,7 @@ class Understanding(Config):
         """The question and its answers in one line."""
         assert self.question is not None
         missing = "lat=COLUMN,lon=COLUMN" if self.question.about == "lat" else f"{self.question.about}=COLUMN"
-        answers = "; ".join(f"{choice.label}: {option_text(choice.options)}" for choice in self.question.choices)
+        answers = "; ".join(f"{answer}: {option_text(options)}" for answer, options in self.question.answers.items())
         return f"{Path(self.path).name}: {self.question.text} {answers or f'Name it with --map {missing}'}"
 
 

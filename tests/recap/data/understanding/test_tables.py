@@ -23,7 +23,7 @@ def test_it_is_understood(example: Example, tmp_path: Path) -> None:
         assert found.question is None
     else:
         assert found.question.about == "timezone"
-        options = found.question.choices[0].options
+        options = next(iter(found.question.answers.values()))
         assert (options.timezone, options.local_times) == (ZONE, example.is_local)
     read = read_checkins(path, found.source_format, options)
     truth = checkins()
