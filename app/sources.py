@@ -149,6 +149,12 @@ def dataset_source(folder: Path) -> Source | None:
     return None if dataset is None else _source(dataset, None)
 
 
+def own_datasets() -> dict[Path, str]:
+    """Datasets in the user's folder, and their names."""
+    found = map(_dataset_in, _subfolders(_home() / "datasets"))
+    return {dataset.folder: dataset.name for dataset in found if dataset is not None}
+
+
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
     model = f"{model_title(checkpoint.model)}, {checkpoint.name}" if checkpoint else "no model yet"
     return Source(

@@ -1,4 +1,4 @@
-"""Files that a user opens in the app: a private copy, or a path on this computer."""
+"""Files that a user opens in the app (a private copy, or a path on this computer), and what becomes of them."""
 
 import re
 import secrets
@@ -10,11 +10,13 @@ from typing import IO, Any, Final
 
 from pydantic import Field
 
+from app.sources import own_datasets
 from recap.config import Config
-from recap.data.dataset import Dataset
+from recap.data.format_detection import detect_format
+from recap.data.out_of_core.preparation import choose_engine
 from recap.data.parsing.options import ReadOptions
 from recap.errors import ConfigError, DataError
-from recap.storage.artifacts import DATASET_MANIFEST
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, new_folder
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder
@@ -57,31 +59,31 @@ def keep_copy(name: str, file: IO[bytes]) -> Upload:
         name: what the user's file is called; only its letters, digits, dots, - and _ are used.
 
     Raises:
-        DataError: it is empty, or the disk is full; nothing is left then.
+        DataError: the disk is full; nothing is left then.
     """
-    discard_old()
     folder = _new_folder()
-    path = folder / ("table-" + re.sub(r"[^\w.-]+", "_", Path(name).name, flags=re.ASCII)[-60:])
+    path = folder / "file" / re.sub(r"^\.+|[^\w.-]+", "_", Path(name).name, flags=re.ASCII)[-60:]
     try:
+        path.parent.mkdir()
         with path.open("wb") as copy:
             shutil.copyfileobj(file, copy)
-        if not path.stat().st_size:
-            raise DataError("the file is empty; drop one with a row for each check-in")
         return Upload(token=folder.name, path=path).answer()
-    except (OSError, DataError) as error:
+    except OSError as error:
         shutil.rmtree(folder, ignore_errors=True)
-        raise DataError(str(error)) from error
+        raise DataError(f"{name} cannot be copied: {error.strerror}") from error
 
 
 def open_path(text: str) -> Upload:
     """Open a file on this computer without copying it.
 
     Raises:
-        DataError: there is none.
+        DataError: there is none, or it may not fit into memory.
     """
     path = Path(text.strip()).expanduser()
     if not path.is_absolute() or not path.exists():
         raise DataError(f"there is no file {text.strip()!r}; give its whole path, such as /home/me/visits.csv")
+    if any(choose_engine("auto", path, detect_format(path)[0])):
+        raise DataError(f"{path.name} is too large for the memory of this computer; prepare it with `recap prepare`")
     return Upload(token=_new_folder().name, path=path).answer()
 
 
@@ -100,60 +102,38 @@ def discard_old() -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def own_datasets() -> dict[Path, str]:
-    """Complete datasets in the user's folder, and their names."""
-    found = {}
-    for folder in sorted(user_subfolder("datasets").glob("*")):
-        try:
-            found[folder] = str(read_json(folder / DATASET_MANIFEST)["name"])
-        except (OSError, ValueError, KeyError, TypeError):
-            continue
-    return found
-
-
-def save_dataset(dataset: Dataset, card: str) -> Path:
-    """Write a dataset into a free folder of the user, completely or not at all."""
-    home, base = user_subfolder("datasets", make=True), _folder_name(dataset.manifest.name)
+def free_dataset_folder(name: str) -> Path:
+    """A folder for a new dataset of the user; it does not exist yet."""
+    home, base = user_subfolder("datasets"), _folder_name(name)
     numbered = (home / (base if number == 1 else f"{base}-{number}") for number in count(1))
-    folder = next(folder for folder in numbered if not folder.exists())
-    dataset.save(folder, card=card)
-    return folder
+    return next(folder for folder in numbered if not folder.exists())
 
 
 def delete_dataset(folder: Path) -> None:
-    """Delete one of `own_datasets`.
+    """Delete one of the user's datasets.
 
     Raises:
         ConfigError: it is not one of them.
     """
     if folder not in own_datasets():
         raise ConfigError(f"{folder.name} is not a dataset of yours")
-    doomed = folder.with_name(f".{folder.name}-{secrets.token_hex(4)}")
-    folder.rename(doomed)  # gone from every list at once
-    shutil.rmtree(doomed, ignore_errors=True)
+    (folder / DATASET_MANIFEST).unlink()  # gone from every list at once
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def add_checkpoint(text: str) -> Path:
     """Copy a checkpoint folder of this computer to the user's checkpoints, whole or not at all.
 
     Raises:
-        RecapError: there is none, it is damaged, or it is here already.
+        RecapError: there is none, or it is damaged.
     """
     from recap.checkpoint import Checkpoint  # torch is loaded only for whoever adds a checkpoint
 
     folder = Path(text.strip()).expanduser()
-    if not folder.is_absolute() or not folder.is_dir():
-        raise DataError(f"there is no folder {text.strip()!r}; give the whole path of a checkpoint")
     name = f"{_folder_name(folder.name)}-{Checkpoint.load(folder).hash[:6]}"
-    target = user_subfolder("checkpoints", make=True) / name
-    if target.exists():
-        raise ConfigError(f"{folder.name} is here already")
-    half = target.with_name(f".{name}")
-    try:
-        shutil.copytree(folder, half)
-        half.rename(target)
-    finally:
-        shutil.rmtree(half, ignore_errors=True)
+    target = user_subfolder("checkpoints") / name
+    with new_folder(target, CHECKPOINT_MANIFEST) as copy:
+        shutil.copytree(folder, copy, dirs_exist_ok=True)
     return target
 
 

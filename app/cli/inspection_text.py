@@ -31,21 +31,21 @@ def print_understanding(found: Understanding, console: Console) -> None:
             table.add_row(*map(escape, (column.name, column.field or "", column.reason, first)))
         console.print(table)
     if found.question is not None:
-        console.print(f"Question: {found.question.text}.", markup=False, highlight=False, soft_wrap=True)
+        console.print(f"Question: {found.question.text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def next_commands(found: Understanding, inspection: Inspection | None) -> dict[str, str]:
     """`recap prepare` with each answer to the first question, the likely answer first."""
     path, form = shlex.quote(found.path), f" --format {found.source_format}" * (found.why == NAMED)
-    if found.question is not None and not found.question.choices:
+    if found.question is not None and not found.question.answers:
         fields = ",".join(f"{field}={found.options.columns.get(field, 'COLUMN')}" for field in _NEEDED)
         return {"Name the columns": f"recap inspect {path}{form} --map {shlex.quote(fields)}"}
-    answers = {choice.label: choice.options for choice in found.question.choices} if found.question else {}
+    answers = found.question.answers if found.question else {}
     zone = {"timezone": inspection.timezone} if inspection is not None and inspection.timezone else {}
     answers = answers or {"Next": found.options.model_copy(update=zone)}
     out = shlex.quote(f"data/{Path(found.path).name.partition('.')[0]}")
     return {
-        label[0].upper() + label[1:]: f"recap prepare {path} --out {out}{form} {option_text(options)}".rstrip()
+        label: f"recap prepare {path} --out {out}{form} {option_text(options)}".rstrip()
         for label, options in answers.items()
     }
 

@@ -14,7 +14,7 @@ from app.components.runs.words import run_headline
 from app.components.text import quiet, section
 from app.pages import COMPARE, LONG_TAIL, WALK
 from app.settings import AppSettings
-from app.sources import Source, dataset_source
+from app.sources import Source, dataset_source, own_datasets
 from app.uploads import LARGEST_MB, Upload
 from recap.data.parsing.options import ReadOptions
 from recap.errors import RecapError
@@ -64,7 +64,7 @@ def _show_steps(current: int) -> None:
 def _show_drop(settings: AppSettings) -> None:
     """Step 1: a file, a path, a checkpoint, or a dataset that is here already."""
     st.title(words.OPEN, anchor=False)
-    st.markdown(words.WHAT_FILE)
+    st.markdown(f"{words.WHAT_FILE} {words.STAYS[settings.is_local]} {words.COPY}")
     file = st.file_uploader(words.FILE.format(mb=LARGEST_MB), max_upload_size=LARGEST_MB)
     if file is not None:
         _begin(uploads.keep_copy(file.name, file))
@@ -76,7 +76,7 @@ def _show_drop(settings: AppSettings) -> None:
             folder = st.text_input(words.CHECKPOINT_PATH, key="checkpoint_path")
             if folder and st.button("Add", key="checkpoint_add"):
                 st.success(words.ADDED.format(name=markdown_text(uploads.add_checkpoint(folder).name)))
-    mine = uploads.own_datasets()
+    mine = own_datasets()
     if mine:
         section(words.YOUR_DATASETS)
     for dataset, name in mine.items():

@@ -25,8 +25,8 @@ def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
     found = _of_folder(path) if path.is_dir() else _of_file(path, encoding)
     if found is None:
         raise DataError(
-            f"cannot tell the format of {path.name}: expected a table with a check-in a line, JSON records, Parquet, "
-            "or a folder of one dataset; name it with --format"
+            f"cannot tell the format of {path.name}: expected a table with one check-in per line, JSON records, "
+            "Parquet, or a folder of one dataset; name it with --format"
         )
     return found
 

@@ -50,7 +50,7 @@ def read_for_inspection(found: Understanding) -> RawRead:
     if question is not None:
         if question.about != "timezone":
             raise DataError(found.refusal())
-        options = question.choices[0].options
+        options = next(iter(question.answers.values()))
     options = options.model_copy(update={"skip_bad_rows": True, "take_proposed_zone": True})
     return read_checkins(Path(found.path), found.source_format, options)
 
@@ -106,7 +106,7 @@ def _reading_problems(report: ReadReport) -> list[Problem]:
             examples=item.examples,
             advice="They are left out and counted."
             if reason in HARMLESS
-            else "`recap prepare` refuses the file at the first; --skip-bad-rows leaves them out and counts them.",
+            else "They are left out and counted; in a terminal, `recap prepare` needs --skip-bad-rows for that.",
         )
         for reason, item in report.reported.items()
     ]

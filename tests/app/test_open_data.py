@@ -1,11 +1,11 @@
 """Opening your own data: nothing is lost, nothing half-made is listed, and a bad file leaves nothing on the disk."""
 
+import csv
 import io
 import os
 import shutil
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,10 +13,10 @@ from streamlit.testing.v1 import AppTest
 
 from app import uploads, warming
 from app.settings import ADDRESS_VARIABLE, UPLOAD_VARIABLE
-from app.sources import dataset_source
+from app.sources import dataset_source, own_datasets
+from recap.data.out_of_core import preparation
 from recap.errors import ConfigError, RecapError
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
-from tests.worlds import small_city
 
 CITY = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -59,7 +59,7 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     chosen = {box.label: box.value for box in app.selectbox}
     assert chosen["kunde"] == "user" and chosen["filiale"] == "poi" and chosen["breite"] == "lat"
     assert chosen["Time zone"] == "Europe/London"
-    assert app.code[0].value.startswith("recap prepare visits.csv --format csv --set min_poi_checkins=10")
+    assert app.code[0].value.startswith("recap prepare visits.csv --format csv --set=min_poi_checkins=10")
     (token,) = left_on_disk(home)
     again = open_view("open_data", upload=token)
     assert again.title[0].value == app.title[0].value, "a reload loses nothing"
@@ -67,11 +67,36 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     check_calm(app)
     assert "is ready" in app.title[0].value and "Train RECAP" in [button.label for button in app.button]
     assert left_on_disk(home) == []
-    (folder,) = uploads.own_datasets()
+    (folder,) = own_datasets()
+    assert folder.name == "visits" and uploads.free_dataset_folder("Visits").name == "visits-2"
     walk = open_view("walk", source=dataset_source(folder).token)
     check_calm(walk)
     uploads.delete_dataset(folder)
-    assert uploads.own_datasets() == {} and not folder.exists()
+    assert own_datasets() == {} and not folder.exists()
+
+
+def test_a_published_format_without_a_zone() -> None:
+    """The zone of the coordinates is proposed and confirmed as for your own table."""
+    rows = csv.reader(io.StringIO(visits().decode()), delimiter=";")
+    lines = [[user, f"{time}:00Z", lat, lon, place] for user, place, time, lat, lon in list(rows)[1:]]
+    app = drop("\n".join("\t".join(line) for line in lines).encode(), "gowalla.txt")
+    assert "Read as gowalla" in texts(app) and "confirm the time zone" in texts(app)
+    app.button(key="prepare").click().run()
+    assert "is ready" in app.title[0].value
+
+
+def test_a_path_of_a_large_file(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file on this computer is read where it is; one beyond memory is refused before it is read."""
+    path = tmp_path / "visits.csv"
+    path.write_bytes(visits())
+    app = open_view("open_data")
+    app.text_input[0].set_value(str(path)).run()
+    assert "504 check-ins" in app.title[0].value and f"recap prepare {path}" in app.code[0].value
+    monkeypatch.setattr(preparation, "_SHARE", 0)  # of the memory
+    app = open_view("open_data")
+    app.text_input[0].set_value(str(path)).run()
+    assert "too large for the memory" in app.error[0].value and path.exists()
+    assert len(left_on_disk(home)) == 1, "only the answers of the first"
 
 
 def test_another_column_is_read_again() -> None:
@@ -114,7 +139,7 @@ def test_a_bad_file_is_one_line(kind: str, home: Path) -> None:
     """The page says what is wrong; nothing crashes, and a file that cannot be read is not kept."""
     app = drop(HOSTILE[kind])
     assert not app.exception, app.exception[0].message
-    assert uploads.own_datasets() == {}
+    assert own_datasets() == {}
     if app.error:
         assert "\n" not in app.error[0].value.strip() and left_on_disk(home) == []
     else:  # it can be read, and no dataset can be made of it, or something is asked
@@ -135,6 +160,7 @@ def test_uploads_are_for_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(UPLOAD_VARIABLE, "1")
     app = open_view("open_data")
     assert app.file_uploader and not app.text_input
+    assert "the computer that runs this app" in texts(app) and "stays on this" not in texts(app)
 
 
 @pytest.mark.parametrize("token", ["../../datasets", "0123456789abcdeg", "", "a" * 16])
@@ -146,10 +172,9 @@ def test_a_link_names_no_other_folder(token: str) -> None:
 def test_names_stay_in_their_folder(home: Path) -> None:
     """A file's or dataset's name is no path."""
     upload = uploads.keep_copy("../../../etc/pass wd\x00.csv", io.BytesIO(b"x"))
-    assert upload.path.parent == upload.folder and upload.folder.parent == home / "uploads"
-    city = small_city()
-    named = replace(city, manifest=city.manifest.model_copy(update={"name": "../.."}))
-    assert uploads.save_dataset(named, "").parent == home / "datasets"
+    assert upload.path.parent.parent == upload.folder and upload.folder.parent == home / "uploads"
+    assert uploads.keep_copy("..", io.BytesIO(b"x")).path.read_bytes() == b"x"
+    assert uploads.free_dataset_folder("../..").parent == home / "datasets"
     with pytest.raises(ConfigError):
         uploads.delete_dataset(home / "datasets" / ".." / "runs")
 
@@ -174,8 +199,9 @@ def test_a_checkpoint_is_added_whole_or_not_at_all(home: Path, tmp_path: Path) -
     """A good folder is copied and verified; a damaged one is refused and leaves nothing."""
     added = uploads.add_checkpoint(str(CITY / "checkpoint"))
     assert added.parent == home / "checkpoints"
-    with pytest.raises(ConfigError, match="already"):
-        uploads.add_checkpoint(str(CITY / "checkpoint"))
+    assert uploads.add_checkpoint(f" {CITY / 'checkpoint'} ") == added, "a second time changes nothing"
+    with pytest.raises(RecapError):
+        uploads.add_checkpoint("/no/such/folder")
     shutil.copytree(CITY / "paper", tmp_path / "bad")
     (tmp_path / "bad" / "summary.json").write_text("{}")
     with pytest.raises(RecapError):

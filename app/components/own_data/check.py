@@ -13,7 +13,7 @@ from analysis.figures.points_image import draw_points
 from app import state
 from app.components.own_data import words
 from app.components.text import choose_one, quiet, section
-from app.uploads import Upload, save_dataset
+from app.uploads import Upload, free_dataset_folder
 from recap import columns as c
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
@@ -33,35 +33,33 @@ _SHOWN_COLUMNS: Final = 12
 
 def show_check(upload: Upload) -> Path | None:
     """Ask whether the file was understood; the folder of the dataset once it was prepared."""
-    version = upload.path.stat()
     with st.spinner(words.PREPARING[0]):
-        found, read = _read(str(upload.path), (version.st_mtime_ns, version.st_size), upload.options)
+        found, read = _read(str(upload.path), upload.path.stat().st_mtime_ns, upload.options)
     if read is None:
         _ask(upload, found)
         _show_columns(upload, found)
         return None
-    fields = [f"min_poi_checkins={upload.least}", f"min_user_checkins={upload.least}"]
-    config = DataConfig().override(fields)
+    config = DataConfig(min_poi_checkins=upload.least, min_user_checkins=upload.least)
     inspection = describe_read(read, config)
     checkins, users, places = (inspection.facts[name] for name in ("check-ins", "users", "places"))
     unused = sum(item.rows for item in read.account.reported.values())
     st.title(words.IS_THIS_RIGHT.format(checkins=checkins, users=users, places=places), anchor=False)
     rows = words.UNUSED_ROWS.format(rows=unused) if unused else words.EVERY_ROW
-    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if found.question else rows)
+    st.markdown(f"{rows} {words.CONFIRM_ZONE}" if found.question or read.proposed_zone else rows)
     _show_columns(upload, found)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         _show_map(read)
     with halves.cell():
-        options = _choose_zone(found)
+        options = _choose_zone(found, read.proposed_zone)
         _show_kept(upload, inspection, config)
-        folder = _prepare(upload, found.model_copy(update={"options": options}), fields, inspection)
+        folder = _prepare(upload, found.source_format, options, inspection, config)
         _show_problems(inspection)
     return folder
 
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
-def _read(path: str, version: tuple[int, int], options: ReadOptions) -> tuple[Understanding, RawRead | None]:
+def _read(path: str, version: int, options: ReadOptions) -> tuple[Understanding, RawRead | None]:
     """What the file is, and its rows unless more than the zone is unsure.
 
     Args:
@@ -81,10 +79,10 @@ def _ask(upload: Upload, found: Understanding) -> None:
     """The first question with its answers."""
     assert found.question is not None
     st.title(words.UNCLEAR, anchor=False)
-    st.markdown(markdown_text(found.question.text[:1].upper() + found.question.text[1:]))
-    for number, choice in enumerate(found.question.choices):
-        if st.button(markdown_text(choice.label), key=f"answer-{number}"):
-            upload.answer(options=choice.options)
+    st.markdown(markdown_text(found.question.text))
+    for number, (answer, options) in enumerate(found.question.answers.items()):
+        if st.button(markdown_text(answer), key=f"answer-{number}"):
+            upload.answer(options=options)
             st.rerun()
 
 
@@ -124,20 +122,25 @@ def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -
         st.rerun()
 
 
-def _choose_zone(found: Understanding) -> ReadOptions:
-    """All options; a time zone that the coordinates propose, or another, among them."""
-    if found.zone is None or found.question is None:
+def _choose_zone(found: Understanding, proposed: str | None) -> ReadOptions:
+    """Options with the zone that is picked, unless the file names one.
+
+    Args:
+        proposed: zone of the coordinates of a published format.
+    """
+    answers = [*found.question.answers.values()] if found.question else [found.options]
+    label, likely = words.FIELDS["tz"], answers[0].timezone or proposed
+    if likely is None:
         return found.options
-    options, label = found.question.choices[0].options, words.FIELDS["tz"]
     section(label)
     with st.container(horizontal=True, vertical_alignment="center"):
-        zones = sorted({*available_timezones(), found.zone.timezone})
-        proposed = zones.index(found.zone.timezone)
-        zone = st.selectbox(label, zones, index=proposed, label_visibility="collapsed", width=240)
-        likely_first = [options.local_times, not options.local_times]
-        is_local = choose_one("Times are", likely_first, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
-    quiet(markdown_text(found.zone.reason))
-    return options.model_copy(update={"timezone": zone, "local_times": is_local})
+        zones = sorted({*available_timezones(), likely})
+        zone = st.selectbox(label, zones, index=zones.index(likely), label_visibility="collapsed", width=240)
+        local = [answer.local_times for answer in answers]
+        is_local = choose_one("Times are", local, key=f"local-{found.path}", named=words.TIMES_ARE.__getitem__)
+    if found.question is not None:
+        quiet(markdown_text(found.question.text))
+    return answers[0].model_copy(update={"timezone": zone, "local_times": is_local})
 
 
 def _show_map(read: RawRead) -> None:
@@ -152,22 +155,24 @@ def _show_map(read: RawRead) -> None:
 
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
     section(words.KEPT)
-    dropped = {name.replace("dropped: ", "left out: "): rows for name, rows in preview_rows(inspection, config).items()}
-    kept = {words.CHECKINS_KEPT: inspection.preview.checkins, **dropped}
-    st.table({name[:1].upper() + name[1:]: f"{rows:,}" for name, rows in kept.items()}, border="horizontal")
+    rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection, config)}
+    spoken = {name.replace("dropped: ", "left out: ").replace("POI", "place"): count for name, count in rows.items()}
+    st.table({name[:1].upper() + name[1:]: f"{count:,}" for name, count in spoken.items()}, border="horizontal")
     least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
     if least is not None and least != upload.least:
         upload.answer(least=least)
         st.rerun()
 
 
-def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection: Inspection) -> Path | None:
-    """The name, the button and the same as a command; the folder of the dataset once it was prepared."""
-    path, source_format, options = Path(found.path), found.source_format, found.options
-    theirs = Path(path.name.removeprefix("table-")) if path.parent == upload.folder else path
-    name = st.text_input("Name", value=theirs.stem[:40], max_chars=40, key=f"name-{upload.token}")
-    sizes = [word for field in fields for word in ("--set", field)]
-    line = shlex.join(["recap", "prepare", str(theirs), "--format", source_format, *sizes, "--out", "data/mine"])
+def _prepare(
+    upload: Upload, source_format: str, options: ReadOptions, inspection: Inspection, config: DataConfig
+) -> Path | None:
+    """The button and the same as a command; the folder of the dataset once it was prepared."""
+    path = upload.path
+    theirs = path.name if path.is_relative_to(upload.folder) else str(path)
+    sizes = [f"--set=min_poi_checkins={upload.least}", f"--set=min_user_checkins={upload.least}"]
+    skip = ["--skip-bad-rows"] * bool(inspection.account.reported)
+    line = shlex.join(["recap", "prepare", theirs, "--format", source_format, *sizes, *skip, "--out", "data/mine"])
     with st.container(horizontal=True, vertical_alignment="center"):
         go = st.button("Prepare", icon=":material/check:", disabled=not inspection.preview.checkins, key="prepare")
         with st.popover("Copy as command", type="tertiary"):
@@ -181,12 +186,12 @@ def _prepare(upload: Upload, found: Understanding, fields: list[str], inspection
         status.write(reading)
         read = read_checkins(path, source_format, options.model_copy(update={"skip_bad_rows": True}))
         status.write(cleaning.format(checkins=len(read.table)))
-        config = DataConfig().override(fields)
+        folder = free_dataset_folder(path.name.partition(".")[0])
         dataset = prepare_dataset(
-            read.table, config, name=name or "data", source_format=source_format, reading=read.account
+            read.table, config, name=folder.name, source_format=source_format, reading=read.account
         )
         status.write(writing)
-        folder = save_dataset(dataset, dataset_card(dataset))
+        dataset.save(folder, card=dataset_card(dataset))
     upload.discard()
     return folder
 

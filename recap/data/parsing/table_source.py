@@ -1,9 +1,7 @@
 """The user's own table as CSV, JSON or Parquet: its columns by name, and its rows block by block."""
 
-import gzip
 import json
 import re
-import zlib
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,7 +25,6 @@ _LARGEST_JSON: Final = 1 << 26
 _DEEPEST: Final = 6
 _VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
 """Values that are no column name: a number, a date, a clock, a point."""
-_NUMBERED: Final = re.compile(r"column\d+(\.[12])?")
 _POINT: Final = (
     r"^(?:SRID=\d+;)?[A-Za-z\s]*[(\[{]?\s*(?P<a>[+-]?\d{1,3}[.,]\d+)\s*[°,;\s]\s*(?P<b>[+-]?\d{1,3}[.,]\d+)[^\d]*$"
 )
@@ -80,18 +77,16 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 def _open_text(path: Path, options: ReadOptions) -> TableSource:
     """Text with a separator; columns are called column1, column2, … where the first line holds values."""
-    delimiter, first = first_cells(path, options.delimiter, options.encoding)
-    mapped = set(options.columns.values())
-    is_numbered = bool(mapped) and all(map(_NUMBERED.fullmatch, mapped)) and not mapped <= set(first)
+    delimiter, first, line = first_cells(path, options.delimiter, options.encoding)
     is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
-    has_names = is_counted or not (is_numbered or any(map(_VALUE.fullmatch, first)))
+    has_names = is_counted or not any(map(_VALUE.fullmatch, first))
     names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
-    require_distinct(names, f"{path.name} line 1")
+    require_distinct(names, f"{path.name} line {line}")
     table = TextTable(
         path,
         delimiter=delimiter,
         names=names,
-        header=int(has_names),
+        header=line - (not has_names),
         quoted=True,
         multiline=options.multiline,
         encoding=options.encoding,
@@ -152,16 +147,13 @@ def _flattened(table: pa.Table) -> pa.Table:
 
 def _open_json(path: Path, options: ReadOptions) -> TableSource:
     """JSON records, one per line or in one list, which may be inside a record."""
-    try:
-        with open_bytes(path) as file:
-            data = file.read(_LARGEST_JSON + 1)
-        encoding = scan_text(path, options.encoding)[1]
-        text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
-    except (EOFError, zlib.error, gzip.BadGzipFile, UnicodeError) as error:
-        raise DataError(f"{path.name} cannot be read as JSON: {error}") from error
+    _, encoding = scan_text(path, options.encoding)
+    with open_bytes(path) as file:
+        data = file.read(_LARGEST_JSON + 1)
     if len(data) > _LARGEST_JSON:
         raise DataError(f"{path.name} is larger than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
-    records = [_flat(record) if isinstance(record, dict) else None for record in _parsed_records(text)]
+    found = _parsed_records(data.decode("utf-8-sig" if encoding == "utf-8" else encoding))
+    records = [_flat(record) if isinstance(record, dict) else None for record in found]
     names = list({name: None for record in records for name in record or {}})
     if not names:
         raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")

@@ -34,6 +34,8 @@ MOST_WRONG_LINES: Final = 1_000_000
 
 _DELIMITERS: Final = ("\t", ";", "|", ",", " ")
 _HEAD_BYTES: Final = 1 << 20
+_NAMED_DELIMITER: Final = re.compile(r"sep=(.)", re.IGNORECASE)
+"""A first line that Excel writes and hides."""
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
 
 # UTF-32 first: its mark begins with that of UTF-16.
@@ -85,7 +87,7 @@ def open_bytes(path: Path) -> IO[bytes]:
     with path.open("rb") as file:
         magic = file.read(4)
     if not magic:
-        raise DataError(f"{path.name} is empty; expected one check-in a line")
+        raise DataError(f"{path.name} is empty; expected one check-in per line")
     if magic == _ZIP_MAGIC:
         raise DataError(f"{path.name} is a zip archive; unpack it and name the file or folder inside")
     return gzip.open(path, "rb") if magic[:2] == GZIP_MAGIC else path.open("rb")  # type: ignore[return-value]
@@ -181,15 +183,21 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
     return _LINE_END.split(text, maxsplit=lines)[:lines]
 
 
-def first_cells(path: Path, delimiter: str | None, encoding: str | None, quoted: bool = True) -> tuple[str, list[str]]:
-    """The separator and the cells of the first line.
+def first_cells(
+    path: Path, delimiter: str | None, encoding: str | None, quoted: bool = True
+) -> tuple[str, list[str], int]:
+    """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator.
 
-    Where no separator is named, it is the one that cuts most of the first lines like the first, and into most columns.
+    Where none is named, it is the one that cuts most of the first lines like the first, and into most columns.
 
     Raises:
         DataError: the first line holds none.
     """
     first, *others = read_head(path, 50, encoding)
+    number = 1
+    if others and (named := _NAMED_DELIMITER.fullmatch(first)):
+        delimiter, number = delimiter or named[1], 2
+        first, *others = others
     lines = [first, *filter(str.strip, others)]
     found = []
     for mark in [delimiter] if delimiter else _DELIMITERS:
@@ -204,10 +212,11 @@ def first_cells(path: Path, delimiter: str | None, encoding: str | None, quoted:
             found.append((is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
     if not found:
         raise DataError(
-            f"{path.name} line 1: expected column names separated by tabs, commas, semicolons, bars or blanks, "
+            f"{path.name} line {number}: expected column names separated by tabs, commas, semicolons, bars or blanks, "
             f"got {first[:60]!r}; name another separator with --text delimiter"
         )
-    return max(found, key=lambda item: item[:2])[2:]
+    _, _, delimiter, cells = max(found, key=lambda item: item[:2])
+    return delimiter, cells, number
 
 
 def require_distinct(names: list[str], where: str) -> None:
@@ -226,7 +235,7 @@ class TextTable:
 
     Args:
         names: all column names in file order; None takes them from the first line.
-        header: lines before the first row; by default 1 where the names are taken from it.
+        header: lines before the first row, where names are given.
         wanted: the columns to read; all by default.
         quoted: values may stand in double quotes (RFC 4180).
         multiline: quoted values may hold line ends; line numbers then count rows.
@@ -246,7 +255,7 @@ class TextTable:
         *,
         delimiter: str,
         names: Sequence[str] | None = None,
-        header: int | None = None,
+        header: int = 0,
         quoted: bool = False,
         multiline: bool = False,
         encoding: str | None = None,
@@ -255,10 +264,10 @@ class TextTable:
         self.path, self.name = path, path.name
         self.delimiter, self.quoted, self.multiline = delimiter, quoted, multiline
         lines, self.encoding = scan_text(path, encoding, fallback_encoding)
-        self.header = int(names is None) if header is None else header
+        self.header = header
         if names is None:
-            names = first_cells(path, delimiter, self.encoding, quoted)[1]
-            require_distinct(names, f"{self.name} line 1")
+            _, names, self.header = first_cells(path, delimiter, self.encoding, quoted)
+            require_distinct(names, f"{self.name} line {self.header}")
         self.names = list(names)
         self.rows_in = lines - self.header
         self.wrong_columns: list[tuple[int, int]] = []

@@ -6,7 +6,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.fields import choose_coordinates, choose_needed, choose_optional
 from recap.data.understanding.proposal import Understanding, option_text
-from recap.data.understanding.times import choose_layout, choose_time, choose_zone
+from recap.data.understanding.times import choose_time, choose_zone
 
 __all__ = ["Understanding", "option_text", "understand_table"]
 
@@ -19,8 +19,7 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
             it does not have.
     """
     draft = Draft(path, source_format, options)
-    if not {"lat", "lon"} <= draft.taken.keys():
-        choose_coordinates(draft)
+    choose_coordinates(draft)
     draft.place_rows()
     choose_needed(draft, "poi")
     draft.place_rows()
@@ -28,17 +27,15 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     times = choose_time(draft)
     for field in ("tz", "split", "trajectory", "category", "category_id", "name"):
         choose_optional(draft, field)
-    layouts = choose_layout(draft, times) if times is not None else []
-    is_settled = not draft.questions()
+    is_settled = draft.question() is None
     draft.options = draft.with_answer({"is_settled": is_settled})
-    zone = choose_zone(draft, times) if is_settled and times is not None else None
+    if times is not None and is_settled:
+        choose_zone(draft, times)
     return Understanding(
         path=str(path),
         source_format=source_format,
         why=why,
         columns=draft.columns(),
-        layouts=layouts,
-        zone=zone,
-        questions=draft.questions(),
+        question=draft.question(),
         options=draft.options,
     )

@@ -42,7 +42,7 @@ class Column:
         text: values as trimmed text, empty where there are none.
         distinct: the distinct texts, without the empty one, in order of appearance.
         codes: a number for each distinct text.
-        numbers: values as float64, NaN where they are none; `is_number` where most are some.
+        numbers: values as float64, NaN where they are none or infinite; `is_number` where most are some.
         is_angle: most rows are numbers within ±180.
         is_degrees: nearly all are, and have three decimals or more.
         meaning: the field that the name means, with points; an angle only where the values are some.
@@ -59,8 +59,9 @@ class Column:
         self.text = _as_text(values)
         texts = pc.dictionary_encode(self.text)
         self.codes, self.distinct = np.asarray(texts.indices), [text for text in texts.dictionary.to_pylist() if text]
-        self.numbers = np.asarray(to_numbers(values).to_numpy(zero_copy_only=False))
-        self.is_number = bool(np.isfinite(self.numbers).mean() > 0.5)
+        numbers = np.asarray(to_numbers(values).to_numpy(zero_copy_only=False))
+        self.numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+        self.is_number = bool(np.isnan(self.numbers).mean() < 0.5)
         angles = self.numbers[np.abs(self.numbers) <= 180]
         self.is_angle = bool(self.distinct) and 2 * len(angles) >= len(values)
         is_fine = np.abs(angles - np.round(angles, 2)) > 1e-8
@@ -148,9 +149,9 @@ def determines(a: np.ndarray, b: np.ndarray) -> float:
     return 1 - (_count(a, b) - distinct) / (len(a) - distinct) if distinct < len(a) else float("nan")
 
 
-def keeps_spot(codes: np.ndarray, latitude: np.ndarray, longitude: np.ndarray) -> float:
+def keeps_spot(codes: np.ndarray, where: pd.DataFrame) -> float:
     """Share of the rows whose value repeats that lie within 200 m of the middle of all rows with it."""
-    table = pd.DataFrame({"code": codes, "lat": latitude, "lon": longitude}).dropna()
+    table = where.assign(code=codes).dropna()
     table = table[table["code"].duplicated(keep=False)]
     middle = table.groupby("code")[["lat", "lon"]].transform("median")
     km = distance_km(*(frame[name].to_numpy() for frame in (table, middle) for name in ("lat", "lon")))

@@ -10,14 +10,19 @@ import pandas as pd
 from recap.data.parsing.options import FIELDS, ReadOptions
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding.columns import MOST_COLUMNS, Column, read_sample
-from recap.data.understanding.proposal import FIRST_ROWS, Choice, ColumnProposal, Question
+from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
 from recap.errors import DataError
 from recap.printable import shortened
 
 _CLOSE: Final = 0.5
 """Candidates within this many points are about equally good."""
 _FEW_ROWS: Final = 50
-_ASKED: Final = FIELDS | {"lat": "latitude and longitude in degrees"}
+_ASKED: Final = {
+    "user": "column has the user's id",
+    "poi": "column has the place's id",
+    "time": "column has the time",
+    "lat": "columns have latitude and longitude",
+}
 
 
 class Candidate(NamedTuple):
@@ -36,7 +41,7 @@ class Draft:
         options: with what was decided.
         taken: field -> column.
         reasons: column -> why.
-        latitude, longitude: degrees of the sample's rows, NaN where unknown.
+        where: latitude and longitude of the sample's rows, NaN where unknown.
         spots: a number for each place, or for each 100 m as long as that is unknown.
         can_tell: whether rows are many enough and far enough from each other to tell ids by how they repeat.
     """
@@ -47,28 +52,26 @@ class Draft:
         self.sample = read_sample(self.source, options)
         names = self.source.names
         which = "columns" if len(names) <= MOST_COLUMNS else f"first {MOST_COLUMNS} of {len(names):,} columns"
-        self._its_columns = f"; its {which}: {shortened(', '.join(names), 200)}"
+        self._its_columns = f"its {which}: {shortened(', '.join(names), 200)}"
         for field, column in options.columns.items():
             if column not in self.sample:
-                raise DataError(f"{path.name} has no column {column!r} for --map {field}={column}{self._its_columns}")
+                raise DataError(f"{path.name} has no column {column!r} for --map {field}={column}; {self._its_columns}")
         self.rows = len(next(iter(self.sample.values())).values)
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
-        self._asked: list[tuple[str, str, Mapping[str, Mapping[str, Any]]]] = []
-        self.latitude = self.longitude = np.full(self.rows, np.nan)
+        self._asked: tuple[str, str, Mapping[str, Mapping[str, Any]]] | None = None
+        self.where = pd.DataFrame({"lat": np.nan, "lon": np.nan}, index=range(self.rows))
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
 
     def place_rows(self) -> None:
         """Take over coordinates and places, as soon as they are known."""
         if {"lat", "lon"} <= self.taken.keys():
-            numbers = [self.sample[self.taken[field]].numbers for field in ("lat", "lon")]
-            self.latitude, self.longitude = (np.where(np.isfinite(number), number, np.nan) for number in numbers)
-            where = pd.DataFrame({"lat": self.latitude, "lon": self.longitude})
-            known = where.dropna()
+            self.where = pd.DataFrame({field: self.sample[self.taken[field]].numbers for field in ("lat", "lon")})
+            known = self.where.dropna()
             spread = float((known.max() - known.min()).sum())
             self.can_tell = self.rows >= _FEW_ROWS and len(known) > 0.5 * self.rows and spread > 0.02
-            self.spots = where.round(3).groupby(["lat", "lon"], dropna=False).ngroup().to_numpy()
+            self.spots = self.where.round(3).groupby(["lat", "lon"], dropna=False).ngroup().to_numpy()
         if "poi" in self.taken:
             self.spots = self.sample[self.taken["poi"]].codes
 
@@ -83,7 +86,7 @@ class Draft:
 
         Args:
             replaces: why the second candidate need not be asked about next to the first; None if it must be.
-            text: the question.
+            text: said before the question.
         """
         best: list[Candidate] = []
         for item in sorted(candidates, key=lambda item: -item.points):
@@ -95,11 +98,9 @@ class Draft:
             self.take(best[0].columns, next(filter(None, [best[0].reason, *others]), ""))
             return
         mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
-        text = text or f"which column is {_ASKED[field]}?"
-        if not mappings:
-            missing = "lat=COLUMN,lon=COLUMN" if field == "lat" else f"{field}=COLUMN"
-            text = f"no column is surely {_ASKED[field]}; name it with --map {missing}{self._its_columns}"
-        self.ask(field, text, {" and ".join(mapping.values()): mapping for mapping in mappings})
+        none = "" if mappings else f" I cannot tell from {self._its_columns}."
+        answers = {" and ".join(mapping.values()): mapping for mapping in mappings}
+        self.ask(field, f"{text}Which {_ASKED[field]}?{none}", answers)
 
     def take(self, columns: Mapping[str, Column], reason: str) -> None:
         """Assign columns to fields."""
@@ -114,8 +115,8 @@ class Draft:
         self.reasons[column] = ", ".join(filter(None, [self.reasons.get(column), reason]))
 
     def ask(self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add a question; each answer maps fields to columns, or options to values."""
-        self._asked.append((about, text, answers))
+        """Ask, unless something else was asked before; each answer maps fields to columns, or options to values."""
+        self._asked = self._asked or (about, text, answers)
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""
@@ -124,16 +125,13 @@ class Draft:
         changes["columns"] = {field: column for field, column in columns.items() if column}
         return self.options.model_copy(update=changes)
 
-    def questions(self) -> list[Question]:
-        """The questions; each answer includes everything else that is known."""
-        return [
-            Question(
-                about=about,
-                text=text,
-                choices=[Choice(label=label, options=self.with_answer(answer)) for label, answer in answers.items()],
-            )
-            for about, text, answers in self._asked
-        ]
+    def question(self) -> Question | None:
+        """The first question; each answer includes everything else that is known."""
+        if self._asked is None:
+            return None
+        about, text, answers = self._asked
+        known = {label: self.with_answer(answer) for label, answer in answers.items()}
+        return Question(about=about, text=text, answers=known)
 
     def columns(self) -> list[ColumnProposal]:
         """All columns with what they were taken for."""

@@ -28,6 +28,8 @@ _ON_LAND, _X_FIRST = 1.1, 0.55
 
 def choose_coordinates(draft: Draft) -> None:
     """Latitude and longitude: by name, else a point's numbers, or two columns of fine numbers that fix each other."""
+    if {"lat", "lon"} <= draft.taken.keys():
+        return
     angles = [column for column in draft.sample.values() if column.is_angle]
     means = {column.name: column.meaning[0] for column in angles if column.meaning[0] not in draft.taken}
     means |= {name: field for field, name in draft.taken.items()}
@@ -38,7 +40,7 @@ def choose_coordinates(draft: Draft) -> None:
         straight = _ON_LAND * look_swapped(b.numbers, a.numbers) + bool(best)
         turned = _ON_LAND * look_swapped(a.numbers, b.numbers) + _X_FIRST * a.is_x_first
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
-    swapped = f"{best[0].name} and {best[1].name} look swapped; which are latitude and longitude?" if best else ""
+    swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
     draft.decide("lat", candidates, text=swapped)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
@@ -63,9 +65,13 @@ def _pairs_by_content(angles: list[Column]) -> list[tuple[Column, Column]]:
 
 
 def choose_needed(draft: Draft, field: str) -> None:
-    """The place's or the user's id; if several are about equally good and differ, ask."""
+    """The place's or the user's id; of columns that fix each other, such as a number and a name, either will do."""
+
+    def replaces(first: Candidate, other: Candidate) -> str | None:
+        return None if determines(first.columns[field].codes, other.columns[field].codes) < 0.99 else ""
+
     if field not in draft.taken:
-        draft.decide(field, _candidates(draft, field), lambda first, other: _fixes(first, other, field))
+        draft.decide(field, _candidates(draft, field), replaces)
 
 
 def choose_optional(draft: Draft, field: str) -> None:
@@ -75,11 +81,6 @@ def choose_optional(draft: Draft, field: str) -> None:
     if named or len(found) == 1:
         best = max(named or found, key=lambda item: item.points)
         draft.take(best.columns, best.reason)
-
-
-def _fixes(first: Candidate, other: Candidate, field: str) -> str | None:
-    """Of columns that fix each other either will do: a place's number is taken rather than its name."""
-    return None if determines(first.columns[field].codes, other.columns[field].codes) < 0.99 else ""
 
 
 def _candidates(draft: Draft, field: str) -> list[Candidate]:
@@ -100,7 +101,7 @@ def _as_place(draft: Draft, column: Column) -> _Scored:
     """A place keeps its coordinates."""
     if not draft.can_tell or len(column.distinct) < 2:
         return 0, ""
-    keeps = keeps_spot(column.codes, draft.latitude, draft.longitude)
+    keeps = keeps_spot(column.codes, draft.where)
     if keeps >= 0.9:
         return _FITS, "keeps its spot"
     return (_CONTRADICTS, f"keeps its spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
@@ -140,16 +141,15 @@ def _as_category(draft: Draft, column: Column) -> _Scored:
     points, _ = _as_property(draft, column)
     is_few = 3 <= len(column.distinct) <= draft.rows / 20 and not column.is_number
     if column.meaning == ("", 0) and draft.can_tell and is_few:
-        where = pd.DataFrame({"lat": draft.latitude, "lon": draft.longitude})
-        middle = where.groupby(column.codes).transform("mean") - where.mean()
-        points += _ENOUGH * (middle.pow(2).sum().sum() / (where - where.mean()).pow(2).sum().sum() < 0.3)
+        middles = draft.where.groupby(column.codes).transform("mean")
+        points += _ENOUGH * (middles.var().sum() / draft.where.var().sum() < 0.3)
     return points, f"{len(column.distinct):,} names"
 
 
 def _as_offset(draft: Draft, column: Column) -> _Scored:
     """Names of zones, or hours or minutes of which most are such offsets."""
     are_names = not column.is_number and any(map(find_zone, column.distinct[:100]))
-    numbers = np.abs(np.unique(column.numbers[np.isfinite(column.numbers)]))
+    numbers = np.abs(np.unique(column.numbers[~np.isnan(column.numbers)]))
     is_usual = (numbers <= 14) | ((numbers <= 900) & (numbers % 15 == 0))
     if not are_names and not (len(numbers) and is_usual.mean() >= 0.5):
         return _IMPOSSIBLE, ""

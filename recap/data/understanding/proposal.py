@@ -21,36 +21,12 @@ class ColumnProposal(Config):
     first: list[str] = Field([], description=f"The first {FIRST_ROWS} values.")
 
 
-class TimeLayout(Config):
-    """One way to read the column of times."""
-
-    time_format: str | None = Field(description="For `--time-format`; None where none is needed.")
-    label: str = Field(description="Such as `month first`.")
-    unread: int = Field(description="Rows that it cannot read.")
-    first: str = Field(description="The first time, as it reads it.")
-
-
-class ZoneProposal(Config):
-    """The time zone of a file that names none, from its coordinates."""
-
-    timezone: str = Field(description="For `--timezone`.")
-    is_local: bool | None = Field(description="Whether times look local (`--local-times`); None where both may be.")
-    reason: str = Field(description="Why, in a few words.")
-
-
-class Choice(Config):
-    """One answer to a question."""
-
-    label: str = Field(description="In a few words.")
-    options: ReadOptions = Field(description="All options with this answer.")
-
-
 class Question(Config):
     """A question where two readings are about equally good, or none is good."""
 
     about: str = Field(description="A field of `--map`, `time_format` or `timezone`.")
-    text: str = Field(description="One sentence.")
-    choices: list[Choice] = Field([], description="Answers, the likely one first.")
+    text: str = Field(description="As a person would ask it.")
+    answers: dict[str, ReadOptions] = Field(description="Answer -> all options with it; the likely one first.")
 
 
 class Understanding(Config):
@@ -62,21 +38,15 @@ class Understanding(Config):
     columns: list[ColumnProposal] = Field(
         [], description="Columns of the user's own table; empty for published formats."
     )
-    layouts: list[TimeLayout] = Field([], description="Layouts of its times, the one taken first.")
-    zone: ZoneProposal | None = Field(None, description="Where neither file nor options name one.")
-    questions: list[Question] = Field([], description="What is unsure, to be asked one at a time.")
+    question: Question | None = Field(None, description="The first thing that is unsure.")
     options: ReadOptions = Field(description="All that is sure.")
 
-    @property
-    def question(self) -> Question | None:
-        """The first open question."""
-        return self.questions[0] if self.questions else None
-
     def refusal(self) -> str:
-        """The first question and its answers in one line."""
+        """The question and its answers in one line."""
         assert self.question is not None
-        answers = "; ".join(f"{choice.label}: {option_text(choice.options)}" for choice in self.question.choices)
-        return f"{Path(self.path).name}: {self.question.text}" + (f"; {answers}" if answers else "")
+        missing = "lat=COLUMN,lon=COLUMN" if self.question.about == "lat" else f"{self.question.about}=COLUMN"
+        answers = "; ".join(f"{answer}: {option_text(options)}" for answer, options in self.question.answers.items())
+        return f"{Path(self.path).name}: {self.question.text} {answers or f'Name it with --map {missing}'}"
 
 
 def option_text(options: ReadOptions) -> str:

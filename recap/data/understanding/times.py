@@ -16,7 +16,6 @@ from recap.data.parsing.time_column import join_clock
 from recap.data.parsing.times import EARLIEST, LATEST, detect_layout, iso_offsets, strptime_layout
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Candidate, Draft
-from recap.data.understanding.proposal import TimeLayout, ZoneProposal
 
 _LONGEST_STAY: Final = 2 * 86_400
 _QUIETER: Final = 0.6
@@ -24,14 +23,18 @@ _ENOUGH_TIMES: Final = 200
 
 
 def choose_time(draft: Draft) -> Column | None:
-    """The column of times, or of days and clocks; of the two ends of a stay the first.
+    """The column of times, or of days and clocks, and how they are written; of the two ends of a stay the first.
 
     Returns:
         its values in the sample, days and clocks joined; None if it is unsure.
     """
     if "time" not in draft.taken:
         draft.decide("time", _candidates(draft), _replaces)
-    return _joined(draft, draft.taken["time"], draft.taken.get("date")) if "time" in draft.taken else None
+    if "time" not in draft.taken:
+        return None
+    times = _joined(draft, draft.taken["time"], draft.taken.get("date"))
+    _choose_layout(draft, times)
+    return times
 
 
 def _candidates(draft: Draft) -> list[Candidate]:
@@ -69,14 +72,10 @@ def _joined(draft: Draft, time: str, date: str | None) -> Column:
     return Column(time, join_clock(RowBlock("", columns, np.arange(draft.rows)), time, date), draft.options.time_format)
 
 
-def choose_layout(draft: Draft, column: Column) -> list[TimeLayout]:
-    """How times are written: of layouts that differ the one that reads all rows of the file; a question where two do.
-
-    Returns:
-        strptime layouts, the one taken first; none where ISO times, epochs and the like need none.
-    """
+def _choose_layout(draft: Draft, column: Column) -> None:
+    """How times are written: of several layouts the one that reads all rows of the file; a question where two do."""
     if draft.options.time_format is not None or not any(column.layouts):
-        return []
+        return  # ISO times, epochs and the like need none
     times = {layout: strptime_layout(layout).parse(column.text) for layout in column.layouts if layout}
     times = {layout: read for layout, read in times.items() if not _has_more_years(read)} or times
     seconds = np.array([read.to_numpy(zero_copy_only=False) for read in times.values()])
@@ -84,25 +83,20 @@ def choose_layout(draft: Draft, column: Column) -> list[TimeLayout]:
     layouts, seconds = [[*times][place] for place in kept], seconds[kept]
     known = ~np.isnat(seconds).any(axis=0)
     row = int(np.argmax(known + 2 * (known & (seconds != seconds[0]).any(axis=0))))
-    shown = [
-        TimeLayout(
-            time_format=layout,
-            label=_order(layout),
-            unread=unread,
-            first=f"{column.text[row]} is {pd.Timestamp(seconds[place, row]):%d %b %Y %H:%M}" if known[row] else "",
-        )
-        for place, (layout, unread) in enumerate(zip(layouts, _count_unread(draft, layouts), strict=True))
-    ]
-    shown.sort(key=lambda item: item.unread)
-    close = [item for item in shown if item.unread <= 10 * shown[0].unread]
+    unread = _count_unread(draft, layouts)
+    best, *others = np.argsort(unread, kind="stable")
+    close = [best, *(place for place in others if unread[place] <= 10 * unread[best])]
     if len(close) > 1:
-        answers = {f"{item.label}, {item.first}": {"time_format": item.time_format} for item in close}
-        draft.ask("time_format", f"the times in {column.name} can be read in {len(close)} ways", answers)
+        answers = {}
+        for place in close:
+            reading = f"{column.text[row]} is {pd.Timestamp(seconds[place, row]):%d %b %Y %H:%M}"
+            answers[f"{_order(layouts[place])}, {reading}"] = {"time_format": layouts[place]}
+        orders = " or ".join(_order(layouts[place]) for place in close)
+        draft.ask("time_format", f"Are the times in {column.name} {orders}?", answers)
     else:
-        draft.options = draft.options.model_copy(update={"time_format": shown[0].time_format})
-        fails = [f"{item.label} fails on {item.unread:,} rows" for item in shown[1:]]
-        draft.add_reason(draft.taken.get("date", column.name), "; ".join([shown[0].label, *fails]))
-    return shown
+        draft.options = draft.options.model_copy(update={"time_format": layouts[best]})
+        fails = [f"{_order(layouts[place])} fails on {unread[place]:,} rows" for place in others]
+        draft.add_reason(draft.taken.get("date", column.name), "; ".join([_order(layouts[best]), *fails]))
 
 
 def _has_more_years(times: pa.Array) -> bool:
@@ -129,7 +123,7 @@ def _count_unread(draft: Draft, layouts: list[str]) -> np.ndarray:
     return unread
 
 
-def choose_zone(draft: Draft, column: Column) -> ZoneProposal | None:
+def choose_zone(draft: Draft, column: Column) -> None:
     """Ask for the zone, and whether times are local, if neither the file nor an option says so.
 
     Where only the second is open, it is taken from the hours, and the column's reason says so.
@@ -138,28 +132,26 @@ def choose_zone(draft: Draft, column: Column) -> ZoneProposal | None:
     layout = strptime_layout(form) if form else detect_layout(values)
     carries = layout.is_utc and form is None and pa.types.is_string(values.type) and iso_offsets(values) is not None
     if layout.zone is not None or carries:
-        return None
+        return
     is_known = draft.options.zone is not None or "tz" in draft.taken
-    zone = draft.options.zone or propose_zone(draft.latitude, draft.longitude)
-    reason = "from the coordinates" if zone != LONGITUDE_ZONE else "check-ins are in several zones"
-    is_local: bool | None = not layout.is_utc and not says(column.name, "utc")
+    zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
+    text = f"The file names no time zone; its coordinates are in {'several' if zone == LONGITUDE_ZONE else zone}."
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
-    if is_local and not draft.options.local_times and not says(column.name, "local"):
-        is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.longitude)
+    may_be_local = not layout.is_utc and not says(column.name, "utc") and not says(column.name, "local")
+    if may_be_local and not draft.options.local_times:
+        is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.where["lon"])
         nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
         if is_known:
             draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
             draft.add_reason(column.name, nights)
-        reason += f"; {nights}"
-        answers = {"times are local": {**answers[zone], "local_times": True}, "times are UTC": answers[zone]}
+        text += f" Are its times local or UTC? {nights}."
+        answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
         answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
-    if is_known:
-        return None
-    draft.ask("timezone", f"it names no time zone; {zone} is likely ({reason})", answers)
-    return ZoneProposal(timezone=zone, is_local=is_local, reason=reason)
+    if not is_known:
+        draft.ask("timezone", text, answers)
 
 
-def _look_local(times: pa.Array, zone: str, longitude: np.ndarray) -> tuple[bool | None, float, float]:
+def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float]:
     """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell.
 
     Returns:
@@ -169,7 +161,7 @@ def _look_local(times: pa.Array, zone: str, longitude: np.ndarray) -> tuple[bool
     seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
     wall = pd.Series(seconds)
     if zone == LONGITUDE_ZONE:
-        moved = wall + pd.to_timedelta(np.round(np.nan_to_num(longitude) / 15), unit="h")
+        moved = wall + pd.to_timedelta((longitude.fillna(0) / 15).round(), unit="h")
     else:
         moved = wall.dt.tz_localize("UTC").dt.tz_convert(zone)
     as_local, as_utc = (float(clock.dropna().dt.hour.between(2, 5).mean()) for clock in (wall, moved))

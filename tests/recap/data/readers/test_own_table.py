@@ -150,6 +150,24 @@ def test_quotes_line_breaks_and_encodings(tmp_path: Path) -> None:
     assert read.table[c.CATEGORY].tolist() == ["Ca\nfé"] and read.account.rows_in == 1
 
 
+def test_a_first_line_that_names_the_separator(tmp_path: Path) -> None:
+    """Excel writes it; the names are on line 2, the first row is on line 3."""
+    text = "sep=;\nuser;poi;time;lat;lon\n1;a, b;1719835200;1;1\n1;a, b;1719835260;1;1\n"
+    read = read_checkins(csv(tmp_path / "a.csv", text), "auto", ZONE)
+    assert read.table[c.POI_ID].tolist() == ["a, b"] * 2 and read.account.rows_in == 2
+    with pytest.raises(DataError, match=r"line 3: latitude 95 is outside"):
+        read_checkins(csv(tmp_path / "b.csv", text.replace(";1;1", ";95;1", 1)), "csv", ZONE)
+
+
+def test_numbers_as_names(tmp_path: Path) -> None:
+    """A first line of values holds no names, unless it counts the columns, as pandas writes them."""
+    row, mapping = "1,2,1719835200,1.5,1\n", {"user": "0", "poi": "1", "time": "2", "lat": "3", "lon": "4"}
+    for header in ("0,1,2,3,4\n", ""):
+        columns = {field: name if header else f"column{int(name) + 1}" for field, name in mapping.items()}
+        read = read_checkins(csv(tmp_path / "a.csv", header + row * 2), "csv", options(columns=columns))
+        assert read.account.rows_in == read.account.rows_kept == 2
+
+
 UTF_16 = ["utf-16-le", "utf-16-be", "utf-32"]
 
 
@@ -241,12 +259,15 @@ def test_compressed(tmp_path: Path) -> None:
     [
         (
             "user,poi,time,lat\n1,2,3,4\n",
-            r"latitude and longitude in degrees; name it with --map lat=COLUMN,lon=COLUMN; its columns: user, poi",
+            r"latitude and longitude.* its columns: user, poi, time, lat. Name it with --map lat=COLUMN,lon=COLUMN",
         ),
         ("a,b\n1,2\n", "--map lat=COLUMN"),
         ("user,user,poi,time,lat,lon\n", "'user' appears twice"),
         ("user,poi,time,lat,lon\n", "has no check-ins"),
-        ("user,poi,time,lat,lon\n1,2,soon,1,1\n", r"no column is surely when"),
+        (
+            "user,poi,time,lat,lon\n1,2,soon,1,1\n",
+            r"Which column has the time\? I cannot tell from its columns: user, poi, time, lat, lon",
+        ),
         ("user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,-90000000000,1,1\n", "line 3: time .* outside 1970"),
         (
             "user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,9999999999,1,1\n",

@@ -56,8 +56,8 @@ def test_day_or_month_first_is_asked_where_both_read_it(tmp_path: Path) -> None:
     assert re.search(
         r"month first, 03/04/2012 18:00 is 04 Mar 2012 18:00: .*--time-format '%m/%d/%Y %H:%M'", str(asked.value)
     )
-    (question,) = understand(path).questions
-    read = read_checkins(path, "csv", question.choices[1].options.model_copy(update={"timezone": "UTC"}))
+    _, month_first = understand(path).question.answers.values()
+    read = read_checkins(path, "csv", month_first.model_copy(update={"timezone": "UTC"}))
     assert read.table[c.TIME].dt.month.tolist() == [3, 4]
 
 

@@ -55,7 +55,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a header alone": (lambda: HEADER.encode(), "has no check-ins"),
     "prose": (
         lambda: b"It was the best of times,\nit was the worst of times.\n" * 99,
-        "no column is surely latitude",
+        "Which columns have latitude and longitude",
     ),
     "broken UTF-8": (lambda: rows(shop="café").replace(b"caf\xc3\xa9", b"caf\xe9"), "--text encoding=latin-1"),
     "5,000 columns": (
@@ -66,13 +66,13 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a quotation mark left open": (lambda: rows().replace(b"\nw", b'\n"w', 1), "quotation mark"),
     "cut off": (lambda: gzip.compress(rows())[:-900], "cut off or damaged"),
     "a bomb": (lambda: bomb(b",,,,\n", 60_000), "unpacks to more than 100 times its size"),
-    "numbers without a name": (lambda: b"1,2,3\n" * 2000, "no column is surely latitude and longitude"),
-    "an infinite number": (lambda: b"1,2,3\n" * 2000 + b"1,2,1e999\n", "no column is surely latitude and longitude"),
+    "numbers without a name": (lambda: b"1,2,3\n" * 2000, "Which columns have latitude and longitude"),
+    "an infinite number": (lambda: b"1,2,3\n" * 2000 + b"1,2,1e999\n", "Which columns have latitude and longitude"),
     "deep JSON": (lambda: b'{"a":' * 100_000, "no JSON records"),
     "JSON without records": (lambda: b"[1, 2, 3]", "no JSON records"),
     "noise that begins as Parquet": (lambda: b"PAR1" + bytes(4000), "cannot be read as Parquet"),
     "half a Parquet file": (lambda: parquet(pa.table({"user": ["a"] * 900}))[:-30], "cannot be read as Parquet"),
-    "the year 9999": (lambda: rows(time="9999-12-31 23:59:59"), "no column is surely when"),
+    "the year 9999": (lambda: rows(time="9999-12-31 23:59:59"), "Which column has the time?"),
     "one column twice": (lambda: HEADER.replace("lon", "lat").encode() + b"a,b,c,1,2\n", "'lat' appears twice"),
 }
 INSPECTED: dict[str, tuple[Callable[[], bytes], str]] = {

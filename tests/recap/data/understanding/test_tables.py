@@ -20,10 +20,10 @@ def test_it_is_understood(example: Example, tmp_path: Path) -> None:
     assert found.options.columns == parse_mapping([example.mapping])
     options = found.options
     if example.is_local is None:
-        assert not found.questions
+        assert found.question is None
     else:
-        assert [question.about for question in found.questions] == ["timezone"]
-        options = found.questions[0].choices[0].options
+        assert found.question.about == "timezone"
+        options = next(iter(found.question.answers.values()))
         assert (options.timezone, options.local_times) == (ZONE, example.is_local)
     read = read_checkins(path, found.source_format, options)
     truth = checkins()
