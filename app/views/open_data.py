@@ -66,12 +66,12 @@ def _show_drop(settings: AppSettings) -> None:
     st.title(words.OPEN, anchor=False)
     st.markdown(f"{words.WHAT_FILE} {words.STAYS[settings.is_local]} {words.COPY}")
     file = st.file_uploader(words.FILE.format(mb=LARGEST_MB), max_upload_size=LARGEST_MB)
-    if file is not None:
-        _begin(uploads.keep_copy(file.name, file))
+    path = st.text_input(words.PATH, placeholder="/home/me/visits.csv") if settings.is_local else ""
+    if file is not None or path:
+        upload = uploads.open_path(path) if file is None else uploads.keep_copy(file.name, file)
+        state.write_param("upload", upload.token)
+        st.rerun()
     if settings.is_local:
-        path = st.text_input(words.PATH, placeholder="/home/me/visits.csv")
-        if path:
-            _begin(uploads.open_path(path))
         with st.expander(words.CHECKPOINT):
             folder = st.text_input(words.CHECKPOINT_PATH, key="checkpoint_path")
             if folder and st.button("Add", key="checkpoint_add"):
@@ -88,11 +88,6 @@ def _show_drop(settings: AppSettings) -> None:
                 if st.button("Delete now", key=f"delete-now-{dataset.name}"):
                     uploads.delete_dataset(dataset)
                     st.rerun()
-
-
-def _begin(upload: Upload) -> None:
-    state.write_param("upload", upload.token)
-    st.rerun()
 
 
 def _check(upload: Upload) -> None:

@@ -83,20 +83,20 @@ def _choose_layout(draft: Draft, column: Column) -> None:
     layouts, seconds = [[*times][place] for place in kept], seconds[kept]
     known = ~np.isnat(seconds).any(axis=0)
     row = int(np.argmax(known + 2 * (known & (seconds != seconds[0]).any(axis=0))))
-    unread = _count_unread(draft, layouts)
+    orders, unread = [_order(layout) for layout in layouts], _count_unread(draft, layouts)
     best, *others = np.argsort(unread, kind="stable")
     close = [best, *(place for place in others if unread[place] <= 10 * unread[best])]
     if len(close) > 1:
         answers = {}
         for place in close:
             reading = f"{column.text[row]} is {pd.Timestamp(seconds[place, row]):%d %b %Y %H:%M}"
-            answers[f"{_order(layouts[place])}, {reading}"] = {"time_format": layouts[place]}
-        orders = " or ".join(_order(layouts[place]) for place in close)
-        draft.ask("time_format", f"Are the times in {column.name} {orders}?", answers)
+            answers[f"{orders[place]}, {reading}"] = {"time_format": layouts[place]}
+        either = " or ".join(orders[place] for place in close)
+        draft.ask("time_format", f"Are the times in {column.name} {either}?", answers)
     else:
         draft.options = draft.options.model_copy(update={"time_format": layouts[best]})
-        fails = [f"{_order(layouts[place])} fails on {unread[place]:,} rows" for place in others]
-        draft.add_reason(draft.taken.get("date", column.name), "; ".join([_order(layouts[best]), *fails]))
+        fails = [f"{orders[place]} fails on {unread[place]:,} rows" for place in others]
+        draft.add_reason(draft.taken.get("date", column.name), "; ".join([orders[best], *fails]))
 
 
 def _has_more_years(times: pa.Array) -> bool:

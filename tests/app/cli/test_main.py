@@ -310,5 +310,5 @@ def test_own_tables_show_how_they_were_read(tmp_path: Path) -> None:
     assert named.returncode == 0 and "--map user=person,poi=place,time=visited_at" in named.stdout.replace("\n", "")
     assert_refused(recap("prepare", source, "--out", out, "--map", "user=who"), "--map user=who")
     source.write_text("\n".join(["a,b,c,d,e", *lines]))
-    assert_refused(recap("prepare", source, "--out", out), "name it with --map", "its columns: a, b, c, d, e")
+    assert_refused(recap("prepare", source, "--out", out), "Name it with --map", "its columns: a, b, c, d, e")
     assert "--map" in recap("prepare", "--help").stdout
