@@ -350,24 +350,23 @@ def curve_label(name: str) -> str:
 
 
 _CURVE_LABELS: Final = {
-    "visits_30_days": "Visits, fading in 30 days",
     "visits_50_checkins": "Visits, fading in 50 check-ins",
     "time_since_visit": "Time since the last visit",
-    "is_source": "Current place",
     "overdue": "Later than usual",
     "early": "Sooner than usual",
-    "visits_in_burst": "Visits in the last minutes",
-    "visits_in_trajectory": "Visits in this trajectory",
-    "was_before_source": "Place before this one",
     "visits_first_of_day": "First visits of a day",
-    "visits_within_hour": "Visits, same hour",
-    "visits_within_3_hours": "Visits, within 3 hours",
     "visits_0_to_2_hours_later": "Visits 0–2 hours later",
-    "visits_2_to_5_hours_later": "Visits 2–5 hours later",
-    "visits_5_to_9_hours_later": "Visits 5–9 hours later",
-    "visits_on_such_days": "Visits, same kind of day",
-    "visits_on_weekday": "Visits on this weekday",
     "next_at_hour_on_such_days": "Next place at this hour",
+    "visits_by_popularity": "Visits × popularity",
+    "visits_by_new_lately": "Visits × new places lately",
+    "visits_50_checkins_by_distance": "Recent visits × distance",
+    "overdue_by_first_of_day": "Later than usual × first of a day",
+    "visits_on_weekday_by_popularity": "Weekday visits × popularity",
+    "visits_on_such_days_by_distance": "Same kind of day × distance",
+    "own_transitions_by_visits": "Own transitions × recent visits",
+    "own_transitions_at_hour_by_first_of_day": "Own, this hour × first of a day",
+    "own_slow_transitions_by_distance": "Own, after a pause × distance",
+    "category_by_popularity": "Category × popularity",
     "own_transition_pairs": "Own transitions, two in a row",
     "own_transitions_at_hour": "Own transitions, this hour",
     "own_slow_transitions": "Own transitions after a pause",
@@ -410,10 +409,14 @@ def shown_amount(name: str, amount: float) -> float:
 def shown_unit(name: str, unit: str) -> str:
     """The unit of a shown amount.
 
-    >>> shown_unit("visits_30_days", "visits, recent ones more"), shown_unit("is_source", "yes")
+    >>> shown_unit("visits_50_checkins", "visits, recent ones more"), shown_unit("window", "yes")
     ('visits, recent ones count more', 'no or yes')
     """
-    words = {"yes": "no or yes", "visits, recent ones more": "visits, recent ones count more"}
+    words = {
+        "yes": "no or yes",
+        "visits, recent ones more": "visits, recent ones count more",
+        "product": "product of the two values (log scales)",
+    }
     return _UNITS.get(name) or words.get(unit, unit)
 
 

@@ -25,6 +25,7 @@ class Feature:
 
     Attributes:
         everywhere: every place new to the user has a value; others are 0 outside a case's few candidates.
+        factors: the two values whose product this is, an interaction; empty for a feature of its own.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Feature:
     meaning: str
     scale: Scale = "log"
     everywhere: bool = False
+    factors: tuple[str, str] | tuple[()] = ()
 
     def in_unit(self, value: float) -> float:
         """A value in the feature's own unit."""
@@ -56,36 +58,43 @@ LATELY: Final = 20
 
 _DECAYED: Final = "visits, recent ones more"
 
+
+def _interaction(name: str, group: Group, first: str, second: str) -> Feature:
+    """A product of two values at visited places (as in GA2M, Lou et al. 2013)."""
+    meaning = f"{first} x {second}, on their scales".replace("_", " ")
+    return Feature(name, group, "product", meaning, "linear", factors=(first, second))
+
+
 TIME_SINCE_FEATURE: Final = Feature("time_since_visit", PAST, "hours", "time since the last visit", "log, visited")
 VISIT_FEATURES: Final = (
     Feature("visits", PAST, "visits", "all visits"),
-    Feature("visits_30_days", PAST, _DECAYED, "visits, each weighted exp(-age / 30 days)"),
     Feature("visits_50_checkins", PAST, _DECAYED, "visits, each weighted exp(-check-ins since / 50)"),
     TIME_SINCE_FEATURE,
-    Feature("is_source", PAST, "yes", "the user is there now", "linear"),
     Feature(
         "overdue", PAST, "times the usual wait", "log ratio of the time since the last visit, where longer", "linear"
     ),
     Feature("early", PAST, "times the usual wait", "log ratio of the usual wait, where longer", "linear"),
-    Feature("visits_in_burst", PAST, "visits", f"visits in this burst of check-ins ({BURST_MINUTES:g} minutes apart)"),
-    Feature("visits_in_trajectory", PAST, "visits", "earlier visits in this trajectory"),
-    Feature("was_before_source", PAST, "yes", "the check-in before the source", "linear"),
     Feature("visits_first_of_day", PAST, _DECAYED, "visits that were the first of a day"),
-    Feature("visits_within_hour", TIME, _DECAYED, "visits within about an hour of the time of day"),
-    Feature("visits_within_3_hours", TIME, _DECAYED, "visits within about three hours of the time of day"),
+    _interaction("visits_by_popularity", PAST, "visits", "popularity_known"),
+    _interaction("visits_by_new_lately", PAST, "visits", "new_lately"),
+    _interaction("visits_50_checkins_by_distance", PAST, "visits_50_checkins", "distance_known"),
+    _interaction("overdue_by_first_of_day", PAST, "overdue", "visits_first_of_day"),
     Feature("visits_0_to_2_hours_later", TIME, _DECAYED, "visits up to two hours later in the day"),
-    Feature("visits_2_to_5_hours_later", TIME, _DECAYED, "visits two to five hours later in the day"),
-    Feature("visits_5_to_9_hours_later", TIME, _DECAYED, "visits five to nine hours later in the day"),
-    Feature("visits_on_such_days", TIME, _DECAYED, "visits on working days, or on weekends, like today"),
-    Feature("visits_on_weekday", TIME, _DECAYED, "visits on this day of the week"),
     Feature("next_at_hour_on_such_days", TIME, _DECAYED, "visits right after a check-in at this hour on such a day"),
+    _interaction("visits_on_weekday_by_popularity", TIME, "visits_on_weekday", "popularity_known"),
+    _interaction("visits_on_such_days_by_distance", TIME, "visits_on_such_days", "distance_known"),
     Feature("own_transitions", TRANSITIONS, _DECAYED, "the user's transitions from here to there"),
     Feature("own_transition_pairs", TRANSITIONS, _DECAYED, "the same, coming from the same place before"),
     Feature("own_transitions_at_hour", TRANSITIONS, _DECAYED, "the user's transitions from here to there at this hour"),
     Feature("own_slow_transitions", TRANSITIONS, _DECAYED, "the user's transitions from here after a pause"),
+    _interaction("own_transitions_by_visits", TRANSITIONS, "own_transitions", "visits_50_checkins"),
+    _interaction(
+        "own_transitions_at_hour_by_first_of_day", TRANSITIONS, "own_transitions_at_hour", "visits_first_of_day"
+    ),
+    _interaction("own_slow_transitions_by_distance", TRANSITIONS, "own_slow_transitions", "distance_known"),
     Feature("popularity_known", PLACES, "check-ins of others", "other users' check-ins, at visited places"),
     Feature("distance_known", PLACES, "km", "distance from here, at visited places"),
-    Feature("category_known", PLACES, "check-ins", "the user's check-ins in the category, at visited places"),
+    _interaction("category_by_popularity", PLACES, "category_known", "popularity_known"),
 )
 """Of every place in the user's past, in the order of `recap.features.visits`."""
 

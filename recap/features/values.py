@@ -157,11 +157,14 @@ class Features:
         case_C = torch.div(key_C, num_pois, rounding_mode="floor")
         poi_C = key_C - case_C * num_pois
         category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(batch), torch.float64))
-        found = visit_features(batch, past, slot_H, case_C, poi_C) | {
+        share_B = new_lately(batch.checkins, batch.row_B)
+        found = visit_features(batch, past, slot_H, case_C) | {
             "popularity_known": torch.log1p(self.places.others_checkins(batch.user_B[case_C], poi_C)),
             "distance_known": torch.log1p(self.places.distance_between(batch.source_B[case_C], poi_C)),
             "category_known": category_BK[case_C, self.places.category_P[poi_C]],
+            "new_lately": share_B[case_C],
         }
+        found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in VISIT_FEATURES if f.factors}
         visits = Pairs(key_C, torch.stack([found[feature.name] for feature in VISIT_FEATURES]).to(dtype))
 
         edge_case_E, edge_poi_E, count_E = self.others.transitions_from(batch.user_B, batch.source_B, edits)
@@ -184,14 +187,13 @@ class Features:
             Pairs(two_hop.key_C, two_hop.value_FC.to(dtype)),
             similar,
             paths,
-            torch.stack([category_BK, *self._category_features(batch)]).to(dtype),
+            torch.stack([category_BK, *self._category_features(batch, share_B)]).to(dtype),
         )
 
-    def _category_features(self, batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
-        checkins, row_B = batch.checkins, batch.row_B
-        category_B = self.places.category_P[batch.source_B]
-        from_here_BK, at_hour_BK = self.categories.likelier(batch.user_B, category_B, checkins.hour_T[row_B])
-        return from_here_BK, at_hour_BK, new_lately(checkins, row_B)[:, None].expand_as(at_hour_BK)
+    def _category_features(self, batch: CaseBatch, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        category_B, hour_B = self.places.category_P[batch.source_B], batch.checkins.hour_T[batch.row_B]
+        from_here_BK, at_hour_BK = self.categories.likelier(batch.user_B, category_B, hour_B)
+        return from_here_BK, at_hour_BK, share_B[:, None].expand_as(at_hour_BK)
 
 
 def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:

@@ -20,9 +20,7 @@ _LARGEST_RATIO: Final = 5.0
 _NEXT_HOUR_WIDTH: Final = 2.0
 
 
-def visit_features(
-    batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor, poi_C: Tensor
-) -> dict[str, Tensor]:
+def visit_features(batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
     """Features by name, (C,) float64 each.
 
     Args:
@@ -37,18 +35,15 @@ def visit_features(
     last_C = torch.full_like(case_C, -1).scatter_reduce_(0, slot_H, q_H, "amax")  # rows are in time order
     hours_C = 24.0 * days_between(checkins, last_C, row_B[case_C])
     days_H = days_between(checkins, q_H, row_H)
-    added = _decayed(batch, past, days_H) | _counted(batch, past)
     return {
-        **{name: torch.log1p(total(value_H)) for name, value_H in added.items()},
+        **{name: torch.log1p(total(value_H)) for name, value_H in _weights(batch, past, days_H).items()},
         "time_since_visit": 1.0 + torch.log1p(hours_C),
-        "is_source": (poi_C == batch.source_B[case_C]).double(),
-        "was_before_source": (total((q_H == row_H - 1).double()) > 0).double(),
         **_regularity(days_H, slot_H, len(case_C)),
     }
 
 
-def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
-    """Decayed weight of each past check-in."""
+def _weights(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
+    """Weight of each past check-in in its place's counts."""
     checkins, row_B, q_H, before_H = batch.checkins, batch.row_B, past.row_H, past.previous_H
     row_H = row_B[past.case_H]
     habit_H = torch.exp(-days_H / HABIT_DAYS)
@@ -61,14 +56,10 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
     such_day_B = is_weekend(checkins, row_B)[past.case_H]
     pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[before_H]) > 60.0 * BURST_MINUTES
     return {
-        "visits_30_days": torch.exp(-days_H / 30.0),
+        "visits": torch.ones_like(days_H),
         "visits_50_checkins": torch.exp((q_H - row_H).double() / 50.0),
         "visits_first_of_day": habit_H * (~past.has_previous_H | (day_T[q_H] != day_T[before_H])),
-        "visits_within_hour": habit_H * same_hour(checkins, q_H, row_H, 1.0),
-        "visits_within_3_hours": habit_H * same_hour(checkins, q_H, row_H, 3.0),
         "visits_0_to_2_hours_later": habit_H * ((later_H > 0) & (later_H <= 2)),
-        "visits_2_to_5_hours_later": habit_H * ((later_H > 2) & (later_H <= 5)),
-        "visits_5_to_9_hours_later": habit_H * ((later_H > 5) & (later_H <= 9)),
         "visits_on_such_days": habit_H * (is_weekend(checkins, q_H) == such_day_B),
         "visits_on_weekday": habit_H * same_weekday_H,
         "next_at_hour_on_such_days": next_at_hour_H * (is_weekend(checkins, before_H) == such_day_B),
@@ -76,23 +67,6 @@ def _decayed(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tens
         "own_transition_pairs": follows_H * past.is_after_same_pair_H,
         "own_transitions_at_hour": follows_H * came_at_hour_H,
         "own_slow_transitions": follows_H * pause_H,
-    }
-
-
-def _counted(batch: CaseBatch, past: PastRows) -> dict[str, Tensor]:
-    """Undecayed weight of each past check-in."""
-    checkins, q_H = batch.checkins, past.row_H
-    row_H = batch.row_B[past.case_H]
-    pause_H = (checkins.seconds_T[q_H] - checkins.seconds_T[past.previous_H]) > 60.0 * BURST_MINUTES
-    pauses_H = torch.cumsum(pause_H, 0)
-    # Rows of a case are adjacent and end with its source: count the pauses from a row to the source.
-    last_B = torch.cumsum(torch.bincount(past.case_H, minlength=len(batch)), 0) - 1
-    is_past_H = q_H < row_H
-    same_trajectory_H = checkins.trajectory_T[q_H] == checkins.trajectory_T[row_H]
-    return {
-        "visits": torch.ones(len(q_H), dtype=torch.float64, device=q_H.device),
-        "visits_in_burst": (is_past_H & (pauses_H[last_B][past.case_H] == pauses_H)).double(),
-        "visits_in_trajectory": (is_past_H & same_trajectory_H).double(),
     }
 
 

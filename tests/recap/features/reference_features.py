@@ -101,8 +101,24 @@ class Reference:
             place = (log1p(others[d]), log1p(km), log1p(kinds[self.category[d]]))
             values = dict.fromkeys(NAMES, 0.0)
             if visits:
-                values |= self.visited(row, mine, visits)
-                values |= dict(zip(("popularity_known", "distance_known", "category_known"), place, strict=True))
+                popularity, distance, category = place
+                seen = defaultdict(float, self.visited(row, mine, visits))
+                weekday, such_days = seen.pop("visits_on_weekday"), seen.pop("visits_on_such_days")
+                values |= seen | {
+                    "visits_by_popularity": seen["visits"] * popularity,
+                    "visits_by_new_lately": seen["visits"] * exploring,
+                    "visits_50_checkins_by_distance": seen["visits_50_checkins"] * distance,
+                    "overdue_by_first_of_day": seen["overdue"] * seen["visits_first_of_day"],
+                    "visits_on_weekday_by_popularity": weekday * popularity,
+                    "visits_on_such_days_by_distance": such_days * distance,
+                    "own_transitions_by_visits": seen["own_transitions"] * seen["visits_50_checkins"],
+                    "own_transitions_at_hour_by_first_of_day": seen["own_transitions_at_hour"]
+                    * seen["visits_first_of_day"],
+                    "own_slow_transitions_by_distance": seen["own_slow_transitions"] * distance,
+                    "category_by_popularity": category * popularity,
+                    "popularity_known": popularity,
+                    "distance_known": distance,
+                }
             else:
                 values |= dict(zip(("popularity_new", "distance_new", "category_new"), place, strict=True))
                 kind = self.category[d]
@@ -125,16 +141,9 @@ class Reference:
             weekday = self.local[q].day_of_week == self.local[row].day_of_week
             first = q == mine[0]
             total["visits"] += 1
-            total["visits_30_days"] += exp(-days / 30)
             total["visits_50_checkins"] += exp(-(row - q) / 50)
-            total["visits_in_burst"] += q < row and self.together(q, row)
-            total["visits_in_trajectory"] += q < row and self.walk[q] == self.walk[row]
             total["visits_first_of_day"] += habit * (first or self.local[q].date() != self.local[q - 1].date())
-            total["visits_within_hour"] += habit * self.same_hour(q, row, 1.0)
-            total["visits_within_3_hours"] += habit * self.same_hour(q, row, 3.0)
             total["visits_0_to_2_hours_later"] += habit * (0 < later <= 2)
-            total["visits_2_to_5_hours_later"] += habit * (2 < later <= 5)
-            total["visits_5_to_9_hours_later"] += habit * (5 < later <= 9)
             total["visits_on_such_days"] += habit * (self.weekend(q) == self.weekend(row))
             total["visits_on_weekday"] += habit * weekday
             if first:
@@ -154,8 +163,6 @@ class Reference:
             ratio = min(5.0, max(-5.0, log((age[-1] + 0.02) / (wait + 0.02))))
         return {name: log1p(value) for name, value in total.items()} | {
             "time_since_visit": 1 + log1p(24 * age[-1]),
-            "is_source": float(poi[visits[0]] == source),
-            "was_before_source": float(row - 1 in visits),
             "overdue": max(0.0, ratio),
             "early": max(0.0, -ratio),
         }

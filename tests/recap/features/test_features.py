@@ -12,6 +12,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features import similar_users
 from recap.features.catalogue import FEATURES, GROUPS, NAMES, features_of
+from recap.features.past import same_hour
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
@@ -122,33 +123,17 @@ def test_what_the_user_does_later_says_nothing_about_others() -> None:
 
 
 def test_hours_are_compared_around_the_clock() -> None:
-    """A visit at 23:50 is near 0:10 and two widths of ten hours away from nothing; past three widths it is nothing.
-
-    A place was visited 20 minutes, 2.5 h and 4 h of the clock away, a day before each.
-    """
+    """From 0:10, a check-in at 23:50 is near, one past three widths is not; 20 minutes, 2.5 h and 4 h away."""
     offset = -4.0  # the local clock of `raw_table`, which begins at 8:00 UTC on a Monday
     midnight = 24.0 - 8.0 - offset
-    rows = [
-        ("u", "near", midnight - 1 / 6),
-        ("u", "apart", midnight + 24 + 1 / 6 + 2.5),
-        ("u", "far", midnight + 48 + 1 / 6 - 4.0),
-        ("u", "here", midnight + 72 + 1 / 6),
-        ("u", "there", midnight + 73),
-    ]
-    dataset = small_dataset([*rows, *(("u", "here", midnight + 100 + 30 * day) for day in range(12))])
-    names = dataset.pois[c.POI_ID].tolist()
-    found = features_at(dataset, torch.tensor([3]))[:, 0]
-    value = {
-        (name, place): found[NAMES.index(f"visits_within_{name}"), names.index(place)]
-        for name in ("hour", "3_hours")
-        for place in ("near", "apart", "far", "here")
-    }
-    assert value["hour", "here"] == pytest.approx(np.log(2))
-    habit = np.exp(-(72 + 1 / 3) / 24 / 60)
-    close = np.exp((np.cos(2 * np.pi / 72) - 1) / (2 * np.pi / 24) ** 2)
-    assert value["hour", "near"] == pytest.approx(np.log1p(habit * close))
-    assert value["hour", "far"] == 0
-    assert 0 < value["hour", "apart"] < value["3_hours", "apart"] and value["3_hours", "far"] > 0
+    hours = (midnight - 1 / 6, midnight + 24 + 1 / 6 + 2.5, midnight + 48 + 1 / 6 - 4.0, midnight + 72 + 1 / 6)
+    dataset = small_dataset([*(("u", "a", hour) for hour in hours), *(("u", "a", 200.0 + 30 * n) for n in range(12))])
+    checkins, row, last = CheckinTensors.from_dataset(dataset), torch.arange(4), torch.full((4,), 3)
+    near, apart, far, here = same_hour(checkins, row, last, 1.0).tolist()
+    assert here == 1
+    assert near == pytest.approx(np.exp((np.cos(2 * np.pi / 72) - 1) / (2 * np.pi / 24) ** 2))
+    _, wide_apart, wide_far, _ = same_hour(checkins, row, last, 3.0).tolist()
+    assert far == 0 and 0 < apart < wide_apart and wide_far > 0
 
 
 def test_cases_do_not_depend_on_their_batch() -> None:
