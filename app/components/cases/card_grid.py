@@ -71,9 +71,9 @@ def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_c
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
     paths = entry.found is not None and entry.found.recipe == "two_hop_paths"
-    slot, palette = st.empty(), state.theme_palette()
+    slot, palette, alt = st.empty(), state.theme_palette(), words.map_alt(card.source, card.target)
     if not maps.is_drawn(source, entry.case, palette.theme, paths=paths):
-        slot.image(blank_thumbnail(palette), width="stretch")
+        slot.image(blank_thumbnail(palette), width="stretch", alt=alt)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         way = f"{markdown_text(shortened(card.source, 30))} → {markdown_text(shortened(card.target, 30))}"
         st.markdown(f"**{way}**", width="stretch")
@@ -95,7 +95,7 @@ def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_c
 
     def draw() -> None:
         picture = maps.thumbnail(source, entry.case, palette.theme, paths=paths)
-        slot.image(picture, width="stretch", alt=words.map_alt(card.source, card.target))
+        slot.image(picture, width="stretch", alt=alt)
 
     return draw
 
