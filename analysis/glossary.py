@@ -89,14 +89,14 @@ _TERMS: Final = (
         "head",
         "Head",
         "head",
-        "Frequent transitions: seen more than once in training.",
+        "Frequent transitions, seen more than once in training.",
         "Cases with m_sd above η in training.",
     ),
     Term(
         "tail",
         "Tail",
         "tail",
-        "Rare transitions: seen at most once in training.",
+        "Rare transitions, seen at most once in training.",
         "Cases with m_sd of at most η in training.",
     ),
     Term(
@@ -223,7 +223,7 @@ _TERMS: Final = (
         "graph_token",
         "Graph token",
         "graph token",
-        "An input of the sequence model: the places that others reach from here.",
+        "The places that others reach from here, as an input of the sequence model.",
         "g_t, from exactly N propagation steps from the source (Eqs. 7, 8).",
     ),
     Term(

@@ -40,14 +40,14 @@ _PARTS: Final = {
     ),
     PAST: Part(
         "Past visits",
-        "Each curve turns one number about the user's visits to a place, such as how many or how long ago, into "
+        "Each curve turns a number about the user's visits to a place, or the product (×) of two numbers, into "
         "points. New places get 0.",
         _CURVES_EQUATION,
     ),
     TIME: Part(
         "Time of day and week",
-        "These curves read visits around this time of day, up to nine hours later, or on this weekday. Recent visits "
-        "count more.",
+        "These curves read visits up to two hours later in the day, after a check-in at this hour, or on this kind of "
+        "day. Recent visits count more.",
         r"\sum_j f_j\Big(\log\big(1 + \sum_q k_j(\tau_q, \tau_t)\big)\Big)",
     ),
     TRANSITIONS: Part(
@@ -63,8 +63,8 @@ _PARTS: Final = {
     ),
     PLACES: Part(
         "Popularity and distance",
-        "These curves read how popular a place is, how far away, what category it has, and how many similar users went "
-        "there. Known and new places have separate curves.",
+        "These curves read a place's popularity, distance, category, and visits by similar users. Known and new places "
+        "have separate curves.",
         _CURVES_EQUATION,
     ),
     "count": Part(
@@ -84,12 +84,13 @@ _PARTS: Final = {
     ),
     CLIP: Part(
         "Limit",
-        "The prior stays between 0 and 10 points.",
+        "Past visits add between 0 and 10 points.",
         r"R_t(d) = \mathrm{clip}_{[0,\, b_{\max}]}(\ldots)",
     ),
     CORRECTION: Part(
         "Correction",
-        "A small network compares the current moment with the last visit to the place. It raises or lowers the prior.",
+        "A small network compares the current moment with the last visit to the place. It raises or lowers the points "
+        "for past visits.",
         r"\begin{aligned}\Delta_t(d) &= \lambda_{\mathrm{corr}}\, \gamma_t(d)\, R_t(d) \\ "
         r"\gamma_t(d) &= \tanh(\mathrm{MLP}_g[\mathbf{q}; \mathbf{v}; \mathbf{q} \odot \mathbf{v}])\end{aligned}",
     ),
@@ -214,9 +215,9 @@ def transitions_read(own: int, others: int, total: int) -> str:
     """Own and others' transitions from the current place.
 
     >>> transitions_read(2, 4, 61), transitions_read(0, 0, 1)
-    ('own: 2, others: 4 of 61', 'own: 0, others: 0 of 1')
+    ('2 own, 4 of 61 by others', '0 own, 0 of 1 by others')
     """
-    return f"own: {own:,}, others: {others:,} of {total:,}"
+    return f"{own:,} own, {others:,} of {total:,} by others"
 
 
 def paths_read(count: int) -> str:
@@ -265,7 +266,7 @@ def gate_reader(gate: float | None) -> str:
 
 
 def prior_tab(numbers: Mapping[str, float]) -> str:
-    return "Prior and gate" if "lambda_prior" in numbers else "Curves"
+    return "Curves and gate" if "lambda_prior" in numbers else "Curves"
 
 
 def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> str:
@@ -287,17 +288,17 @@ def learned_numbers(numbers: Mapping[str, float]) -> str:
     """Learned numbers of the paper's prior.
 
     >>> learned_numbers({"lambda_prior": 1.2, "tau_rec": 87.0})
-    'λ = 1.20, τ = 87.00'
+    'λ prior = 1.20, τ recency = 87.00'
     """
     return ", ".join(f"{_SYMBOLS[name]} = {value:.2f}" for name, value in numbers.items())
 
 
 _SYMBOLS: Final = {
-    "lambda_prior": "λ",
+    "lambda_prior": "λ prior",
     "w_cnt": "w count",
     "w_rec": "w recency",
     "w_win": "w window",
-    "tau_rec": "τ",
+    "tau_rec": "τ recency",
     "lambda_corr": "λ correction",
 }
 
@@ -350,35 +351,35 @@ def curve_label(name: str) -> str:
 
 
 _CURVE_LABELS: Final = {
-    "visits_50_checkins": "Visits, fading in 50 check-ins",
+    "visits_50_checkins": "Recent visits",
     "time_since_visit": "Time since the last visit",
     "overdue": "Later than usual",
     "early": "Sooner than usual",
-    "visits_first_of_day": "First visits of a day",
-    "visits_0_to_2_hours_later": "Visits 0–2 hours later",
+    "visits_first_of_day": "Visits that start a day",
+    "visits_0_to_2_hours_later": "Visits in the next two hours",
     "next_at_hour_on_such_days": "Next place at this hour",
     "visits_by_popularity": "Visits × popularity",
     "visits_by_new_lately": "Visits × new places lately",
     "visits_50_checkins_by_distance": "Recent visits × distance",
-    "overdue_by_first_of_day": "Later than usual × first of a day",
-    "visits_on_weekday_by_popularity": "Weekday visits × popularity",
+    "overdue_by_first_of_day": "Later than usual × day start",
+    "visits_on_weekday_by_popularity": "Same weekday × popularity",
     "visits_on_such_days_by_distance": "Same kind of day × distance",
-    "own_transitions_by_visits": "Own transitions × recent visits",
-    "own_transitions_at_hour_by_first_of_day": "Own, this hour × first of a day",
-    "own_slow_transitions_by_distance": "Own, after a pause × distance",
+    "own_transitions_by_visits": "Transitions × recent visits",
+    "own_transitions_at_hour_by_first_of_day": "Transitions now × day start",
+    "own_slow_transitions_by_distance": "After pauses × distance",
     "category_by_popularity": "Category × popularity",
-    "own_transition_pairs": "Own transitions, two in a row",
-    "own_transitions_at_hour": "Own transitions, this hour",
-    "own_slow_transitions": "Own transitions after a pause",
+    "own_transition_pairs": "From the last two places",
+    "own_transitions_at_hour": "Own transitions at this hour",
+    "own_slow_transitions": "Own transitions after pauses",
     "others_transitions": "Others' transitions",
-    "two_hop_paths": "Two-hop paths, summed weight",
+    "two_hop_paths": "Two-hop paths, total weight",
     "category_from_here": "Next category, new places",
     "category_at_hour": "Category now, new places",
     "new_lately": "New places lately",
     "similar_users": "Similar users, new places",
     "count": "Visits before",
     "recency": "Last visit",
-    "window": "In the recent window",
+    "window": "Recent window",
 } | {
     f"{name}_{kind}": f"{label}, {kind} places"
     for name, label in (("popularity", "Popularity"), ("distance", "Distance in km"), ("category", "Category"))
@@ -390,8 +391,8 @@ _UNITS: Final = {
     "category_from_here": "times as often as usual",
     "category_at_hour": "times as often as usual",
     "new_lately": f"% of the last {LATELY} check-ins",
-    "similar_users": "similar users (sum of similarities × 20)",
-    "two_hop_paths": "summed path weight",
+    "similar_users": "(total similarity of its users × 20)",
+    "two_hop_paths": "total path weight",
 }
 
 
@@ -415,7 +416,8 @@ def shown_unit(name: str, unit: str) -> str:
     words = {
         "yes": "no or yes",
         "visits, recent ones more": "visits, recent ones count more",
-        "product": "product of the two values (log scales)",
+        "product": "(product of the two features)",
+        "check-ins of others": "check-ins by other users",
     }
     return _UNITS.get(name) or words.get(unit, unit)
 

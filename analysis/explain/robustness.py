@@ -87,9 +87,10 @@ class RowCheck(Config):
     @property
     def cells(self) -> dict[str, str]:
         own, seeds, others = self.seeds[0], "–", "–"
-        rank = "same rank" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
+        stable = "yes" if len(self.seeds) > 1 else "yes, seeds not compared"
+        rank = f"stays {ordinal(own.rank)}" if not own.direction else f"{ordinal(own.rank)} → {ordinal(own.without)}"
         if len(self.seeds) > 1:
-            seeds = f"same in {self.seeds_agreeing} of {len(self.seeds)}"
+            seeds = f"{self.seeds_agreeing} of {len(self.seeds)} agree{'s' * (self.seeds_agreeing == 1)}"
         if self.users is not None:
             others = "1 other user" if self.users == 1 else f"{self.users:,} other users"
         return {
@@ -99,7 +100,7 @@ class RowCheck(Config):
             "Other seeds": seeds,
             "Permutation test": "–" if self.permutation is None else f"p = {self.permutation.p_value:.3f}",
             "Whose transitions": others,
-            "Is it stable?": "; ".join(self.problems) or ("yes" if len(self.seeds) > 1 else "yes, seeds not compared"),
+            "Is it stable?": f"no: {'; '.join(self.problems)}" if self.problems else stable,
         }
 
 

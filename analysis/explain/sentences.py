@@ -38,9 +38,9 @@ if TYPE_CHECKING:
 PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
 _SMALL: Final = 0.005
 SCORE_TITLE: Final = "What adds up to the score"
-RUNNER_UP_HELP: Final = "One of the best places, or type the name of any other and press Enter."
-SMALLEST_EDIT: Final = "Smallest edit that reverses the two places"
-MORE_HELP: Final = "Choose the model, hide the true destination, download files."
+RUNNER_UP_HELP: Final = "Choose one of the best places, or type any other name and press Enter."
+SMALLEST_EDIT: Final = "Smallest change that swaps the two places"
+MORE_HELP: Final = "Choose the model, hide the true next place, download files."
 NO_VISIT: Final = "The user had been to neither place."
 VISIT_POINTS_HELP: Final = "What the place's score loses without the visit."
 
@@ -244,7 +244,7 @@ def _part_piece(name: str) -> Piece:
 
 
 def _would(rank: float, before: float) -> str:
-    return f"stays {ordinal(rank)}" if rank == before else f"would rank {ordinal(rank)}"
+    return f"would stay {ordinal(rank)}" if rank == before else f"would rank {ordinal(rank)}"
 
 
 def _runner_up(case: SentenceInput) -> list[Sentence]:
@@ -302,7 +302,7 @@ def no_such_case(typed: str) -> str:
 
 
 def case_help(last: int) -> str:
-    return f"Cases of this user. Type a number up to {last:,}, or a user such as “user 41”, and press Enter."
+    return f"Choose a case of this user, or type a number up to {last:,} or a user such as “user 41” and press Enter."
 
 
 def from_line(source: str) -> str:
@@ -330,7 +330,7 @@ def no_path(place: str) -> str:
 
 
 def left_out_edits(reason: str) -> str:
-    return f"The link's edits were left out: {markdown_text(reason)}"
+    return f"The link's changes were left out: {markdown_text(reason)}"
 
 
 def curves_line(marks: str) -> str:
@@ -340,7 +340,7 @@ def curves_line(marks: str) -> str:
 def map_alt(shown: "CaseExplanation") -> str:
     through = ", ".join(path.name for path in shown.paths)
     hops = f", two hops through {through}" if through else ""
-    return f"Map from {shown.source_name} to {shown.target_name}{hops}; and {shown.b.name}"
+    return f"Map from {shown.source_name} to {shown.target_name}{hops}; also {shown.b.name}"
 
 
 def visits_alt(shown: "CaseExplanation") -> str:
@@ -382,9 +382,9 @@ def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "Case
 
 def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:
     if flip is None:
-        return f"None of {tried} single edits reverses the two places."
+        return f"None of {tried} changes swaps the two places."
     edit = describe_edit(flip.edit, labels, shown)
-    return f"Of {tried} edits tried, the smallest: {edit}. The lead is then {signed_points(flip.lead)}."
+    return f"The smallest of {tried} changes tried: {edit}. The lead would be {signed_points(flip.lead)}."
 
 
 def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") -> str:

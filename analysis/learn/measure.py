@@ -60,7 +60,7 @@ def share_question(
     """
     right = int(np.searchsorted(edges, share, side="right"))
     replies = [
-        f"Right. {fact}" if at == right else f"{'It is more' if at < right else 'It is less'}. {fact} {hint}"
+        f"Right. {fact}" if at == right else f"{'More than that' if at < right else 'Fewer than that'}. {fact} {hint}"
         for at, hint in enumerate([too_low] * right + [""] + [too_high] * (len(labels) - right - 1))
     ]
     return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right, picture)

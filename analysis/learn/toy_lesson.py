@@ -65,7 +65,7 @@ def parts_training() -> Training:
     shares = tuple(percent(share) for share in SHARES)
     handles = (
         Handle("two_hop", "Transitions that only a path explains", shares, len(SHARES) - 1),
-        Handle("returns", "Transitions that are returns", shares, 0),
+        Handle("returns", "Transitions back to a favourite place", shares, 0),
         Handle("town", "Town", tuple(str(number + 1) for number in range(TOWNS)), 0),
     )
     return Training(

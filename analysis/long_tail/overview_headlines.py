@@ -79,7 +79,7 @@ def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str
     return " · ".join([*facts, "the city is invented"] if invented else facts)
 
 
-def curves_line(model: str, difference: Difference) -> str:
+def curves_line(model: str, difference: Difference, metric: str) -> str:
     """Whether a model and its feature curves alone differ.
 
     Args:
@@ -87,7 +87,7 @@ def curves_line(model: str, difference: Difference) -> str:
     """
     if math.isnan(difference.lower):
         return ""
-    span = f"(difference {signed(difference.lower)} to {signed(difference.upper)})"
+    span = f"({METRIC_LABELS[metric]} difference {signed(difference.lower)} to {signed(difference.upper)})"
     if difference.lower <= 0 <= difference.upper:
         return f"{model} ties with feature curves alone {span}."
     return f"{model} is {'ahead of' if difference.value > 0 else 'behind'} feature curves alone {span}."
@@ -125,7 +125,7 @@ def intervals_line(line: str) -> str:
 def groups_line(groups: pd.DataFrame) -> str:
     n = groups.drop_duplicates("group").set_index("group")["n"]
     counts = "; ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
-    return f"Cases: {counts}. From and to: 95 % interval over users."
+    return f"Cases: {counts}. “From” and “to” are the ends of a 95 % interval over users."
 
 
 def cards_title(count: int) -> str:

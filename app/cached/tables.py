@@ -178,7 +178,7 @@ def curves_lines(source: Source, metric: str) -> tuple[str, str]:
     if not source.has_parts or FEATURE_CURVES not in model_keys(source):
         return "", ""
     label, both = model_label(source), (read_records(source), read_records(source, FEATURE_CURVES))
-    line = overview_headlines.curves_line(label, accuracy_tables.paired_difference(*both, metric))
+    line = overview_headlines.curves_line(label, accuracy_tables.paired_difference(*both, metric), metric)
     return overview_headlines.curves_headline(label, *both), line
 
 

@@ -59,7 +59,7 @@ def overview(
     if opened.has_parts and FEATURE_CURVES in names:
         both = opened.records(), opened.with_model(FEATURE_CURVES).records()
         curves["headline"] = words.curves_headline(opened.label, *both)
-        curves["line"] = words.curves_line(opened.label, paired_difference(*both, metric))
+        curves["line"] = words.curves_line(opened.label, paired_difference(*both, metric), metric)
     cards = find_notable(opened)
     payload = {
         "metric": metric,

@@ -32,8 +32,8 @@ def _card(source: Source) -> None:
         "Preset": f"{markdown_text(train.preset)}, seed {train.seed}",
         "Kept epoch": f"{manifest.best.epoch} of {train.epochs}, validation MRR {manifest.best.val['mrr']:.4f}",
         **_parts(checkpoint),
-        "Checkpoint": f"`{checkpoint.hash[:12]}`",
-        "Trained on data": f"`{manifest.dataset_hash[:12]}`",
+        "Checkpoint hash": f"`{checkpoint.hash[:12]}`",
+        "Dataset hash": f"`{manifest.dataset_hash[:12]}`",
     }
     st.table(facts, border="horizontal")
     quiet(words.ROUTINES)

@@ -10,23 +10,23 @@ NOT_MEASURED: Final = "Not measured yet: run `recap long-tail --full`."
 CAN_MEASURE: Final = "Not measured yet: each case must be ranked again without each part."
 OTHER_CASES: Final = "The link's choice of cases cannot be read, so all cases are listed."
 SOURCES_HELP: Final = "The demo city, your own data and models, and what the app was started with."
-TRUTH_HELP: Final = "Off hides the true next place."
-CSV_TABLES: Final = "Tables as CSV. Each chart has a PNG in its own corner."
-AS_RECORDED_HELP: Final = "Real times, places and users' numbers."
+TRUTH_HELP: Final = "Turn off to hide the true next place."
+CSV_TABLES: Final = "Tables download as CSV. Each chart has its own PNG button."
+AS_RECORDED_HELP: Final = "Real times, places and user numbers."
 KEEP_FILES: Final = "The files contain people's places and times: keep them to yourself."
 SAFE_FILES: Final = "Safe to share: pseudonyms, no dates, rare places blurred."
 READ_ONLY: Final = "This app is read-only: nothing can be saved here."
-INVENTED_PEOPLE: Final = "invented, no real person is in it"
-REAL_PEOPLE: Final = "real check-ins: sensitive"
+INVENTED_PEOPLE: Final = "all invented"
+REAL_PEOPLE: Final = "real: treat as sensitive"
 ROUTINES: Final = (
-    "Predictions about one person can expose a routine. Use averages, ask for consent, and base no decision about a "
-    "person on them."
+    "Predictions about one person can expose a routine. Use averages, ask for consent, and never base a decision "
+    "about a person on them."
 )
 NO_PARTS: Final = "none, one number for each place"
 
 
 def graph_fact(hops: int | None) -> str:
-    return "none" if hops is None else f"a token of the places exactly {hops} hops away"
+    return "none" if hops is None else f"one token for the places exactly {hops} hops away"
 
 
 def other_model(asked: str) -> str:

@@ -118,7 +118,7 @@ def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> 
     app = open_view("explain", case="312")
     check_calm(app)
     features = every_feature(answer)
-    assert {"Visits before", "Last visit", "In the recent window", "Correction"} <= set(features["Feature"])
+    assert {"Visits before", "Last visit", "Recent window", "Correction"} <= set(features["Feature"])
     assert "The gate scales the correction" in texts(app)
     (token,) = (entry.rank for entry in answer.without if entry.name == "graph_token")
     paths = table_with(app, "Through")
@@ -221,7 +221,7 @@ def test_every_control_of_what_if_is_an_edit(predictor: Predictor) -> None:
 def test_smallest_edit_is_found_and_applied_when_asked(predictor: Predictor) -> None:
     """Nothing before the button is pressed; then the edit of the library, which can be applied."""
     app = open_view("explain", case="3")
-    assert "single edits" not in texts(app)
+    assert "changes swap" not in texts(app)
     app.button(key="search").click().run()
     check_calm(app)
     found = explain_case(predictor, 3, search=True)

@@ -18,7 +18,7 @@ from recap.printable import markdown_text
 OUTLINE: Final = Outline(
     "two_hops",
     "Two-hop paths",
-    "Two known transitions can explain a new one; only an ablation says whether they do.",
+    "Two known transitions can explain a new one; only an ablation shows whether they do.",
     15,
     (
         "In the toy town only paths help. What differs in the real city?",
@@ -110,7 +110,7 @@ def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
     )
     picture = town_map(town, _TOWN[2], f"Map of the toy town. {finding}", ways, source, target, middle)
     return Scene(
-        finding, (picture,), "Percentages of all training transitions from a place. Dotted: nobody went there."
+        finding, (picture,), "Percentages of all training transitions from a place. Dotted: nobody went that way."
     )
 
 

@@ -236,7 +236,7 @@ def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
             st.session_state["searched"] = key
             st.rerun()
         return
-    with st.spinner("Trying edits"):
+    with st.spinner("Trying changes"):
         flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, shown.edits)
     quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).labels, shown)))
     if flip is not None:

@@ -148,8 +148,7 @@ def _show_map(read: RawRead) -> None:
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
     section(words.KEPT)
     rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection, config)}
-    spoken = {name.replace("dropped: ", "left out: ").replace("POI", "place"): count for name, count in rows.items()}
-    st.table({name[:1].upper() + name[1:]: f"{count:,}" for name, count in spoken.items()}, border="horizontal")
+    st.table({words.kept_row(name): f"{count:,}" for name, count in rows.items()}, border="horizontal")
     least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
     if least is not None and least != upload.least:
         upload.answer(least=least)
@@ -194,4 +193,5 @@ def _show_problems(inspection: Inspection) -> None:
     if problems:
         with st.expander(words.PROBLEMS.format(count=len(problems))):
             for problem in problems:
-                quiet(f"{problem.count:,} {markdown_text(problem.title)}. {markdown_text(problem.advice)}")
+                title = problem.title[:1].upper() + problem.title[1:]
+                quiet(f"{markdown_text(title)} ({problem.count:,}). {markdown_text(problem.advice)}")

@@ -10,11 +10,11 @@ NOT_ALLOWED: Final = "Others can reach this app; start it with `--allow-upload`.
 OPEN: Final = "Open your data"
 WHAT_FILE: Final = "A table with one row for each visit: who, where, when."
 STAYS: Final = {True: "It stays on this computer.", False: "It goes to the computer that runs this app, nowhere else."}
-COPY: Final = "The copy is removed after preparing, or after an hour."
-FILE: Final = "CSV, JSON, Parquet or a published format, up to {mb} MB"
+COPY: Final = "The app's copy is deleted after preparing, or after an hour."
+FILE: Final = "CSV, JSON, Parquet or a known format such as Foursquare, up to {mb} MB"
 PATH: Final = "Or the path of a larger file or a folder on this computer"
 CHECKPOINT: Final = "Add a checkpoint"
-CHECKPOINT_PATH: Final = "Path of a folder that `recap train` made"
+CHECKPOINT_PATH: Final = "Path of a folder made by `recap train`"
 ADDED: Final = "{name} was added. It opens with the dataset it was trained on."
 YOUR_DATASETS: Final = "Your datasets"
 DELETING: Final = "Its check-ins are removed from this computer. Models trained on it stay in Runs."
@@ -23,7 +23,7 @@ UNCLEAR: Final = "One thing is unclear"
 IS_THIS_RIGHT: Final = "{checkins:,} check-ins of {users:,} users at {places:,} places. Is this right?"
 EVERY_ROW: Final = "Every row was read."
 UNUSED_ROWS: Final = "Rows that cannot be used: {rows:,}."
-CONFIRM_ZONE: Final = "Please confirm the time zone: the file does not name one."
+CONFIRM_ZONE: Final = "Please confirm the time zone."
 READ_AS: Final = "Read as {format}, because {why}."
 MORE_COLUMNS: Final = "Columns not shown: {count}."
 FIELDS: Final = {
@@ -42,7 +42,7 @@ FIELDS: Final = {
     "trajectory": "Trajectory",
 }
 TIMES_ARE: Final = {True: "local times", False: "UTC"}
-WHERE: Final = "Where they are"
+WHERE: Final = "On a map"
 ON_A_MAP: Final = "A sample of the check-ins on a map"
 POINTS: Final = "{shown:,} of {all:,} check-ins."
 AT_SEA: Final = "They are not on land: are latitude and longitude swapped?"
@@ -60,3 +60,15 @@ LOOK: Final = "Explore it with visit counts now, or train RECAP first."
 TAKES: Final = "About {time}."
 NO_ESTIMATE: Final = "Time estimate appears after the first epoch."
 CONTINUES: Final = "Training continues when you close this page."
+
+
+def kept_row(name: str) -> str:
+    """A row of what will be kept.
+
+    >>> kept_row("dropped: POI with fewer than 10 check-ins")
+    'Left out: at places with fewer than 10 check-ins'
+    """
+    spoken = {"dropped: ": "left out: ", "POI with": "at places with", "user with": "of users with", "POI": "place"}
+    for written, said in spoken.items():
+        name = name.replace(written, said)
+    return name[:1].upper() + name[1:]

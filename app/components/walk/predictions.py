@@ -44,7 +44,7 @@ def show_predictions(
         facts = [rank, counted, times(int(prediction.case[c.TRANSITION_COUNT]))]
         badges = words.badges(prediction.target_rank, explanations.ranks_without(source, case))
     with st.container(horizontal=True, gap="medium"):
-        for label, value in zip(("Rank", "By visit count", "Seen in training"), facts, strict=True):
+        for label, value in zip(("Rank", "By visit count", "Transition in training"), facts, strict=True):
             st.metric(label, value, width="content")
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]

@@ -12,7 +12,7 @@ from recap.printable import markdown_text
 
 NO_CASE: Final = "No case passes these filters."
 UNREADABLE_SELECTION: Final = "The link's choice of cases cannot be read, so all cases are shown."
-RANK_LIMIT: Final = "Missed and found: rank up to"
+RANK_LIMIT: Final = "Found means in the top …"
 LIST_ALT: Final = "The best predictions with rank, probability and distance"
 CASE_HELP: Final = "The test case that starts here, if any."
 HIDDEN: Final = "?"
@@ -82,10 +82,10 @@ def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
 
 
 def legend(*, probability: bool, truth: bool, visits: bool, paths: bool) -> list[str]:
-    size = "area is probability" if probability else "larger is ranked higher"
+    size = "probability" if probability else "rank"
     entries = {
         "**━** :gray[Path so far]": True,
-        f":blue[●] :gray[Prediction, {size}]": True,
+        f":blue[●] :gray[Prediction, sized by {size}]": True,
         ":orange[◯] :gray[True next place]": truth,
         ":violet[●] :gray[Visited before]": visits,
         ":green[━] :gray[Two-hop path]": paths,

@@ -107,7 +107,7 @@ class Draft:
         for field, column in columns.items():
             if field not in self.taken:
                 self.taken[field] = column.name
-                self.add_reason(column.name, "name" if column.meaning[0] == field else "")
+                self.add_reason(column.name, "by name" if column.meaning[0] == field else "")
                 self.add_reason(column.name, reason)
 
     def add_reason(self, column: str, reason: str) -> None:

@@ -44,7 +44,7 @@ def choose_coordinates(draft: Draft) -> None:
     draft.decide("lat", candidates, text=swapped)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
-        low, high = (f"{degrees:.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
+        low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
         draft.add_reason(draft.taken[field], f"{low} to {high}")
 
 
@@ -103,8 +103,8 @@ def _as_place(draft: Draft, column: Column) -> _Scored:
         return 0, ""
     keeps = keeps_spot(column.codes, draft.where)
     if keeps >= 0.9:
-        return _FITS, "keeps its spot"
-    return (_CONTRADICTS, f"keeps its spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
+        return _FITS, "always in one spot"
+    return (_CONTRADICTS, f"in one spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
 
 
 def _as_user(draft: Draft, column: Column) -> _Scored:
@@ -143,7 +143,7 @@ def _as_category(draft: Draft, column: Column) -> _Scored:
     if column.meaning == ("", 0) and draft.can_tell and is_few:
         middles = draft.where.groupby(column.codes).transform("mean")
         points += _ENOUGH * (middles.var().sum() / draft.where.var().sum() < 0.3)
-    return points, f"{len(column.distinct):,} names"
+    return points, f"{len(column.distinct):,} values"
 
 
 def _as_offset(draft: Draft, column: Column) -> _Scored:

@@ -92,7 +92,7 @@ def _choose_layout(draft: Draft, column: Column) -> None:
             reading = f"{column.text[row]} is {pd.Timestamp(seconds[place, row]):%d %b %Y %H:%M}"
             answers[f"{orders[place]}, {reading}"] = {"time_format": layouts[place]}
         either = " or ".join(orders[place] for place in close)
-        draft.ask("time_format", f"Are the times in {column.name} {either}?", answers)
+        draft.ask("time_format", f"Are the times in “{column.name}” {either}?", answers)
     else:
         draft.options = draft.options.model_copy(update={"time_format": layouts[best]})
         fails = [f"{orders[place]} fails on {unread[place]:,} rows" for place in others]

@@ -88,7 +88,7 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
         "In training, 3 other users (5 times) and this user (twice) made the transition "
         "Mole Steps Flats → Denholme Arms.",
         "The user had been there once, 144 days ago.",
-        "Without two-hop paths it stays 14th.",
+        "Without two-hop paths it would stay 14th.",
         "Above all, transitions from here favour Curlew Lido.",
     ]
 

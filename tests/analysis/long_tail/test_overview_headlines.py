@@ -117,8 +117,11 @@ def test_feature_curves_alone() -> None:
     assert curves_headline("RECAP", ours, better) == (
         "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500."
     )
-    said = [curves_line("RECAP", Difference(*span)) for span in ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))]
-    assert said[0] == "RECAP ties with feature curves alone (difference −0.001 to +0.005)."
+    said = [
+        curves_line("RECAP", Difference(*span), "hr20")
+        for span in ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
+    ]
+    assert said[0] == "RECAP ties with feature curves alone (HR@20 difference −0.001 to +0.005)."
     assert "is ahead of" in said[1] and "is behind" in said[2]
 
 

@@ -56,8 +56,8 @@ def test_curves_and_what_parts_are_worth(city_checkpoint: Path, city_folder: Pat
     assert [curve["name"] for curve in paper["curves"]] == ["count", "recency", "window"]
     assert paper["numbers"]["tau_rec"] > 0 and sum(paper["gates"]) > 0
     shown = recap_here("curves", city_checkpoint, "--data", city_folder).stdout
-    assert {"Learned curves", "In the recent window", "no or yes"} <= set(re.split(r"\n|  +", shown))
-    assert "λ = " in shown and "_" not in shown
+    assert {"Learned curves", "Recent window", "no or yes"} <= set(re.split(r"\n|  +", shown))
+    assert "λ prior = " in shown and "_" not in shown
 
 
 def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:

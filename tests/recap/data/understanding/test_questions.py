@@ -66,7 +66,7 @@ def test_two_times_far_from_each_other_are_asked(tmp_path: Path) -> None:
     found = understood(tmp_path / "own.csv", **dates | {"delivery_date": local + minutes})
     assert found.options.columns["time"] == "order_date"
     (column,) = (column for column in found.columns if column.name == "order_date")
-    assert column.reason == "name, before delivery_date"
+    assert column.reason == "by name, before delivery_date"
 
 
 def test_ids_that_differ_are_asked(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_a_day_late_in_the_file_decides_the_order(tmp_path: Path) -> None:
     found = understood(tmp_path / "own.csv", time=times.strftime("%m/%d/%Y %H:%M"))
     assert found.options.time_format == "%m/%d/%Y %H:%M" and found.question.about == "timezone"
     (column,) = (column for column in found.columns if column.name == "time")
-    assert column.reason == "name, month first; day first fails on 5 rows"
+    assert column.reason == "by name, month first; day first fails on 5 rows"
 
 
 @pytest.mark.parametrize("is_local", [True, False])
