@@ -61,8 +61,9 @@ def draw_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[
     for x, name, rim, inside, colour in ends:
         disc = {"width": "10px", "height": "10px", "border": f"4px solid {rim}", "border_radius": "50%"}
         words.append(_word(x, height / 2, "", **disc, background=inside))
-        named = {"color": colour, "background": translucent(palette.page, 0.85), "max_width": "24%"}
-        words.append(_word(x, height / 2 + 24, shortened(name, _LONGEST_NAME), **named))
+        named = {"color": colour, "background": translucent(palette.page, 0.85), "width": "max-content"}
+        below = {"max_width": "24%", "transform": "translateX(-50%)"}
+        words.append(_word(x, height / 2 + 13, shortened(name, _LONGEST_NAME), **named, **below))
     drawing = element(
         "svg",
         *lines,
