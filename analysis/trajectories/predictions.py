@@ -1,6 +1,7 @@
 """A model's predictions for one case."""
 
 import math
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -11,6 +12,7 @@ import torch
 from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, feature_groups
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.data.cases import build_cases
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
 from recap.scores import CaseBatch, Explainable
@@ -29,7 +31,7 @@ class CasePrediction:
             and ``part_<group>`` (the contribution of a group of terms).
         target_rank: mean rank of the truth over ties; NaN if an imported list does not contain it.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
-            empty if the model reads none.
+            empty if the model reads none. A curve of paths reads only other users' transitions.
         num_best: number of best places in ``candidates``.
         reads: what the model reads, see `feature_groups`; empty for imported lists.
     """
@@ -87,7 +89,8 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
     probability = probability_C if opened.is_probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
     reads = feature_groups(opened.scorer)
-    paths = _paths(opened, source, listed if reads & {*HOPS_ABLATIONS} else [], paths_per_place)
+    own = _own_transitions(opened, row) if HOPS_ABLATIONS[0] in reads else Counter()
+    paths = _paths(opened, source, listed if reads & {*HOPS_ABLATIONS} else [], paths_per_place, own)
     return CasePrediction(case, candidates, rank, paths, len(best_K), reads)
 
 
@@ -120,7 +123,7 @@ def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
     candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
-    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0), len(best_K))
+    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0, Counter()), len(best_K))
 
 
 def _candidates(
@@ -156,7 +159,32 @@ def _candidates(
     )
 
 
-def _paths(opened: Workspace, source: int, pois: list[int], limit: int) -> pd.DataFrame:
+def _own_transitions(opened: Workspace, row: int) -> Counter[tuple[int, int]]:
+    """Training transitions of the user whose check-in a row is, by source and destination."""
+    user_T = opened.dataset.checkins[c.USER].to_numpy()
+    block = slice(*(int(np.searchsorted(user_T, user_T[row], side)) for side in ("left", "right")))
+    checkins = opened.dataset.checkins.iloc[block]
+    poi_N, rows = checkins[c.POI].to_numpy(np.int64), build_cases(checkins, c.TRAIN)
+    return Counter(zip(poi_N[rows].tolist(), poi_N[rows + 1].tolist(), strict=True))
+
+
+def _paths(opened: Workspace, source: int, pois: list[int], limit: int, own: Counter[tuple[int, int]]) -> pd.DataFrame:
+    """The strongest paths to each place, without the user's own transitions."""
     columns = [c.POI, "middle", "count_in", "count_out", "product", "share"]
-    found = [opened.graph.two_hop_paths(source, poi).head(limit).assign(**{c.POI: poi}) for poi in pois]
+    found = [_without(opened.graph.two_hop_paths(source, poi), source, poi, own).head(limit) for poi in pois]
     return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
+
+
+def _without(paths: pd.DataFrame, source: int, poi: int, own: Counter[tuple[int, int]]) -> pd.DataFrame:
+    own_from: Counter[int] = Counter()
+    for (start, _), count in own.items():
+        own_from[start] += count
+    middles = paths["middle"].tolist()
+    total_in, total_out = paths["count_in"] / paths["p_in"], paths["count_out"] / paths["p_out"]
+    count_in = paths["count_in"] - [own[source, middle] for middle in middles]
+    count_out = paths["count_out"] - [own[middle, poi] for middle in middles]
+    p_in = count_in / (total_in - own_from[source])
+    p_out = count_out / (total_out - [own_from[middle] for middle in middles])
+    left = paths.assign(**{c.POI: poi}, count_in=count_in, count_out=count_out, product=p_in * p_out)
+    left = left[(count_in > 0) & (count_out > 0)].sort_values(["product", "middle"], ascending=[False, True])
+    return left.assign(share=left["product"] / left["product"].sum())

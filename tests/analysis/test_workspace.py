@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from analysis.explain.explanation import explain_case
@@ -65,3 +66,15 @@ def test_walk_and_explain_show_the_same_contributions(case: int, city_folder: Pa
     parts = {GROUP_NAMES.get(name, name): listed[column] for name, column in c.part_columns(table.columns).items()}
     assert len(parts) > 1 and parts == pytest.approx(explained.a.groups)
     assert (explained.target_name, explained.a.score) == (listed["name"], pytest.approx(listed[c.SCORE]))
+
+
+@pytest.mark.parametrize("case", [0, 3, 3058])
+def test_walk_draws_the_paths_of_explain(case: int) -> None:
+    """The strongest two to the true place, over other users' transitions: most paths are only the user's own."""
+    city = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+    opened = Workspace.open(city / "dataset", city / "checkpoint", keep=False)
+    prediction = predict_case(opened, case)
+    drawn = prediction.paths[prediction.paths[c.POI] == prediction.case[c.TARGET]]
+    names = ("middle", "count_in", "count_out", "product", "share")
+    explained = [[getattr(path, name) for name in names] for path in explain_case(opened.ranker, case).paths]
+    assert drawn[[*names]].to_numpy(float) == pytest.approx(np.array(explained[:2]).reshape(-1, len(names)))
