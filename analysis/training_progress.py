@@ -146,7 +146,7 @@ def _acting(stage: Stage, config: TrainConfig) -> list[tuple[str, Meaning]]:
     if "graph_token" not in inactive:
         parts.append(("Graph token", "paths"))
     if "prior" not in inactive:
-        parts.append(("Revisit prior", "revisits"))
+        parts.append(("Feature curves" if config.model.prior.kind == "curves" else "Revisit prior", "revisits"))
     if "correction" not in inactive:
         parts.append(("Correction", "revisits"))
     if stage.warm_weight > 0 and config.model.use_history:

@@ -103,7 +103,9 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
 
 
 def found_headline(count: int, of: int, search: str) -> str:
-    return f"{count:,} of {of:,} cases match “{search}”." if count else f"No case matches “{search}”."
+    if count == 0:
+        return f"No case matches “{search}”."
+    return f"{count:,} of {of:,} cases {'matches' if count == 1 else 'match'} “{search}”."
 
 
 def saved_headline(count: int, collection: str) -> str:

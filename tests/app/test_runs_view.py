@@ -142,7 +142,7 @@ def test_read_only_hides_every_change(store: RunStore, data: Path, monkeypatch: 
 
 
 def test_stages_and_curves() -> None:
-    """The paper's curriculum switches on at epochs 60, 80 and 120 of 130."""
+    """The paper's curriculum switches on at epochs 60, 80 and 120 of 130; the default's parts have their own names."""
     spans = stage_spans(train_preset("paper"))
     assert [(span.name, span.first, span.last) for span in spans] == [
         ("Core", 1, 59),
@@ -150,6 +150,7 @@ def test_stages_and_curves() -> None:
         ("+ Revisit prior", 80, 119),
         ("+ Correction + Holdout loss", 120, 130),
     ]
+    assert stage_spans(train_preset("recap"))[0].name == "Graph token + Feature curves"  # it has no revisit prior
     line: Any = {
         "epoch": 1,
         "loss": {"main": 2.0, "warm": 0.0},

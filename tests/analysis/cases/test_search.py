@@ -5,6 +5,7 @@ import pytest
 
 from analysis.cases.case_table import FROM, TO
 from analysis.cases.search import search_cases
+from analysis.cases.words import found_headline
 from recap import columns as c
 
 TABLE = pd.DataFrame(
@@ -36,3 +37,13 @@ TABLE = pd.DataFrame(
 def test_search(text: str, cases: list[int]) -> None:
     """By number, user, the name of either place, or the category of the true one."""
     assert search_cases(TABLE, text).tolist() == cases
+
+
+def test_the_headline_counts_in_the_singular_too() -> None:
+    """One case matches, two match."""
+    said = [found_headline(count, 3984, "17") for count in (0, 1, 2)]
+    assert [text.partition(" “")[0] for text in said] == [
+        "No case matches",
+        "1 of 3,984 cases matches",
+        "2 of 3,984 cases match",
+    ]
