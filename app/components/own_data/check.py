@@ -60,11 +60,7 @@ def show_check(upload: Upload) -> Path | None:
 
 @st.cache_resource(max_entries=2, show_spinner=False, hash_funcs={ReadOptions: ReadOptions.model_dump_json})
 def _read(path: str, version: int, options: ReadOptions) -> tuple[Understanding, RawRead | None]:
-    """What the file is, and its rows unless more than the zone is unsure.
-
-    Args:
-        version: a value that changes when the file does.
-    """
+    """What the file is, and its rows unless more than the zone is unsure; ``version`` changes when the file does."""
     found = understand(Path(path), "auto", options)
     is_open = found.question is not None and found.question.about != "timezone"
     return found, None if is_open else read_for_inspection(found)
@@ -123,11 +119,7 @@ def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -
 
 
 def _choose_zone(found: Understanding, proposed: str | None) -> ReadOptions:
-    """Options with the zone that is picked, unless the file names one.
-
-    Args:
-        proposed: zone of the coordinates of a published format.
-    """
+    """Options with the picked zone, unless the file names one; a published format's is ``proposed``."""
     answers = [*found.question.answers.values()] if found.question else [found.options]
     label, likely = words.FIELDS["tz"], answers[0].timezone or proposed
     if likely is None:
