@@ -7,6 +7,7 @@ from app import state, uploads
 from app.cached import run_store
 from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
+from app.components.once_drawn import once_drawn
 from app.components.own_data import words
 from app.components.own_data.check import show_check
 from app.components.runs.live import show_live
@@ -146,7 +147,7 @@ def _show_training(run: RunFolder) -> None:
     """Step 4: progress; the finished model opens by itself."""
     described = describe_run(run)
     trained = run_store.source_of(run) if described["checkpoint"] and described["state"] not in ACTIVE else None
-    if trained is not None:
+    if trained is not None and once_drawn("trained"):
         state.choose_source(trained.token)
         st.switch_page(WALK.path, query_params=state.link_to(trained))
     left = seconds_left(run) if described["state"] == "running" else None

@@ -17,20 +17,20 @@ def dropped_reasons(config: DataConfig) -> dict[str, str]:
     """Key of `CleaningReport.dropped` -> sentence."""
     short = f"validation or test check-in in a trajectory shorter than {config.min_trajectory_length}"
     if config.history == "every_checkin":
-        short += ", of a user or at a POI without training check-ins"
+        short += ", of a user or at a place without training check-ins"
     merging = (
         f"at most {config.merge_seconds} s after the user's last check-in kept"
         if config.merge_by == "gap"
         else f"in the same {config.merge_seconds} s of the clock as an earlier check-in of the user"
     )
     return {
-        "exact_duplicate": "same user, POI and second as an earlier row",
-        "rare_poi": f"POI with fewer than {config.min_poi_checkins} check-ins",
-        "rare_user": f"user with fewer than {config.min_user_checkins} check-ins",
+        "exact_duplicate": "same user, place and second as an earlier row",
+        "rare_poi": f"at places with fewer than {config.min_poi_checkins} check-ins",
+        "rare_user": f"of users with fewer than {config.min_user_checkins} check-ins",
         MERGED: f"{merging}, merged into the earlier one",
         "short_trajectory": short,
         "unseen_user": "validation or test check-in of a user without training check-ins",
-        "unseen_poi": "validation or test check-in at a POI without training check-ins",
+        "unseen_poi": "validation or test check-in at a place without training check-ins",
     }
 
 

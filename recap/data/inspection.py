@@ -124,4 +124,4 @@ def preview_rows(inspection: Inspection, config: DataConfig) -> dict[str, int]:
     """Reason -> number of rows that would give no case."""
     preview, reasons = inspection.preview, dropped_reasons(config)
     aside = {HISTORY_ONLY_LABEL: preview.history_only} if preview.history_only else {}
-    return aside | {f"dropped: {reasons[name]}": count for name, count in preview.dropped.items() if count}
+    return aside | {f"left out: {reasons[name]}": count for name, count in preview.dropped.items() if count}

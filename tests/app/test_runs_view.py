@@ -5,6 +5,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from analysis.training_progress import curve_table, queue_table, result_table, stage_spans
 from app.cached import run_store
 from app.components.runs.words import run_headline
+from app.sources import dataset_source
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.data.dataset import Dataset
@@ -285,3 +287,22 @@ def test_the_form_begins_with_the_recommended_preset(
     assert store.get("1").read_spec().train_config() == train_preset(DEFAULT_PRESET).override(["seed=1"])
     app.selectbox(key="run_model").set_value("feature_curves").run()
     assert [slider.label for slider in app.slider] == ["Epochs"]
+
+
+def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
+    store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first run must not switch: Streamlit answers a late tick of the timer after it, and empties the new page."""
+    (run,) = store.add([tiny_spec(city_folder)])
+    run.checkpoint.parent.mkdir(exist_ok=True)
+    shutil.copytree(city_checkpoint, run.checkpoint)
+    run.end("finished")
+    point_app_at(monkeypatch, city_folder, None, read_only=False)
+    gone: list[str] = []
+    monkeypatch.setattr("streamlit.switch_page", lambda path, **_: gone.append(str(path)))
+    link = {"ready": "1", "run": run.id, "source": dataset_source(city_folder).token}
+    check_calm(open_view("open_data", **link))
+    assert gone == []
+    monkeypatch.setattr("app.components.once_drawn._tell", lambda **_: SimpleNamespace(drawn=1))
+    check_calm(open_view("open_data", **link))
+    assert len(gone) == 1 and "walk" in gone[0]

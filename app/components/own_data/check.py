@@ -148,7 +148,7 @@ def _show_map(read: RawRead) -> None:
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
     section(words.KEPT)
     rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection, config)}
-    st.table({words.kept_row(name): f"{count:,}" for name, count in rows.items()}, border="horizontal")
+    st.table({name[:1].upper() + name[1:]: f"{count:,}" for name, count in rows.items()}, border="horizontal")
     least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
     if least is not None and least != upload.least:
         upload.answer(least=least)

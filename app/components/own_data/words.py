@@ -60,15 +60,3 @@ LOOK: Final = "Explore it with visit counts now, or train RECAP first."
 TAKES: Final = "About {time}."
 NO_ESTIMATE: Final = "Time estimate appears after the first epoch."
 CONTINUES: Final = "Training continues when you close this page."
-
-
-def kept_row(name: str) -> str:
-    """A row of what will be kept.
-
-    >>> kept_row("dropped: POI with fewer than 10 check-ins")
-    'Left out: at places with fewer than 10 check-ins'
-    """
-    spoken = {"dropped: ": "left out: ", "POI with": "at places with", "user with": "of users with", "POI": "place"}
-    for written, said in spoken.items():
-        name = name.replace(written, said)
-    return name[:1].upper() + name[1:]

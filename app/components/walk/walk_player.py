@@ -73,9 +73,10 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     with above:
         _map(source, trajectory, prediction, picked, shown)
     with grid.cell(column_span=2), show_predictions(source, trajectory, prediction, picked, show_truth):
-        open_case_button(EXPLAIN, source, case, key="explain", shortcut="E")
+        # Not while a timer runs: Streamlit would answer its last tick after the switch, and empty the new page.
+        open_case_button(EXPLAIN, source, case, key="explain", shortcut="E", disabled=playing)
         if source.has_parts and show_truth:  # Present shows the truth
-            present_button({"case": str(case)})
+            present_button({"case": str(case)}, disabled=playing)
         known = trajectory if show_truth else trajectory.until(case)
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}

@@ -103,8 +103,8 @@ def _as_place(draft: Draft, column: Column) -> _Scored:
         return 0, ""
     keeps = keeps_spot(column.codes, draft.where)
     if keeps >= 0.9:
-        return _FITS, "always in one spot"
-    return (_CONTRADICTS, f"in one spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
+        return _FITS, "stays in one spot"
+    return (_CONTRADICTS, f"stays in one spot on {keeps:.0%} of rows") if keeps < 0.5 else (0, "")
 
 
 def _as_user(draft: Draft, column: Column) -> _Scored:

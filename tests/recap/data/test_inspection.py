@@ -137,7 +137,7 @@ def test_the_preview_says_what_stays_as_history(tmp_path: Path) -> None:
     only = config.model_copy(update={"history": "cases_only"})
     found = inspect_checkins(understand(path), only)
     assert (found.preview.checkins, found.preview.history_only) == (18, 0)
-    assert preview_rows(found, only) == {"dropped: validation or test check-in in a trajectory shorter than 3": 2}
+    assert preview_rows(found, only) == {"left out: validation or test check-in in a trajectory shorter than 3": 2}
 
 
 def test_bad_rows_become_problems(tmp_path: Path) -> None:
