@@ -116,7 +116,7 @@ def finds_sentence(found: Comparison) -> str:
 
 
 def cases_sentence(found: Comparison) -> str:
-    cases = f"Measured on the same {found.n:,} cases of {found.users:,} users."
+    cases = f"Measured on the same {found.n:,} test cases, of the {found.users:,} users who have any."
     return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
 
 

@@ -150,7 +150,7 @@ def explain_part(name: str, model: Drawn) -> Part:
         does = part.does.format(hops=_HOPS.get(model.hops, model.hops))
         return part._replace(does=does, equation=part.equation.format(n=model.hops))
     if name == CORE and not model.core_reads_all:
-        return part._replace(does=part.does + " Only new places get its points.")
+        return part._replace(does=part.does.replace("each place", "each place new to the user"))
     return part
 
 
