@@ -10,6 +10,8 @@ from app.components import words
 from app.sources import Source
 
 MODEL, REFERENCE = "model", "reference"
+_SIDES = {MODEL: "side_b", REFERENCE: "side_a"}
+"""Where Compare keeps its two models: it opens on the pair chosen last."""
 
 
 def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker, Ranker]:
@@ -43,6 +45,7 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
             state.choose_source(picked.source.token)  # another checkpoint changes every view
         is_own = name == MODEL and picked.token == next(iter(rankers))
         state.choose(name, None if is_other or is_own else picked.token)
+        st.session_state[_SIDES[name]] = picked.token
 
     st.selectbox(
         label,

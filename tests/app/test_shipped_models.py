@@ -26,6 +26,10 @@ def test_published_models_of_the_demo_city(monkeypatch: pytest.MonkeyPatch, tmp_
     long_tail = open_view("long_tail", reference=key)
     check_calm(long_tail)
     assert long_tail.selectbox(key="pick_reference").value == key and name in texts(long_tail)
+    long_tail.selectbox(key="pick_reference").set_value("nearest").run()
+    long_tail.switch_page("views/compare.py").run()
+    check_calm(long_tail)
+    assert long_tail.selectbox(key="pick_a").value == "nearest", "Compare opens on the pair chosen last"
     walk = open_view("walk", case="3", predictions=key)
     check_calm(walk)
     assert "LoTNext, as published: trained on this city" in texts(walk)
