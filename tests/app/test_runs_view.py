@@ -227,6 +227,19 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     assert not [shape for shape in shapes if shape["type"] == "line"]
 
 
+def test_one_validation_is_a_dot_at_the_levels_of_counting(
+    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The default validates once, after its last epoch."""
+    name = add_run(store, data, "finished", epochs_done=1)
+    point_app_at(monkeypatch, data, None, read_only=False)
+    assert not open_view("runs").get("plotly_chart"), "one point alone is no curve"
+    write_reference(store.get(name), Dataset.load(data))
+    app = open_view("runs")
+    check_calm(app)
+    assert "Visit count" in app.get("plotly_chart")[0].proto.spec
+
+
 def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load, memory and runs of each."""
     name = add_run(store, data, "running", epochs_done=1)

@@ -116,7 +116,9 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
         quiet(markdown_text(str(error)))
         return
     tables = {curve: curve_table(described["metrics"], curve) for curve in CURVES}
-    drawn = [curve for curve, table in tables.items() if table["epoch"].nunique() > 1]  # one point is no curve
+    levels = {curve: counter_levels(described["reference"], curve) for curve in CURVES}
+    # One point is no curve, but next to the counters' lines it says how good the model is.
+    drawn = [curve for curve, table in tables.items() if table["epoch"].nunique() > (not levels[curve])]
     if not drawn:
         return
     curve = drawn[0]
@@ -124,7 +126,7 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
         quiet(CURVES[curve])
     else:
         curve = choose_one("Curve", drawn, key="run_curve", named=CURVES.__getitem__)
-    levels = counter_levels(described["reference"], curve)
-    figure = plot_training(tables[curve], stage_spans(config), config.epochs, state.theme_palette(), levels=levels)
-    alt = words.chart_alt(CURVES[curve], described["epoch"], config.epochs, levels)
+    spans, palette = stage_spans(config), state.theme_palette()
+    figure = plot_training(tables[curve], spans, config.epochs, palette, levels=levels[curve])
+    alt = words.chart_alt(CURVES[curve], described["epoch"], config.epochs, levels[curve])
     show_figure(figure, "run_chart", alt)
