@@ -2,9 +2,12 @@
 
 import streamlit as st
 
-_tell = st.components.v2.component(
-    "recap_once_drawn", js="export default ({ setTriggerValue }) => setTriggerValue('drawn', 1)"
-)
+_TELL = """
+export default function ({ setTriggerValue }) {
+  setTriggerValue('drawn', true);
+}
+"""
+_tell = st.components.v2.component("recap_once_drawn", js=_TELL)
 
 
 def once_drawn(key: str) -> bool:
