@@ -7,10 +7,9 @@ from app import state, uploads
 from app.cached import run_store
 from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
-from app.components.once_drawn import once_drawn
 from app.components.own_data import words
 from app.components.own_data.check import show_check
-from app.components.runs.live import show_live
+from app.components.runs.live import once_drawn, show_live
 from app.components.runs.words import run_headline
 from app.components.text import quiet, section
 from app.pages import COMPARE, LONG_TAIL, WALK

@@ -316,6 +316,6 @@ def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     link = {"ready": "1", "run": run.id, "source": dataset_source(city_folder).token}
     check_calm(open_view("open_data", **link))
     assert gone == []
-    monkeypatch.setattr("app.components.once_drawn._tell", lambda **_: SimpleNamespace(drawn=1))
+    monkeypatch.setattr("app.components.runs.live._tell", lambda **_: SimpleNamespace(drawn=1))
     check_calm(open_view("open_data", **link))
     assert len(gone) == 1 and "walk" in gone[0]

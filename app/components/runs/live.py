@@ -22,6 +22,12 @@ from recap.runs.store.types import RunDescription, RunRow
 
 POLL_SECONDS = 1.0
 GPU_SECONDS = 2.0
+_TELL = """
+export default function ({ setTriggerValue }) {
+  setTriggerValue('drawn', true);
+}
+"""
+_tell = st.components.v2.component("recap_once_drawn", js=_TELL)
 
 
 def show_live(store: RunStore, run_id: str) -> None:
@@ -29,6 +35,15 @@ def show_live(store: RunStore, run_id: str) -> None:
     run = store.get(run_id)
     seen = _moment(describe_run(run))
     st.fragment(_draw, run_every=POLL_SECONDS if seen[0] in ACTIVE else None)(store, run_id, seen)
+
+
+def once_drawn(key: str) -> bool:
+    """False in the first run; then the browser, which has drawn that run and stopped the timer, asks for a second one.
+
+    `st.switch_page` in the first run can lose a race: Streamlit answers the last tick after the switch, and
+    empties the new page.
+    """
+    return _tell(key=key, on_drawn_change=lambda: None, width=1, height=1).drawn is not None
 
 
 def show_gpus(store: RunStore, rows: list[RunRow]) -> None:
