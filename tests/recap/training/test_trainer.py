@@ -126,7 +126,9 @@ def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
     plain, compiled = trained
     assert plain.keys() == compiled.keys()
     for name, tensor in plain.items():
-        torch.testing.assert_close(compiled[name], tensor, rtol=1e-2, atol=1e-3)
+        # A bias of the keys changes no softmax: its gradient is rounding, which Adam turns into steps.
+        kept = slice(len(tensor) // 2, None) if name.endswith("key_value.bias") else ...
+        torch.testing.assert_close(compiled[name][kept], tensor[kept], rtol=1e-2, atol=1e-3)
 
 
 def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -> None:
