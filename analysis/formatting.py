@@ -9,6 +9,15 @@ MINUS: Final = "−"
 """A true minus."""
 
 
+def capitalised(text: str) -> str:
+    """A text with its first letter in upper case.
+
+    >>> capitalised("two-hop paths to Rome"), capitalised("")
+    ('Two-hop paths to Rome', '')
+    """
+    return text[:1].upper() + text[1:]
+
+
 def ordinal(rank: float) -> str:
     """A rank as a word; a mean over a tie is written as both neighbouring ranks.
 

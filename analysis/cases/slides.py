@@ -12,7 +12,7 @@ from analysis.explain.edits import AddVisit, CutPath, Edit, MoveVisit, RemoveVis
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import Piece, describe_edit, part_words
 from analysis.explain.types import PastVisits, Without
-from analysis.formatting import chance, ordinal
+from analysis.formatting import capitalised, chance, ordinal
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from analysis.records.evaluation_records import label_in_sentence
 from recap.features.catalogue import PAST
@@ -152,8 +152,7 @@ def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]
         return f"With one more visit to {labels[edit.poi]}"
     if isinstance(edit, MoveVisit):
         return "With one visit at another time"
-    words = describe_edit(edit, labels, shown)
-    return words[:1].upper() + words[1:]
+    return capitalised(describe_edit(edit, labels, shown))
 
 
 def _which_visit(number: int, places: Sequence[PastVisits], target: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 import pandas as pd
 
 from analysis.explain.types import Role
-from analysis.formatting import days, ordinal, percent, points, signed, signed_points
+from analysis.formatting import capitalised, days, ordinal, percent, points, signed, signed_points
 from analysis.records.ablations import HISTORY, TWO_HOPS, slug
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
@@ -164,8 +164,8 @@ def headline(known: str | None, new: str | None) -> str:
     """
     first, second = ("no part alone decides" if name is None else _LEADS[name] for name in (known, new))
     if first == second:
-        return f"{_capital(first)} between places a user knows, and among new ones."
-    return f"{_capital(first)} between places a user knows; {second} among new ones."
+        return f"{capitalised(first)} between places a user knows, and among new ones."
+    return f"{capitalised(first)} between places a user knows; {second} among new ones."
 
 
 def count_inputs(count: int) -> str:
@@ -174,7 +174,7 @@ def count_inputs(count: int) -> str:
     >>> count_inputs(6)
     'Six inputs add up to one score.'
     """
-    return f"{_capital(_NUMBERS.get(count, str(count)))} inputs add up to one score."
+    return f"{capitalised(_NUMBERS.get(count, str(count)))} inputs add up to one score."
 
 
 _NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
@@ -347,7 +347,7 @@ def curve_label(name: str) -> str:
     >>> curve_label("time_since_visit"), curve_label("own_transitions")
     ('Time since the last visit', 'Own transitions')
     """
-    return _CURVE_LABELS.get(name, _capital(name.replace("_", " ")))
+    return _CURVE_LABELS.get(name, capitalised(name.replace("_", " ")))
 
 
 _CURVE_LABELS: Final = {
@@ -442,7 +442,3 @@ def lost(value: float) -> str:
 
 def token_note(rank: float, without: float | None) -> str:
     return f"The sequence model reads it. {without_line(rank, without)}"
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]

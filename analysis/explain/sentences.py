@@ -22,7 +22,7 @@ from analysis.explain.edits import (
 )
 from analysis.explain.paths import TransitionMakers
 from analysis.explain.types import Candidate, PastVisits, Without
-from analysis.formatting import day, days, number_word, ordinal, points, signed, signed_points, times
+from analysis.formatting import capitalised, day, days, number_word, ordinal, points, signed, signed_points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
@@ -275,8 +275,7 @@ def part_label(name: str) -> str:
     >>> part_label("core"), part_label("two-hop paths")
     ('Sequence model', 'Two-hop paths')
     """
-    words = part_words(name).removeprefix("the ")
-    return words[:1].upper() + words[1:]
+    return capitalised(part_words(name).removeprefix("the "))
 
 
 def part_pill(name: str) -> str:
@@ -377,7 +376,7 @@ def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "Case
     if not edits:
         return f"Each change re-ranks all {before.num_places:,} places."
     words = "; ".join(describe_edit(edit, labels, before) for edit in edits)
-    return f"{words[:1].upper()}{words[1:]}. All {before.num_places:,} places re-ranked."
+    return f"{capitalised(words)}. All {before.num_places:,} places re-ranked."
 
 
 def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 import numpy as np
 import pandas as pd
 
+from analysis.formatting import capitalised
 from recap import columns as c
 from recap.features.catalogue import GROUPS
 
@@ -72,8 +73,7 @@ def worth_label(ablation: str) -> str:
     """
     if ablation == HISTORY:
         return "Habit: past visits and times"
-    label = ABLATION_LABELS[ablation].removeprefix("the ")
-    return label[:1].upper() + label[1:]
+    return capitalised(ABLATION_LABELS[ablation].removeprefix("the "))
 
 
 def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:

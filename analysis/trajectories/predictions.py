@@ -1,9 +1,9 @@
 """A model's predictions for one case."""
 
 import math
-from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import TYPE_CHECKING, Final, cast
 
 import numpy as np
 import pandas as pd
@@ -12,10 +12,16 @@ import torch
 from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, feature_groups
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.data.cases import build_cases
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
+from recap.features.two_hop import two_hop_paths
 from recap.geodesy import distance_km
 from recap.scores import CaseBatch, Explainable
+
+if TYPE_CHECKING:
+    from recap.model.scorer import RecapScorer
+
+_OF_A_PATH: Final = ("middle", "count_in", "count_out", "product")
+_PATHS: Final = [c.POI, *_OF_A_PATH, "share"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +75,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
         ScoreError: the model returned NaN.
     """
     case = opened.case(number)
-    row, source, target = int(case[c.ROW]), int(case[c.SOURCE]), int(case[c.TARGET])
+    row, target = int(case[c.ROW]), int(case[c.TARGET])
     batch = CaseBatch(opened.checkins, torch.tensor([row]))
     with torch.inference_mode():
         scores = opened.scorer.score(batch)
@@ -89,8 +95,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
     probability = probability_C if opened.is_probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
     reads = feature_groups(opened.scorer)
-    own = _own_transitions(opened, row) if HOPS_ABLATIONS[0] in reads else Counter()
-    paths = _paths(opened, source, listed if reads & {*HOPS_ABLATIONS} else [], paths_per_place, own)
+    paths = _paths(opened, batch, reads, listed, paths_per_place)
     return CasePrediction(case, candidates, rank, paths, len(best_K), reads)
 
 
@@ -123,7 +128,7 @@ def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
     candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
-    return CasePrediction(case, candidates, rank, _paths(opened, int(case[c.SOURCE]), [], 0, Counter()), len(best_K))
+    return CasePrediction(case, candidates, rank, pd.DataFrame(columns=_PATHS), len(best_K))
 
 
 def _candidates(
@@ -159,32 +164,25 @@ def _candidates(
     )
 
 
-def _own_transitions(opened: Workspace, row: int) -> Counter[tuple[int, int]]:
-    """Training transitions of the user whose check-in a row is, by source and destination."""
-    user_T = opened.dataset.checkins[c.USER].to_numpy()
-    block = slice(*(int(np.searchsorted(user_T, user_T[row], side)) for side in ("left", "right")))
-    checkins = opened.dataset.checkins.iloc[block]
-    poi_N, rows = checkins[c.POI].to_numpy(np.int64), build_cases(checkins, c.TRAIN)
-    return Counter(zip(poi_N[rows].tolist(), poi_N[rows + 1].tolist(), strict=True))
+def _paths(opened: Workspace, batch: CaseBatch, reads: Collection[str], pois: list[int], limit: int) -> pd.DataFrame:
+    """The strongest two-hop paths to each place; for a curve those of other users, for a graph token all."""
+    curve, token = HOPS_ABLATIONS
+    if curve in reads:
+        every = _paths_of_others(opened, batch)
+        found = [every[every["destination"] == poi] for poi in pois]
+    elif token in reads:
+        found = [opened.graph.two_hop_paths(int(batch.source_B), poi) for poi in pois]
+    else:
+        return pd.DataFrame(columns=_PATHS)
+    listed = [paths.head(limit).assign(**{c.POI: poi}) for poi, paths in zip(pois, found, strict=True)]
+    return pd.concat(listed, ignore_index=True)[_PATHS]
 
 
-def _paths(opened: Workspace, source: int, pois: list[int], limit: int, own: Counter[tuple[int, int]]) -> pd.DataFrame:
-    """The strongest paths to each place, without the user's own transitions."""
-    columns = [c.POI, "middle", "count_in", "count_out", "product", "share"]
-    found = [_without(opened.graph.two_hop_paths(source, poi), source, poi, own).head(limit) for poi in pois]
-    return pd.concat(found, ignore_index=True)[columns] if found else pd.DataFrame(columns=columns)
-
-
-def _without(paths: pd.DataFrame, source: int, poi: int, own: Counter[tuple[int, int]]) -> pd.DataFrame:
-    own_from: Counter[int] = Counter()
-    for (start, _), count in own.items():
-        own_from[start] += count
-    middles = paths["middle"].tolist()
-    total_in, total_out = paths["count_in"] / paths["p_in"], paths["count_out"] / paths["p_out"]
-    count_in = paths["count_in"] - [own[source, middle] for middle in middles]
-    count_out = paths["count_out"] - [own[middle, poi] for middle in middles]
-    p_in = count_in / (total_in - own_from[source])
-    p_out = count_out / (total_out - [own_from[middle] for middle in middles])
-    left = paths.assign(**{c.POI: poi}, count_in=count_in, count_out=count_out, product=p_in * p_out)
-    left = left[(count_in > 0) & (count_out > 0)].sort_values(["product", "middle"], ascending=[False, True])
-    return left.assign(share=left["product"] / left["product"].sum())
+def _paths_of_others(opened: Workspace, batch: CaseBatch) -> pd.DataFrame:
+    """What a model's curve of two-hop paths reads of one case, strongest first."""
+    curves = cast("RecapScorer", opened.scorer).model.curves
+    assert curves is not None
+    packed = two_hop_paths(curves.features.others, batch.user_B, batch.source_B)
+    table = pd.DataFrame({name: getattr(packed, f"{name}_W").numpy() for name in ("destination", *_OF_A_PATH)})
+    table["share"] = table["product"] / table.groupby("destination")["product"].transform("sum")
+    return table.sort_values(["product", "middle"], ascending=[False, True])

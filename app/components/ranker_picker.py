@@ -10,8 +10,13 @@ from app.components import words
 from app.sources import Source
 
 MODEL, REFERENCE = "model", "reference"
-_SIDES = {MODEL: "side_b", REFERENCE: "side_a"}
-"""Where Compare keeps its two models: it opens on the pair chosen last."""
+_SIDES = {MODEL: "b", REFERENCE: "a"}
+"""Compare opens on the pair chosen last."""
+
+
+def side_key(side: str) -> str:
+    """Where the session keeps Compare's model a or b."""
+    return f"side_{side}"
 
 
 def pick_rankers(source: Source, rankers: Mapping[str, Ranker]) -> tuple[Ranker, Ranker]:
@@ -45,7 +50,7 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
             state.choose_source(picked.source.token)  # another checkpoint changes every view
         is_own = name == MODEL and picked.token == next(iter(rankers))
         state.choose(name, None if is_other or is_own else picked.token)
-        st.session_state[_SIDES[name]] = picked.token
+        st.session_state[side_key(_SIDES[name])] = picked.token
 
     st.selectbox(
         label,

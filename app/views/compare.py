@@ -12,6 +12,7 @@ from app.components.compare.findings import show_differences, show_numbers, show
 from app.components.compare.flipped_cases import current_cell, show_flipped_cases
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
+from app.components.ranker_picker import side_key
 from app.components.text import quiet
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.sources import Source
@@ -64,20 +65,20 @@ def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, 
     for name, default in zip(_NAMES, default_pair(source), strict=True):
         asked = state.incoming(name)
         if asked is not None and asked in options:
-            st.session_state[f"side_{name}"] = asked
+            st.session_state[side_key(name)] = asked
         elif asked is not None:
             st.warning(words.other_side(name, asked))
-            st.session_state[f"side_{name}"] = default
-        if st.session_state.get(f"side_{name}") not in options:
-            st.session_state[f"side_{name}"] = default
-        state.write_param(name, st.session_state[f"side_{name}"])
-    a, b = (options[st.session_state[f"side_{name}"]] for name in _NAMES)
+            st.session_state[side_key(name)] = default
+        if st.session_state.get(side_key(name)) not in options:
+            st.session_state[side_key(name)] = default
+        state.write_param(name, st.session_state[side_key(name)])
+    a, b = (options[st.session_state[side_key(name)]] for name in _NAMES)
     return a, b
 
 
 def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
     key = f"pick_{name}"
-    st.session_state[key] = st.session_state[f"side_{name}"]
+    st.session_state[key] = st.session_state[side_key(name)]
     st.selectbox(
         label,
         list(options),
@@ -85,14 +86,14 @@ def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
         format_func=lambda token: options[token].label if token in options else token,
         label_visibility="collapsed",
         width=205,
-        on_change=state.unless_late(lambda: st.session_state.update({f"side_{name}": st.session_state[key]}), *_NAMES),
+        on_change=state.unless_late(lambda: st.session_state.update({side_key(name): st.session_state[key]}), *_NAMES),
         help=words.SIDES_HELP,
     )
 
 
 def _exchange() -> None:
-    first, second = st.session_state["side_a"], st.session_state["side_b"]
-    st.session_state["side_a"], st.session_state["side_b"] = second, first
+    first, second = st.session_state[side_key("a")], st.session_state[side_key("b")]
+    st.session_state[side_key("a")], st.session_state[side_key("b")] = second, first
 
 
 view()

@@ -8,6 +8,7 @@ from analysis.compare.words import how_often
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.compare import plot_how_often
+from analysis.formatting import capitalised
 from app import state
 from app.cached import comparisons, explanations, maps
 from app.cached.figures import drawn
@@ -48,7 +49,7 @@ def view() -> None:
         else:
             _show_slide(source, deck.cases[which], step)
     except RecapError as error:
-        _leave(str(error)[:1].upper() + str(error)[1:] + ".")
+        _leave(f"{capitalised(str(error))}.")
         return
     _controls(deck, position)
 

@@ -19,18 +19,21 @@ class TwoHopPaths:
 
     Attributes:
         case_W: position in the batch.
+        count_in_W, count_out_W: how often others made the first and the second transition.
         product_W: A_sm A_md, float64, rows of A normalised without the user.
     """
 
     case_W: Tensor
     middle_W: Tensor
     destination_W: Tensor
+    count_in_W: Tensor
+    count_out_W: Tensor
     product_W: Tensor
 
     @classmethod
     def none(cls) -> "TwoHopPaths":
         none = torch.zeros(0, dtype=torch.int64)
-        return cls(none, none, none, none.double())
+        return cls(none, none, none, none, none, none.double())
 
 
 def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None) -> TwoHopPaths:
@@ -42,6 +45,8 @@ def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: E
         case_W=case_N[at_W],
         middle_W=middle_N[at_W],
         destination_W=destination_W,
+        count_in_W=count_N[at_W],
+        count_out_W=count_W,
         product_W=first_N[at_W] * _shares(count_W, at_W, len(case_N)),
     )
 

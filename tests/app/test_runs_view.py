@@ -25,6 +25,7 @@ from recap.runs.execution.gpus import Gpu
 from recap.runs.execution.training import write_reference
 from recap.runs.store.description import describe_briefly, describe_run
 from recap.runs.store.process import ProcessIdentity
+from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
 from recap.storage import atomic
@@ -264,14 +265,20 @@ def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.Mon
     run_store.gpus.clear()
 
 
+def finished_run(store: RunStore, dataset: Path, checkpoint: Path) -> RunFolder:
+    """A run with a whole checkpoint."""
+    (run,) = store.add([tiny_spec(dataset)])
+    run.checkpoint.parent.mkdir(exist_ok=True)
+    shutil.copytree(checkpoint, run.checkpoint)
+    run.end("finished")
+    return run
+
+
 def test_a_run_on_data_elsewhere_opens(
     store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The app was started without the dataset; the run's own word for where it lies is enough, if the content is it."""
-    (run,) = store.add([tiny_spec(city_folder)])
-    run.checkpoint.parent.mkdir(exist_ok=True)
-    shutil.copytree(city_checkpoint, run.checkpoint)
-    run.end("finished")
+    run = finished_run(store, city_folder, city_checkpoint)
     point_app_at(monkeypatch, None, None)
     app = open_view("runs")
     check_calm(app)
@@ -306,10 +313,7 @@ def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first run must not switch: Streamlit answers a late tick of the timer after it, and empties the new page."""
-    (run,) = store.add([tiny_spec(city_folder)])
-    run.checkpoint.parent.mkdir(exist_ok=True)
-    shutil.copytree(city_checkpoint, run.checkpoint)
-    run.end("finished")
+    run = finished_run(store, city_folder, city_checkpoint)
     point_app_at(monkeypatch, city_folder, None, read_only=False)
     gone: list[str] = []
     monkeypatch.setattr("streamlit.switch_page", lambda path, **_: gone.append(str(path)))

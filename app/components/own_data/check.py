@@ -10,6 +10,7 @@ import streamlit as st
 
 from analysis.figures.palette import Theme, palette_of
 from analysis.figures.points_image import draw_points
+from analysis.formatting import capitalised
 from app import state
 from app.components.own_data import words
 from app.components.text import choose_one, quiet, section
@@ -148,7 +149,7 @@ def _show_map(read: RawRead) -> None:
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
     section(words.KEPT)
     rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection, config)}
-    st.table({name[:1].upper() + name[1:]: f"{count:,}" for name, count in rows.items()}, border="horizontal")
+    st.table({capitalised(name): f"{count:,}" for name, count in rows.items()}, border="horizontal")
     least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
     if least is not None and least != upload.least:
         upload.answer(least=least)
@@ -193,5 +194,5 @@ def _show_problems(inspection: Inspection) -> None:
     if problems:
         with st.expander(words.PROBLEMS.format(count=len(problems))):
             for problem in problems:
-                title = problem.title[:1].upper() + problem.title[1:]
-                quiet(f"{markdown_text(title)} ({problem.count:,}). {markdown_text(problem.advice)}")
+                title = markdown_text(capitalised(problem.title))
+                quiet(f"{title} ({problem.count:,}). {markdown_text(problem.advice)}")

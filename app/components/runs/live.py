@@ -133,7 +133,7 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
     tables = {curve: curve_table(described["metrics"], curve) for curve in CURVES}
     levels = {curve: counter_levels(described["reference"], curve) for curve in CURVES}
     # One point is no curve, but next to the counters' lines it says how good the model is.
-    drawn = [curve for curve, table in tables.items() if table["epoch"].nunique() > (not levels[curve])]
+    drawn = [curve for curve, table in tables.items() if table["epoch"].nunique() > (0 if levels[curve] else 1)]
     if not drawn:
         return
     curve = drawn[0]

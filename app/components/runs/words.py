@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from analysis.formatting import share
+from analysis.formatting import capitalised, share
 from recap.presets import preset_title
 from recap.printable import markdown_text
 from recap.runs.store.types import RunDescription, RunSummary
@@ -41,7 +41,7 @@ def run_headline(described: RunDescription, summary: RunSummary, seconds_left: f
     what = model_of(described) + (f" on {markdown_text(spec['dataset_name'])}" if spec is not None else "")
     epoch, epochs = described["epoch"], described["epochs"] or 0
     if state == "queued":
-        return f"{what[:1].upper()}{what[1:]} waits for its turn."
+        return f"{capitalised(what)} waits for its turn."
     if state == "stopping":
         return f"Stopping {what}."
     if state == "running" and epoch and epoch == epochs:

@@ -13,6 +13,7 @@ from recap import columns as c
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS
 from recap.model.config import Stage
 from recap.runs.store.description import best_epoch
+from recap.scores import CaseBatch
 from recap.storage.tensors import load_tensors
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.metrics_file import read_metrics
@@ -114,7 +115,7 @@ def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
     """torch.compile changes the speed, not the model: the same tensors, close to those of the plain run."""
     if shutil.which("g++") is None and shutil.which("clang++") is None:
         pytest.skip("torch.compile needs a C++ compiler")
-    trained = []
+    trained, scored = [], []
     for name, switch in (("plain", False), ("compiled", True)):
         (tmp_path / name).mkdir()
         config = small_training(
@@ -123,6 +124,8 @@ def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
         trainer = Trainer(small_city(), config, tmp_path / name, CPU)
         trainer.run()
         trained.append(weights_of(trainer))
+        scored.append(trainer.scorer(1).score(CaseBatch(trainer.checkins, trainer.row_N[:50])).total)
+    torch.testing.assert_close(*scored, rtol=1e-2, atol=1e-3)
     plain, compiled = trained
     assert plain.keys() == compiled.keys()
     for name, tensor in plain.items():
