@@ -33,6 +33,7 @@ from recap.visits import Visits
 
 if TYPE_CHECKING:
     from recap.checkpoint import Checkpoint
+    from recap.features.others import OtherUsers
     from recap.history import CheckinTensors
     from recap.predictor import CaseRanker, Predictor
     from recap.scores import Scorer
@@ -137,6 +138,13 @@ class Workspace:
         from recap.history import CheckinTensors
 
         return self.without_model._once("checkins", lambda: CheckinTensors.from_dataset(self.dataset))
+
+    @property
+    def others(self) -> "OtherUsers":
+        """Training transitions of all users but one, whichever is asked for."""
+        from recap.features.others import OtherUsers
+
+        return self.without_model._once("others", lambda: OtherUsers.from_dataset(self.dataset, self.graph))
 
     @property
     def cases(self) -> pd.DataFrame:

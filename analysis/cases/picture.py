@@ -11,6 +11,7 @@ from analysis.figures.labels import CHARACTER_PX, place_labels
 from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels, to_png
 from analysis.figures.palette import Palette
 from analysis.geography import Camera, fit_camera, screen_offsets
+from analysis.trajectories.two_hop import paths_read
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -48,14 +49,14 @@ class Marks:
         return list(dict.fromkeys([self.source, *truth, *self.predicted, *self.middles]))
 
 
-def marks_of_record(opened: Workspace, record: Any, *, paths: bool) -> Marks:
+def marks_of_record(opened: Workspace, record: Any, *, hops: str | None) -> Marks:
     """The marks of a thumbnail, from one row of records.
 
     Args:
-        paths: draw the strongest two-hop path to the truth.
+        hops: draw the strongest two-hop path to the truth that this part of the model reads, see `paths_read`.
     """
     source, target = int(record[c.SOURCE]), int(record[c.TARGET])
-    middles = opened.graph.two_hop_paths(source, target)["middle"].head(1).tolist() if paths else []
+    middles = paths_read(opened, record, [target], hops)[0]["middle"].head(1).tolist() if hops else []
     return Marks(
         source=source,
         truth=target,

@@ -1,5 +1,8 @@
 """The case that opens by default."""
 
+from collections.abc import Callable
+from typing import Final
+
 import numpy as np
 import pandas as pd
 
@@ -7,8 +10,16 @@ from analysis.records.ablations import HOPS_ABLATIONS
 from analysis.records.case_filters import MISSED_ABOVE
 from recap import columns as c
 
+SHORTLIST: Final = 32
+"""Cases whose ablations are run when none are kept."""
 
-def first_case(cases: pd.DataFrame, records: pd.DataFrame | None, ablations: pd.DataFrame | None) -> int:
+
+def first_case(
+    cases: pd.DataFrame,
+    records: pd.DataFrame | None,
+    ablations: pd.DataFrame | None,
+    ablate: Callable[[pd.DataFrame], pd.DataFrame] | None = None,
+) -> int:
     """A striking case of the long tail, or the best there is.
 
     Criteria, most important first: found, never seen in training, with past visits and a two-hop path, ranked lower
@@ -19,8 +30,19 @@ def first_case(cases: pd.DataFrame, records: pd.DataFrame | None, ablations: pd.
         cases: see `recap.evaluation.cases.describe_cases`.
         records: the model's; None if there are none yet.
         ablations: from `analysis.records.causes.kept_ablations`, or None.
+        ablate: runs the ablations of some cases, see `describe_ablations`; called only if none are kept, for the best
+            `SHORTLIST` cases by the other criteria.
     """
     rank_N = np.zeros(len(cases)) if records is None else records[c.RANK].to_numpy(np.float64)
+    order_N = _best_first(cases, rank_N, ablations)
+    if ablations is None and ablate is not None:
+        some = order_N[:SHORTLIST]
+        table = ablate(cases.iloc[some])
+        order_N = some[_best_first(cases.iloc[some], table[c.RANK].to_numpy(np.float64), table)]
+    return int(order_N[0])
+
+
+def _best_first(cases: pd.DataFrame, rank_N: np.ndarray, ablations: pd.DataFrame | None) -> np.ndarray:
     is_new_N = ((cases[c.TRANSITION_COUNT] == 0) & (cases[c.SOURCE] != cases[c.TARGET])).to_numpy()
     has_both_N = (cases[c.IN_HISTORY] & cases[c.TWO_STEP_WALK]).to_numpy()
     without = {name: np.zeros(len(cases)) for name in ("past", "hops")}
@@ -33,5 +55,4 @@ def first_case(cases: pd.DataFrame, records: pd.DataFrame | None, ablations: pd.
         at_work_N += (ablations["contribution_past_visits"] > 0).to_numpy()
     wanted = (rank_N <= MISSED_ABOVE, is_new_N, has_both_N, at_work_N)
     ties = (rank_N, -without["hops"], -without["past"])
-    order_N = np.lexsort([*reversed([*(-column.astype(np.float64) for column in wanted), *ties])])
-    return int(order_N[0])
+    return np.lexsort([*reversed([*(-column.astype(np.float64) for column in wanted), *ties])])

@@ -3,25 +3,21 @@
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final, cast
 
 import numpy as np
 import pandas as pd
 import torch
 
 from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, feature_groups
+from analysis.trajectories.two_hop import paths_read
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
-from recap.features.two_hop import two_hop_paths
 from recap.geodesy import distance_km
 from recap.scores import CaseBatch, Explainable
 
-if TYPE_CHECKING:
-    from recap.model.scorer import RecapScorer
-
-_OF_A_PATH: Final = ("middle", "count_in", "count_out", "product")
-_PATHS: Final = [c.POI, *_OF_A_PATH, "share"]
+_PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +91,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
     probability = probability_C if opened.is_probabilistic else np.nan
     candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
     reads = feature_groups(opened.scorer)
-    paths = _paths(opened, batch, reads, listed, paths_per_place)
+    paths = _paths(opened, case, reads, listed, paths_per_place)
     return CasePrediction(case, candidates, rank, paths, len(best_K), reads)
 
 
@@ -164,25 +160,11 @@ def _candidates(
     )
 
 
-def _paths(opened: Workspace, batch: CaseBatch, reads: Collection[str], pois: list[int], limit: int) -> pd.DataFrame:
-    """The strongest two-hop paths to each place; for a curve those of other users, for a graph token all."""
-    curve, token = HOPS_ABLATIONS
-    if curve in reads:
-        every = _paths_of_others(opened, batch)
-        found = [every[every["destination"] == poi] for poi in pois]
-    elif token in reads:
-        found = [opened.graph.two_hop_paths(int(batch.source_B), poi) for poi in pois]
-    else:
+def _paths(opened: Workspace, case: pd.Series, reads: Collection[str], pois: list[int], limit: int) -> pd.DataFrame:
+    """The strongest two-hop paths to each place."""
+    hops = next((name for name in HOPS_ABLATIONS if name in reads), None)
+    if hops is None:
         return pd.DataFrame(columns=_PATHS)
+    found = paths_read(opened, case, pois, hops)
     listed = [paths.head(limit).assign(**{c.POI: poi}) for poi, paths in zip(pois, found, strict=True)]
     return pd.concat(listed, ignore_index=True)[_PATHS]
-
-
-def _paths_of_others(opened: Workspace, batch: CaseBatch) -> pd.DataFrame:
-    """What a model's curve of two-hop paths reads of one case, strongest first."""
-    curves = cast("RecapScorer", opened.scorer).model.curves
-    assert curves is not None
-    packed = two_hop_paths(curves.features.others, batch.user_B, batch.source_B)
-    table = pd.DataFrame({name: getattr(packed, f"{name}_W").numpy() for name in ("destination", *_OF_A_PATH)})
-    table["share"] = table["product"] / table.groupby("destination")["product"].transform("sum")
-    return table.sort_values(["product", "middle"], ascending=[False, True])

@@ -228,14 +228,14 @@ def _draw_misses(cells: pd.DataFrame, k: int, ground: str, theme: Theme) -> Draw
     return DrawnDeck(miss_deck(cells, k=k, map_style=ground, palette=palette_of(theme)))
 
 
-def thumbnail(source: Source, case: int, theme: Theme, *, paths: bool) -> bytes:
-    drawn = _thumbnail(source, case, theme, paths)
-    _drawn_here().add(_thumbnail_name(source, case, theme, paths))
+def thumbnail(source: Source, case: int, theme: Theme, *, hops: str | None) -> bytes:
+    drawn = _thumbnail(source, case, theme, hops)
+    _drawn_here().add(_thumbnail_name(source, case, theme, hops))
     return drawn
 
 
-def is_drawn(source: Source, case: int, theme: Theme, *, paths: bool) -> bool:
-    name = _thumbnail_name(source, case, theme, paths)
+def is_drawn(source: Source, case: int, theme: Theme, *, hops: str | None) -> bool:
+    name = _thumbnail_name(source, case, theme, hops)
     if name in _drawn_here():
         return True
     path = _thumbnail_file(name)
@@ -247,8 +247,8 @@ def _drawn_here() -> set[str]:
     return set()
 
 
-def _thumbnail_name(source: Source, case: int, theme: Theme, paths: bool) -> str:
-    said = (source.dataset_hash, model_key(source), case, theme, paths, picture.THUMBNAIL_PX, _DRAWING)
+def _thumbnail_name(source: Source, case: int, theme: Theme, hops: str | None) -> str:
+    said = (source.dataset_hash, model_key(source), case, theme, hops, picture.THUMBNAIL_PX, _DRAWING)
     return hashlib.sha256(repr(said).encode()).hexdigest()[:32]
 
 
@@ -262,13 +262,13 @@ def _thumbnail_file(name: str) -> Path | None:
 
 
 @st.cache_data(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def _thumbnail(source: Source, case: int, theme: Theme, paths: bool) -> bytes:
-    path = _thumbnail_file(_thumbnail_name(source, case, theme, paths))
+def _thumbnail(source: Source, case: int, theme: Theme, hops: str | None) -> bytes:
+    path = _thumbnail_file(_thumbnail_name(source, case, theme, hops))
     with suppress(OSError):
         if path is not None and path.is_file():
             return path.read_bytes()
     opened = open_workspace(source)
-    marks = marks_of_record(opened, read_lists(source).iloc[case], paths=paths)
+    marks = marks_of_record(opened, read_lists(source).iloc[case], hops=hops)
     drawn = draw_thumbnail(opened, marks, palette=palette_of(theme), basemap=read_basemap(source))
     if path is not None:
         with suppress(OSError):  # ignore a cache that cannot be written

@@ -8,11 +8,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
 
+from analysis.records.ablations import describe_ablations
 from analysis.records.evaluation_records import MODEL_LABELS, label_with_folder, models_shown, records_key
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
@@ -232,7 +234,7 @@ def waits_for_causes(source: Source) -> bool:
 
 
 def first_case(source: Source) -> int:
-    """The default case of Walk and Explain, chosen from cached tables only."""
+    """The default case of Walk and Explain."""
     opened = open_workspace(source)
     return _first_case(source, opened.has_records, kept_causes(source) is not None)
 
@@ -241,7 +243,10 @@ def first_case(source: Source) -> int:
 def _first_case(source: Source, is_ranked: bool, has_causes: bool) -> int:
     opened = open_workspace(source)
     records = opened.records() if is_ranked and source.imported is None else None
-    return best_first_case(opened.cases, records, kept_causes(source) if has_causes else None)
+    causes = kept_causes(source) if has_causes else None
+    can_ablate = source.has_parts and not is_large(source)
+    ablate = partial(describe_ablations, opened.predictor) if can_ablate and causes is None else None
+    return best_first_case(opened.cases, records, causes, ablate)
 
 
 def freeze() -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from analysis.cases.picture import marks_of_record
 from analysis.explain.explanation import explain_case
 from analysis.records.ablations import GROUP_NAMES
 from analysis.trajectories.predictions import predict_case
@@ -68,9 +69,9 @@ def test_walk_and_explain_show_the_same_contributions(case: int, city_folder: Pa
     assert (explained.target_name, explained.a.score) == (listed["name"], pytest.approx(listed[c.SCORE]))
 
 
-@pytest.mark.parametrize("case", [0, 3, 3058])
-def test_walk_draws_the_paths_of_explain(case: int) -> None:
-    """The strongest two to the true place, over other users' transitions: most paths are only the user's own."""
+@pytest.mark.parametrize("case", [0, 3, 3058, 3535])
+def test_walk_and_thumbnails_draw_the_paths_of_explain(case: int) -> None:
+    """The strongest to the true place, over other users' transitions: most paths are only the user's own."""
     city = Path(__file__).parents[2] / "checkpoints" / "demo-city"
     opened = Workspace.open(city / "dataset", city / "checkpoint", keep=False)
     prediction = predict_case(opened, case)
@@ -78,3 +79,5 @@ def test_walk_draws_the_paths_of_explain(case: int) -> None:
     names = ("middle", "count_in", "count_out", "product", "share")
     explained = [[getattr(path, name) for name in names] for path in explain_case(opened.ranker, case).paths]
     assert drawn[[*names]].to_numpy(float) == pytest.approx(np.array(explained[:2]).reshape(-1, len(names)))
+    thumbnail = marks_of_record(opened, opened.records_with_lists().iloc[case], hops="two_hop_paths")
+    assert list(thumbnail.middles) == [path[0] for path in explained[:1]]

@@ -108,8 +108,8 @@ def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> Non
     shown = search_cases(cases_of_any_model(source), "user 0")[:6]
     drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
     assert len(drawn) == len(shown)
-    assert all(maps.is_drawn(source, int(case), "light", paths=False) for case in shown)
-    assert not maps.is_drawn(source, int(shown[0]), "dark", paths=False)
+    assert all(maps.is_drawn(source, int(case), "light", hops=None) for case in shown)
+    assert not maps.is_drawn(source, int(shown[0]), "dark", hops=None)
     st.cache_data.clear()
     st.cache_resource.clear()
     check_calm(open_view("cases", search="user 0"))

@@ -70,9 +70,9 @@ def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_c
     """Write a card's text; returns a function that draws its picture above."""
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
-    paths = entry.found is not None and entry.found.recipe == "two_hop_paths"
+    hops = searched.hops_ablation if entry.found is not None and entry.found.recipe == "two_hop_paths" else None
     slot, palette, alt = st.empty(), state.theme_palette(), words.map_alt(card.source, card.target)
-    if not maps.is_drawn(source, entry.case, palette.theme, paths=paths):
+    if not maps.is_drawn(source, entry.case, palette.theme, hops=hops):
         slot.image(blank_thumbnail(palette), width="stretch", alt=alt)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         way = f"{markdown_text(shortened(card.source, 30))} → {markdown_text(shortened(card.target, 30))}"
@@ -94,7 +94,7 @@ def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_c
         quiet(" · ".join([*ranks[:-1], f"**{ranks[-1]}**", card.seen]))
 
     def draw() -> None:
-        picture = maps.thumbnail(source, entry.case, palette.theme, paths=paths)
+        picture = maps.thumbnail(source, entry.case, palette.theme, hops=hops)
         slot.image(picture, width="stretch", alt=alt)
 
     return draw

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.ablations import COLUMNS
-from analysis.records.first_case import first_case
+from analysis.records.first_case import SHORTLIST, first_case
 from recap import columns as c
 
 CASES = pd.DataFrame(
@@ -44,3 +44,19 @@ def test_what_is_not_known_is_not_asked_for() -> None:
     assert first_case(CASES, RECORDS, None) == 4
     assert first_case(CASES, None, None) == 1
     assert first_case(CASES.iloc[[0]].reset_index(drop=True), None, None) == 0
+
+
+def test_ablations_that_are_not_kept_are_run_for_a_short_list() -> None:
+    """The same case as with kept ones; without records the ranks come from the ablations."""
+    asked: list[pd.DataFrame] = []
+
+    def ablate(some: pd.DataFrame) -> pd.DataFrame:
+        asked.append(some)
+        return ablations("two_hop_paths").assign(rank=RECORDS[c.RANK]).loc[some.index].reset_index(drop=True)
+
+    assert first_case(CASES, RECORDS, None, ablate) == 6
+    assert first_case(CASES, None, None, ablate) == 6
+    assert first_case(CASES, RECORDS, ablations("graph_token"), ablate) == 6
+    assert len(asked) == 2
+    first_case(CASES.loc[[6] * 40], None, None, ablate)
+    assert len(asked[-1]) == SHORTLIST
