@@ -186,7 +186,7 @@ class Predictor(CaseRanker):
         with torch.inference_mode():
             for start in range(0, len(variants), _VARIANTS_PER_PASS):
                 batch, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
-                states.append(self._encode(batch, changes))
+                states.append(self.state(batch, changes))
                 parts = self.model.revisit(batch, self.stage, states[-1], changes)
                 if parts is not None and parts.packed:
                     scorings.append(parts.candidates.case_C + start)
@@ -206,7 +206,7 @@ class Predictor(CaseRanker):
     def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
         """The prediction state h_BD."""
         with torch.inference_mode():
-            return self._encode(batch, changes)
+            return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
 
     def revisit_parts(
         self, batch: CaseBatch, state_BD: Tensor, changes: Interventions | None = None
@@ -219,10 +219,6 @@ class Predictor(CaseRanker):
     def curve_values(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
         with torch.inference_mode():
             return self.model.features_of(batch, changes)
-
-    def _encode(self, batch: CaseBatch, changes: Interventions | None) -> Tensor:
-        """h_BD from the scorer's propagated embeddings."""
-        return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
 
 
 class PublishedRanker(CaseRanker):

@@ -20,14 +20,8 @@ class _Multiply(torch.autograd.Function):
         return None, None, ctx.transposed @ grads[0].contiguous()
 
 
-def multiply(matrix: Tensor, transposed: Tensor, features: Tensor) -> Tensor:
-    """The matrix times features; the transpose makes the backward pass one sparse product."""
-    product: Tensor = _Multiply.apply(matrix, transposed, features)
-    return product
-
-
 class Propagation(nn.Module):
-    """``forward(X)`` is the matrix times X. The matrix is not saved with the weights."""
+    """``forward(X)`` is the matrix times X, ``backward`` its transpose. The matrix is not saved with the weights."""
 
     matrix: Tensor
     transposed: Tensor
@@ -38,7 +32,8 @@ class Propagation(nn.Module):
         self.register_buffer("transposed", to_torch_csr(sparse.csr_array(matrix.T)), persistent=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        return multiply(self.matrix, self.transposed, features)
+        product: Tensor = _Multiply.apply(self.matrix, self.transposed, features)
+        return product
 
 
 def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:

@@ -85,10 +85,6 @@ class Scores:
         return self._scatter(total, torch.stack(list(self.packed.values())).sum(0)) if self.packed else total
 
     @property
-    def names(self) -> list[str]:
-        return [*self.dense, *self.packed]
-
-    @property
     def parts(self) -> dict[str, Tensor]:
         """Every part as a dense (B, P) tensor, in order."""
         zeros = torch.zeros_like(next(iter(self.dense.values())))

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.compare.side import check_same_cases
 from analysis.records.accuracy import metric_values
-from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
+from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
 from recap.evaluation.metrics import GROUPS, METRICS, group_masks
 
@@ -29,27 +29,12 @@ class ComparisonRow(TypedDict):
     high: float
 
 
-def compare_records(
-    records: pd.DataFrame,
-    baseline: pd.DataFrame,
-    *,
-    metrics: Sequence[str] = METRICS,
-    groups: Sequence[str] = GROUPS,
-    samples: int = SAMPLES,
-    seed: int = 0,
-) -> pd.DataFrame:
-    """`compare_means` of one table on each side."""
-    return compare_means([records], [baseline], metrics=metrics, groups=groups, samples=samples, seed=seed)
-
-
 def compare_means(
     records: Sequence[pd.DataFrame],
     baseline: Sequence[pd.DataFrame],
     *,
     metrics: Sequence[str] = METRICS,
     groups: Sequence[str] = GROUPS,
-    samples: int = SAMPLES,
-    seed: int = 0,
 ) -> pd.DataFrame:
     """Paired differences of two models, each case's value averaged over the model's seeds.
 
@@ -67,7 +52,7 @@ def compare_means(
     """
     first = records[0]
     check_same_cases(*records, *baseline)
-    bootstrap = UserBootstrap(first[c.USER].to_numpy(), samples, seed)
+    bootstrap = UserBootstrap(first[c.USER].to_numpy())
     masks = group_masks(first[c.TRANSITION_COUNT])
     rows = []
     for metric in metrics:

@@ -9,7 +9,7 @@ from typing import Any, Final, TypedDict
 import pandas as pd
 import torch
 
-from analysis.compare.paired import ComparisonRow, compare_records, comparison_rows
+from analysis.compare.paired import ComparisonRow, compare_means, comparison_rows
 from analysis.experiments.bundled_published import ship_published
 from analysis.experiments.templating import fill_template
 from analysis.explain.curves import ship_replicate_curves
@@ -216,8 +216,8 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> Abla
     base = records_of(full)
     baselines = {
         name: comparison_rows(
-            compare_records(
-                base, evaluate(build_baseline(name, dataset, graph), dataset, graph).records, metrics=SHOWN_METRICS
+            compare_means(
+                [base], [evaluate(build_baseline(name, dataset, graph), dataset, graph).records], metrics=SHOWN_METRICS
             )
         )
         for name in COUNTING_BASELINES
@@ -229,7 +229,7 @@ def _ablations(dataset: Dataset, full: Checkpoint, work: Path, log: Log) -> Abla
         variants[name] = {
             "changes": changes,
             "best_epoch": checkpoint.manifest.best.epoch,
-            "against_full": comparison_rows(compare_records(records_of(checkpoint), base, metrics=SHOWN_METRICS)),
+            "against_full": comparison_rows(compare_means([records_of(checkpoint)], [base], metrics=SHOWN_METRICS)),
         }
     return {
         "dataset_hash": dataset.hash,

@@ -58,9 +58,6 @@ class CaseFacts:
     row: int
     user: int
     target: int
-    in_history: bool
-    within_two_hops: bool
-    two_step_walk: bool
 
     @classmethod
     def of(cls, predictor: CaseRanker, number: int, split: int) -> "CaseFacts":
@@ -75,9 +72,6 @@ class CaseFacts:
             row=int(known[c.ROW]),
             user=int(known[c.USER]),
             target=int(known[c.TARGET]),
-            in_history=bool(known[c.IN_HISTORY]),
-            within_two_hops=bool(known[c.WITHIN_TWO_HOPS]),
-            two_step_walk=bool(known[c.TWO_STEP_WALK]),
         )
 
 
@@ -137,19 +131,17 @@ class EditedCase:
     def target(self) -> int:
         return self.case.target if self.about is None else self.about
 
-    def explaining(self, poi: int) -> "EditedCase":
-        """The same case with another place explained.
+    def asked(self, about: int | None, *, hide_truth: bool) -> "EditedCase":
+        """The same case with another place explained; without the truth, by default the best place.
 
         Raises:
             CaseError: unknown POI.
         """
-        self.check_poi(poi)
-        return replace(self, about=poi)
-
-    def hiding_truth(self) -> "EditedCase":
-        """The same case without the truth; explains the chosen place, or else the best one."""
-        best = int(self.total_P.argmax())
-        return replace(self, about=best if self.about is None else self.about, hides_truth=True)
+        if about is not None:
+            self.check_poi(about)
+        elif hide_truth:
+            about = int(self.total_P.argmax())
+        return replace(self, about=about, hides_truth=hide_truth)
 
     @cached_property
     def total_P(self) -> Tensor:

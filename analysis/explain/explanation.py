@@ -129,11 +129,7 @@ def explain_case(
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or a model without terms.
     """
-    edited_case = build_edited_case(ranker, number, edits, split)
-    if about is not None:
-        edited_case = edited_case.explaining(about)
-    if hide_truth:
-        edited_case = edited_case.hiding_truth()
+    edited_case = build_edited_case(ranker, number, edits, split).asked(about, hide_truth=hide_truth)
     return explain_edited_case(
         edited_case,
         top=top,

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple, Protocol
 import pandas as pd
 
 from analysis.explain.types import Role
-from analysis.formatting import capitalised, days, ordinal, percent, points, signed, signed_points
+from analysis.formatting import capitalised, days, number_word, ordinal, percent, points, signed, signed_points
 from analysis.records.ablations import HISTORY, TWO_HOPS, slug
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
@@ -174,10 +174,7 @@ def count_inputs(count: int) -> str:
     >>> count_inputs(6)
     'Six inputs add up to one score.'
     """
-    return f"{capitalised(_NUMBERS.get(count, str(count)))} inputs add up to one score."
-
-
-_NUMBERS: Final = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five", 6: "six", 7: "seven", 8: "eight"}
+    return f"{capitalised(number_word(count))} inputs add up to one score."
 
 
 def moment(local_seconds: int) -> str:

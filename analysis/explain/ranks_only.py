@@ -67,11 +67,7 @@ def explain_ranks(
         CaseError: no such case or place.
         EditError: an edit does not fit, or the model does not read it.
     """
-    edited_case = build_edited_case(ranker, number, edits, split)
-    if about is not None:
-        edited_case = edited_case.explaining(about)
-    if hide_truth:
-        edited_case = edited_case.hiding_truth()
+    edited_case = build_edited_case(ranker, number, edits, split).asked(about, hide_truth=hide_truth)
     labels, total_P = ranker.dataset.poi_labels, edited_case.total_P
 
     def ranked(poi: int) -> RankedPlace:

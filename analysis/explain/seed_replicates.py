@@ -5,11 +5,12 @@ under the checkpoint's hash.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import torch
 
-from analysis.records.ablations import describe_ablations
+from analysis.records.causes import pieces_of
 from analysis.records.kept_seeds import replicate_folders, replicates_folder, seed_key, seed_tables
 from analysis.records.table_cache import table_in_pieces
 from recap import columns as c
@@ -58,16 +59,5 @@ def measure_replicates(
         if other.dataset_hash != own.dataset_hash or other.train.override([f"seed={own.train.seed}"]) != own.train:
             raise ConfigError(f"{folder} differs in more than its seed; move it elsewhere")
         key = seed_key(dataset.hash, checkpoint.hash, other.train.seed)
-        table_in_pieces(key, _pieces_of(replicate, dataset), rows=rows, progress=progress)
+        table_in_pieces(key, pieces_of(partial(Predictor, replicate, dataset)), rows=rows, progress=progress)
     return seed_tables(dataset.hash, checkpoint.hash, rows=rows)
-
-
-def _pieces_of(replicate: Checkpoint, dataset: Dataset) -> Callable[[int, int], pd.DataFrame]:
-    opened: list[Predictor] = []
-
-    def piece(start: int, end: int) -> pd.DataFrame:
-        if not opened:  # a kept table needs no model
-            opened.append(Predictor(replicate, dataset))
-        return describe_ablations(opened[0], opened[0].cases.iloc[start:end])
-
-    return piece

@@ -4,7 +4,7 @@ Pixels are right of and below the map's middle at its opening camera. Where disc
 its tip names the others. Names that would cover a disc are left out.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -104,9 +104,7 @@ def walk_marks(
     show_paths = show_paths and prediction.reads_paths
     two_hops, middles = _two_hops(opened, prediction, camera, show_truth and show_paths, show_paths)
     marks = WalkMarks(camera, walked, stops, source, discs, ring, two_hops, middles, pd.DataFrame())
-    return WalkMarks(
-        camera, walked, stops, source, discs, ring, two_hops, middles, _names(opened, prediction, marks, picture)
-    )
+    return replace(marks, names=_names(opened, prediction, marks, picture))
 
 
 def disc_radius_px(weight: np.ndarray) -> np.ndarray:

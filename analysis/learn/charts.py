@@ -9,6 +9,7 @@ import pandas as pd
 import plotly.graph_objects as go
 
 from analysis.figures.palette import Palette
+from analysis.formatting import percent
 
 Meaning = Literal["model", "truth", "revisits", "paths", "baseline", "ink"]
 """Whose colour a mark has, see `analysis.figures.palette.Palette`."""
@@ -92,14 +93,9 @@ class Lines:
     columns: tuple[str, ...]
     series: tuple[Series, ...]
     at: int
-    percent: bool = False
-    digits: int = 2
-
-    def text(self, value: float) -> str:
-        return f"{value:.0%}".replace("%", " %") if self.percent else f"{value:.{self.digits}f}".replace("-", "−")
 
     def table(self) -> pd.DataFrame:
-        shown = {line.label: [self.text(value) for value in line.values] for line in self.series}
+        shown = {line.label: [percent(value) for value in line.values] for line in self.series}
         return pd.DataFrame({self.axis: self.columns} | shown)
 
 

@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, note, styled
 from analysis.figures.palette import Palette, mix, translucent
+from analysis.formatting import percent
 from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap
 
 _BAR_PX = 40
@@ -144,7 +145,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
             mode="lines",
             line={"color": _fill(line.meaning, palette), "width": 2.5, "dash": dash},
             hovertemplate=f"{line.label}: %{{text}}<extra></extra>",
-            text=[chart.text(value) for value in line.values],
+            text=[percent(value) for value in line.values],
         )
         figure.add_scatter(
             x=[chart.columns[chart.at]],
@@ -155,7 +156,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
         )
     last = [(line.values[-1], line) for line in chart.series]
     values = [value for line in chart.series for value in line.values]
-    low, high = min(0.0, *values), max(1.0 if chart.percent else 0.0, *values)
+    low, high = min(0.0, *values), max(1.0, *values)
     span = (high - low) or 1.0
     beneath = None
     for value, line in sorted(last, key=lambda pair: pair[0]):
@@ -164,7 +165,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
         colour = _word_colour(line.meaning, palette)
         figure.add_annotation(note(chart.columns[-1], at, line.label, colour, 14, xshift=10))
     styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 44})
-    figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%" if chart.percent else None)
+    figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
     figure.update_xaxes(type="category", title={"text": chart.axis, "standoff": 8})
     if len(chart.columns) > 12:
         figure.update_xaxes(tickvals=list(chart.columns[::4]))
@@ -207,7 +208,7 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
     for update in (figure.update_xaxes, figure.update_yaxes):
         update(visible=False)
     middle = float(chart.latitude.mean())
-    figure.update_yaxes(scaleanchor="x", scaleratio=1 / max(0.2, abs(_cos(middle))))
+    figure.update_yaxes(scaleanchor="x", scaleratio=1 / max(0.2, abs(math.cos(math.radians(middle)))))
     return figure
 
 
@@ -216,7 +217,3 @@ def _marker(dots: Dots, palette: Palette) -> dict[str, object]:
     if dots.ring:
         return {"size": dots.size, "symbol": "circle-open", "color": colour, "line": {"width": 3}, "opacity": 1}
     return {"size": dots.size, "color": colour, "opacity": 1, "line": {"width": 0}}
-
-
-def _cos(degrees: float) -> float:
-    return math.cos(math.radians(degrees))

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 import pandas as pd
 import torch
 
-from analysis.compare.paired import compare_records
+from analysis.compare.paired import compare_means
 from analysis.learn.toy_town import ToyTown
 from analysis.records.accuracy import metric_values
 from recap import columns as c
@@ -119,5 +119,5 @@ def train_in_town(
 
 
 def worth_of_part(whole: pd.DataFrame, without: pd.DataFrame) -> Worth:
-    row = compare_records(whole, without, metrics=("hr1",), groups=("all",)).iloc[0]
+    row = compare_means([whole], [without], metrics=("hr1",), groups=("all",)).iloc[0]
     return Worth(float(row["value"]), float(row["baseline"]), float(row["low"]), float(row["high"]), int(row["n"]))

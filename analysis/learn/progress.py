@@ -29,10 +29,6 @@ class Progress:
     checks: tuple[int | None, ...]
 
     @classmethod
-    def none(cls, lessons: int) -> Self:
-        return cls((None,) * lessons, (None,) * lessons)
-
-    @classmethod
     def parse(cls, text: str, lessons: int) -> Self:
         """Read a link's text; unreadable parts count as not answered.
 

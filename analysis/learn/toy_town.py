@@ -64,9 +64,6 @@ class ToyTown:
     dataset: Dataset
     kinds: tuple[Kind, ...]
 
-    def measured_share(self, kind: Kind) -> float:
-        return self.kinds.count(kind) / len(self.kinds)
-
 
 def stop_of(house: int) -> int:
     """The stop of a house. Houses are places 0 to 11, stops 12 to 23, squares 24 to 29.

@@ -23,13 +23,7 @@ ENOUGH_CASES: Final = 20
 
 
 def accuracy_by_count(
-    records: pd.DataFrame,
-    by: By,
-    metric: str,
-    *,
-    reference: pd.DataFrame | None = None,
-    samples: int = SAMPLES,
-    seed: int = 0,
+    records: pd.DataFrame, by: By, metric: str, *, reference: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Accuracy in bins of how often the transition or the target occurred in training (Figs. 2 and 10).
 
@@ -46,11 +40,11 @@ def accuracy_by_count(
         ConfigError: unknown metric or ``by``.
     """
     bins = count_bins(by)
-    table = _grouped(records, bin_of_cases(records, by), len(bins), metric, reference, samples, seed)
+    table = _grouped(records, bin_of_cases(records, by), len(bins), metric, reference)
     return pd.concat([bins, table], axis=1)
 
 
-def accuracy_rises(records: pd.DataFrame, metric: str, *, samples: int = SAMPLES, seed: int = 0) -> pd.DataFrame:
+def accuracy_rises(records: pd.DataFrame, metric: str) -> pd.DataFrame:
     """How much accuracy rises from rarest to most frequent, over transitions and places, and the difference.
 
     The ends are the first and the last bin with at least `ENOUGH_CASES` cases. All three share bootstrap samples. The
@@ -61,14 +55,14 @@ def accuracy_rises(records: pd.DataFrame, metric: str, *, samples: int = SAMPLES
         difference), ``rise, lower, upper`` (95 % interval over users); NaN without two such bins.
     """
     values = metric_values(records, metric)
-    bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
+    bootstrap = UserBootstrap(records[c.USER].to_numpy())
     rises: dict[str, tuple[float, float, np.ndarray]] = {}
     for name, by in (("transition", c.TRANSITION_COUNT), ("place", c.DESTINATION_COUNT)):
         groups, bins = bin_of_cases(records, by), len(count_bins(by))
         count, mean = group_means(values, groups, bins)
         known = np.flatnonzero(count >= ENOUGH_CASES)
         if len(known) < 2:
-            rises[name] = math.nan, math.nan, np.full(samples, math.nan)
+            rises[name] = math.nan, math.nan, np.full(SAMPLES, math.nan)
             continue
         drawn = bootstrap.means(values, groups, bins)
         first, last = int(known[0]), int(known[-1])
@@ -89,19 +83,11 @@ def accuracy_rises(records: pd.DataFrame, metric: str, *, samples: int = SAMPLES
     )
 
 
-def accuracy_by_group(
-    models: Mapping[str, pd.DataFrame],
-    metric: str,
-    *,
-    eta: int = TAIL_MAX_COUNT,
-    samples: int = SAMPLES,
-    seed: int = 0,
-) -> pd.DataFrame:
+def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.DataFrame:
     """Every model over all cases and each of `PANELS`, and the first model's lead over the best other one.
 
     Args:
         models: label -> records of the same cases; the first is the model in question.
-        eta: a transition is rare up to this count.
 
     Returns:
         One row per group (``all``, then `PANELS`) and model, the first model first, then the best over all cases:
@@ -110,8 +96,8 @@ def accuracy_by_group(
     """
     first, *others = models
     records = models[first]
-    bootstrap = UserBootstrap(records[c.USER].to_numpy(), samples, seed)
-    panel_N, all_N = panel_of_cases(records, eta), np.zeros(len(records), dtype=np.int64)
+    bootstrap = UserBootstrap(records[c.USER].to_numpy())
+    panel_N, all_N = panel_of_cases(records), np.zeros(len(records), dtype=np.int64)
     found: dict[str, _Measured] = {}
     for name, own in models.items():
         value_N = metric_values(own, metric)
@@ -184,7 +170,7 @@ def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> Differen
 
 
 class RareAccuracy(NamedTuple):
-    """Accuracy on rare transitions to known and to new places, and on frequent ones; NaN without cases.
+    """Accuracy on rare transitions to known and to new places; NaN without cases.
 
     Attributes:
         known_behind: frequent minus known.
@@ -195,7 +181,6 @@ class RareAccuracy(NamedTuple):
     n_new: int
     known: float
     new: float
-    frequent: float
     known_behind: Difference
     new_behind: Difference
 
@@ -212,7 +197,7 @@ def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT)
         Difference(float(value), float(low), float(high))
         for value, low, high in zip((frequent - known, known - new), lower, upper, strict=True)
     ]
-    return RareAccuracy(int(n[0]), int(n[1]), float(known), float(new), float(frequent), *behind)
+    return RareAccuracy(int(n[0]), int(n[1]), float(known), float(new), *behind)
 
 
 def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
@@ -231,13 +216,7 @@ def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
 
 
 def accuracy_by_cohort(
-    records: pd.DataFrame,
-    metric: str,
-    *,
-    eta: int = TAIL_MAX_COUNT,
-    reference: pd.DataFrame | None = None,
-    samples: int = SAMPLES,
-    seed: int = 0,
+    records: pd.DataFrame, metric: str, *, eta: int = TAIL_MAX_COUNT, reference: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """Tail accuracy by the target's kind: visited before or not, within two hops or not (Fig. 7).
 
@@ -245,7 +224,7 @@ def accuracy_by_cohort(
         Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
     """
     cohorts = cohort_of_cases(records, eta)
-    table = _grouped(records, cohorts, len(COHORTS), metric, reference, samples, seed)
+    table = _grouped(records, cohorts, len(COHORTS), metric, reference)
     flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
     return pd.concat([flags, table], axis=1)
 
@@ -284,17 +263,11 @@ def tail_share(distribution: pd.DataFrame, eta: int, column: str = "share") -> f
 
 
 def _grouped(
-    records: pd.DataFrame,
-    groups: np.ndarray,
-    num_groups: int,
-    metric: str,
-    reference: pd.DataFrame | None,
-    samples: int,
-    seed: int,
+    records: pd.DataFrame, groups: np.ndarray, num_groups: int, metric: str, reference: pd.DataFrame | None
 ) -> pd.DataFrame:
     values = metric_values(records, metric)
     count, mean = group_means(values, groups, num_groups)
-    drawn = UserBootstrap(records[c.USER].to_numpy(), samples, seed).means(values, groups, num_groups)
+    drawn = UserBootstrap(records[c.USER].to_numpy()).means(values, groups, num_groups)
     lower, upper = interval(drawn)
     table = pd.DataFrame({"n": count, "value": mean, "lower": lower, "upper": upper})
     if reference is not None:

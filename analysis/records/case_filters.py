@@ -11,7 +11,6 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.evaluation.metrics import group_masks
-from recap.graph import TAIL_MAX_COUNT
 
 FILTERS: Final = ("tail", "unseen", "missed", "history", "hops")
 FILTER_LABELS: Final = {
@@ -61,12 +60,7 @@ def resolve_filter(text: str) -> str | None:
 
 
 def filter_masks(
-    records: pd.DataFrame,
-    markov: pd.DataFrame,
-    *,
-    k: int = MISSED_ABOVE,
-    eta: int = TAIL_MAX_COUNT,
-    ablations: pd.DataFrame | None = None,
+    records: pd.DataFrame, markov: pd.DataFrame, *, k: int = MISSED_ABOVE, ablations: pd.DataFrame | None = None
 ) -> dict[str, np.ndarray]:
     """One mask over the cases for each name in `FILTERS`.
 
@@ -78,7 +72,7 @@ def filter_masks(
         records, markov: the model's and Markov's records of the same cases.
         ablations: from `analysis.records.causes.case_ablations`; None for a baseline.
     """
-    groups = group_masks(records[c.TRANSITION_COUNT], eta)
+    groups = group_masks(records[c.TRANSITION_COUNT])
     recovered = is_hit(records, k) & ~is_hit(markov, k)
     visited, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     masks = {"history": recovered & visited, "hops": recovered & ~visited & near}
@@ -98,7 +92,6 @@ def filter_cases(
     names: list[str],
     *,
     k: int = MISSED_ABOVE,
-    eta: int = TAIL_MAX_COUNT,
     ablations: pd.DataFrame | None = None,
 ) -> np.ndarray:
     """Numbers of the cases that pass every named filter, ascending.
@@ -109,18 +102,18 @@ def filter_cases(
     unknown = [name for name in names if name not in FILTERS]
     if unknown:
         raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")
-    masks = filter_masks(records, markov, k=k, eta=eta, ablations=ablations)
+    masks = filter_masks(records, markov, k=k, ablations=ablations)
     kept = np.logical_and.reduce([np.ones(len(records), dtype=bool), *(masks[name] for name in names)])
     return records[c.CASE].to_numpy(np.int64)[kept]
 
 
-def cases_of_steps(cases: pd.DataFrame, names: list[str], *, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
+def cases_of_steps(cases: pd.DataFrame, names: list[str]) -> np.ndarray:
     """Like `filter_cases`, for ``tail`` and ``unseen``, which need no rank.
 
     Args:
         cases: see `recap.evaluation.cases.describe_cases`.
     """
-    groups = group_masks(cases[c.TRANSITION_COUNT], eta)
+    groups = group_masks(cases[c.TRANSITION_COUNT])
     return cases[c.CASE].to_numpy(np.int64)[np.logical_and.reduce([groups[name].to_numpy(bool) for name in names])]
 
 

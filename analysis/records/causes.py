@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
@@ -60,15 +61,14 @@ def case_ablations(
         bundle: may have the table.
         progress: receives (cases done, all cases).
     """
-    opened: list[Predictor] = []
-
-    def piece(start: int, end: int) -> pd.DataFrame:
-        if not opened:
-            opened.append(open_predictor())
-        return describe_ablations(opened[0], opened[0].cases.iloc[start:end])
-
     key = ablations_key(dataset_hash, checkpoint_hash)
-    return table_in_pieces(key, piece, rows=rows, keep=keep, bundle=bundle, progress=progress)
+    return table_in_pieces(key, pieces_of(open_predictor), rows=rows, keep=keep, bundle=bundle, progress=progress)
+
+
+def pieces_of(open_predictor: "Callable[[], Predictor]") -> Callable[[int, int], pd.DataFrame]:
+    """Ablations of test cases from one number to another; the first call opens the model."""
+    opened = cache(open_predictor)
+    return lambda start, end: describe_ablations(opened(), opened().cases.iloc[start:end])
 
 
 def kept_ablations(

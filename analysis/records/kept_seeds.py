@@ -44,7 +44,7 @@ def seed_tables(
     with suppress(RecapError):  # ignore an unreadable cache
         places.append(first.cached())
     paths = [path for place in places for path in place.parent.glob(place.name.replace("seed-0.", "seed-*."))]
-    found = {int(match[1]) for path in paths if (match := _seed(path))}
+    found = {int(match[1]) for path in paths if (match := re.search(r"seed-(\d+)\.parquet$", path.name))}
     tables = {}
     for seed in sorted(found):
         key = seed_key(dataset_hash, checkpoint_hash, seed)
@@ -52,7 +52,3 @@ def seed_tables(
         if len(table) == rows:
             tables[seed] = table
     return tables
-
-
-def _seed(path: Path) -> re.Match[str] | None:
-    return re.search(r"seed-(\d+)\.parquet$", path.name)

@@ -33,11 +33,7 @@ def render_html(page: SharedPage) -> str:
     for case in page.cases:
         drawn = case_map(case, page.places, projection)
         bodies.append(_case(case, page.places, None if drawn is None else svg_map(drawn)))
-    return (
-        _environment()
-        .get_template("page.html.j2")
-        .render(page=page, bodies=bodies, ground=ground_paths(page.ground), style=_style())
-    )
+    return template("page.html.j2").render(page=page, bodies=bodies, ground=ground_paths(page.ground), style=_style())
 
 
 def write_html(page: SharedPage, path: Path) -> None:
@@ -60,15 +56,12 @@ CaseExplanation.html_body = staticmethod(render_notebook)
 
 
 def _style() -> str:
-    return _environment().get_template("style.css.j2").render(light=LIGHT, dark=DARK)
+    return template("style.css.j2").render(light=LIGHT, dark=DARK)
 
 
 def _case(case: SharedCase, places: list[SharedPlace], drawn: SvgMap | None) -> str:
-    return (
-        _environment()
-        .get_template("case.html.j2")
-        .render(c=case, p=places.__getitem__, m=drawn, v=_values(case, places), a=case.a, b=case.b)
-    )
+    values = _values(case, places)
+    return template("case.html.j2").render(c=case, p=places.__getitem__, m=drawn, v=values, a=case.a, b=case.b)
 
 
 def _values(case: SharedCase, places: list[SharedPlace]) -> dict[str, Any]:

@@ -37,7 +37,6 @@ def share_cases(
     hide_places: bool = False,
     title: str = "",
     notes: Sequence[str] = (),
-    rule: Generalisation | None = None,
     basemap: Mapping[str, Any] | None = None,
 ) -> SharedPage:
     """Build the page that may be shared about these cases.
@@ -50,14 +49,13 @@ def share_cases(
             times without a weekday.
         title: of a collection; a single case has its finding.
         notes: one for each case, shown unchanged; empty for none.
-        rule: by default `Generalisation` with a new salt.
         basemap: the city's map layers, of which `shareable_layers` are shown.
 
     Raises:
         CaseError: no case, notes for another number of cases, or cases of another dataset.
     """
     _check(explanations, opened, notes)
-    rule = rule or Generalisation()
+    rule = Generalisation()
     masking, estimate, fitting = _choose_masking(explanations, opened, rule, exact=exact, hide_places=hide_places)
     written = list(notes) or [""] * len(explanations)
     cases = [

@@ -40,9 +40,7 @@ def is_personal(table: pd.DataFrame) -> bool:
     return bool(named & set(table.columns)) or any(map(_is_time, (table[name] for name in table.columns)))
 
 
-def share_table(
-    table: pd.DataFrame, opened: Workspace, *, exact: bool = False, rule: Generalisation | None = None
-) -> pd.DataFrame:
+def share_table(table: pd.DataFrame, opened: Workspace, *, exact: bool = False) -> pd.DataFrame:
     """A copy for a file, with a column on its privacy; a table of counts stays as it is.
 
     Args:
@@ -54,7 +52,7 @@ def share_table(
         return table.assign(**{PRIVACY: EXACT})
     if _LOCAL_TIME in table:
         table = table.assign(**{_LOCAL_TIME: pd.to_datetime(table[_LOCAL_TIME])})
-    rule = rule or Generalisation()
+    rule = Generalisation()
     masked = masked_places(opened, rule)
     columns = {str(name): _share_column(str(name), table, masked, rule) for name in table.columns}
     kept = {name: list(column) for name, column in columns.items() if column is not None}

@@ -26,7 +26,6 @@ from app.cached.workspace import (
 from app.sources import Source
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
-from recap.printable import markdown_text
 from recap.storage.artifacts import CHECKPOINT_MANIFEST
 from recap.storage.json_text import read_json
 
@@ -155,7 +154,4 @@ def selection_label(source: Source, selection: Selection) -> str:
     if isinstance(selection, HitSelection):
         a, b = _sides_of(source, selection)
         return cell_label(selection.cell, a.label, b.label)
-    labels = open_workspace(source).labels
-    if selection.kind == "poi" and selection.numbers[0] < len(labels):
-        return f"From or to {markdown_text(labels[selection.numbers[0]])}"
     return selection.label

@@ -135,10 +135,8 @@ def _check(
 ) -> list[RowCheck]:
     """Cached by the known seeds."""
     with TURNS:
-        edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits)).explaining(about)
-        if hide_truth:
-            edited_case = edited_case.hiding_truth()
-        return check_rows(edited_case, _seed_tables(source))
+        edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits))
+        return check_rows(edited_case.asked(about, hide_truth=hide_truth), _seed_tables(source))
 
 
 @st.cache_resource(max_entries=4, ttl=120, show_spinner=False, hash_funcs=BY_MODEL)
@@ -159,9 +157,7 @@ def flow(source: Source, case: int, *, about: int | None, against: int | None, h
     """How the model scores the explained place and its runner-up."""
     with TURNS:
         edited_case = build_edited_case(open_predictor(source), case)
-        if about is not None:
-            edited_case = edited_case.explaining(about)
-        return describe_flow(edited_case.hiding_truth() if hide_truth else edited_case, against)
+        return describe_flow(edited_case.asked(about, hide_truth=hide_truth), against)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)

@@ -47,7 +47,7 @@ def find(
     removed = None
     if checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
-    found = filter_cases(records, opened.with_model("markov").records(), names, k=k, eta=1, ablations=removed)
+    found = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
     if as_json:
         print_json({"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()})
         return

@@ -27,18 +27,16 @@ class PlaceRanks:
 
     Attributes:
         logit_M: its total.
-        log_sum_M: logsumexp of all places' totals.
         rank_M: its mean rank over ties, 1 is best.
     """
 
     logit_M: Tensor
-    log_sum_M: Tensor
     rank_M: Tensor
 
     @classmethod
     def of_totals(cls, total_MP: Tensor, poi: int) -> "PlaceRanks":
         poi_M = torch.full_like(total_MP[:, 0], poi, dtype=torch.int64)
-        return cls(total_MP[:, poi], torch.logsumexp(total_MP, dim=1), rank_totals(total_MP, poi_M).mean_B)
+        return cls(total_MP[:, poi], rank_totals(total_MP, poi_M).mean_B)
 
     @classmethod
     def joined(cls, pieces: "list[PlaceRanks]") -> "PlaceRanks":
@@ -70,20 +68,18 @@ def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Co
     own = poi - poi % _BLOCK
     own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # bitwise equal to the block's own value below
 
-    def read(starts: Sequence[int]) -> tuple[Tensor, Tensor, list[Tensor]]:
+    def read(starts: Sequence[int]) -> tuple[Tensor, Tensor]:
         better_M = torch.zeros(len(state_MD), dtype=torch.int64)
-        tied_M, sums = torch.zeros_like(better_M), []
+        tied_M = torch.zeros_like(better_M)
         with torch.inference_mode():  # a thread has modes of its own
             for start in starts:
                 total_MB = blocks.totals(start)
                 better_M += (total_MB > own_M1).sum(1, dtype=torch.int32)  # a fifth of the time of int64
                 tied_M += (total_MB == own_M1).sum(1, dtype=torch.int32)
-                sums.append(torch.logsumexp(total_MB, dim=1))
-        return better_M, tied_M, sums
+        return better_M, tied_M
 
-    better, tied, sums = zip(*side_by_side(read, range(0, output.out_features, _BLOCK), _WORTH_A_THREAD), strict=True)
-    log_sum_M = torch.logsumexp(torch.stack([each for some in sums for each in some]), dim=0)
-    return PlaceRanks(own_M1[:, 0], log_sum_M, Ranks(sum(better), sum(tied)).mean_B)
+    better, tied = zip(*side_by_side(read, range(0, output.out_features, _BLOCK), _WORTH_A_THREAD), strict=True)
+    return PlaceRanks(own_M1[:, 0], Ranks(sum(better), sum(tied)).mean_B)
 
 
 class ScoreBlocks:

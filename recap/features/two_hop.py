@@ -30,11 +30,6 @@ class TwoHopPaths:
     count_out_W: Tensor
     product_W: Tensor
 
-    @classmethod
-    def none(cls) -> "TwoHopPaths":
-        none = torch.zeros(0, dtype=torch.int64)
-        return cls(none, none, none, none, none, none.double())
-
 
 def two_hop_paths(others: OtherUsers, user_B: Tensor, source_B: Tensor, edits: EdgeEdits | None = None) -> TwoHopPaths:
     """All two-hop paths of a batch of cases, a few hundred a case on city data."""

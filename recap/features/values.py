@@ -18,7 +18,7 @@ from recap.features.others import EdgeEdits, OtherUsers
 from recap.features.past import PastRows, new_lately
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
-from recap.features.two_hop import TwoHopPaths, two_hop_paths, without_paths
+from recap.features.two_hop import two_hop_paths, without_paths
 from recap.features.visits import visit_features
 from recap.graph import TransitionGraph
 from recap.ragged import found_in
@@ -52,7 +52,6 @@ class FeatureValues:
     Attributes:
         visits: `VISIT_FEATURES` of every place in a user's past, the source included.
         transitions, two_hop, similar: one feature each, at the places that have it; ``similar`` at new places only.
-        paths: the two-hop paths that ``two_hop`` sums.
         by_category_JBK: the last of `PLACE_FEATURES`, which depend on case and category only.
     """
 
@@ -62,7 +61,6 @@ class FeatureValues:
     transitions: Pairs
     two_hop: Pairs
     similar: Pairs
-    paths: TwoHopPaths
     by_category_JBK: Tensor
 
     @property
@@ -90,7 +88,7 @@ class FeatureValues:
         )
 
     def without_values(self) -> "FeatureValues":
-        """The places that have features, without values or paths."""
+        """The places that have features, without values."""
         visits, transitions, two_hop, similar = (Pairs(pairs.key_C, pairs.value_FC[:, :0]) for pairs in self.sparse)
         return replace(
             self,
@@ -98,7 +96,6 @@ class FeatureValues:
             transitions=transitions,
             two_hop=two_hop,
             similar=similar,
-            paths=TwoHopPaths.none(),
             by_category_JBK=self.by_category_JBK[:, :, :0],
         )
 
@@ -186,7 +183,6 @@ class Features:
             Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype)),
             Pairs(two_hop.key_C, two_hop.value_FC.to(dtype)),
             similar,
-            paths,
             torch.stack([category_BK, *self._category_features(batch, share_B)]).to(dtype),
         )
 

@@ -9,14 +9,14 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from recap.features.catalogue import FEATURES, NAMES, PAST, PLACE_FEATURES, TIME, TWO_HOP_FEATURE, VISIT_FEATURES
+from recap.features.catalogue import FEATURES, PAST, PLACE_FEATURES, TIME, VISIT_FEATURES
 from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
 from recap.model.curves import Curves, OnCurves
 from recap.ragged import found_in
 from recap.scores import CaseBatch
 
-_VISITS, _TRANSITIONS, _TWO_HOP, _SIMILAR, _CATEGORIES = range(5)
+_VISITS, _SIMILAR, _CATEGORIES = 0, 3, 4
 """Positions in `CurveValues.on`; the first four are those of `FeatureValues.sparse`."""
 _SPANS = (
     slice(0, len(VISIT_FEATURES)),
@@ -26,7 +26,6 @@ _NEW = len(FEATURES) - len(PLACE_FEATURES)
 _POPULARITY, _DISTANCE, _BY_CATEGORY = slice(_NEW, _NEW + 1), slice(_NEW + 1, _NEW + 2), slice(_NEW + 2, len(FEATURES))
 _KNOT_CASES = 1024
 """Training cases whose candidates place the knots."""
-TWO_HOP = NAMES.index(TWO_HOP_FEATURE.name)
 
 
 class _AsNew(torch.autograd.Function):
@@ -200,16 +199,6 @@ class CurvePrior(nn.Module):
         """Sum of the curves of past visits and of times at pairs with visited places, (C,)."""
         rows = [at for at, feature in enumerate(VISIT_FEATURES) if feature.group in (PAST, TIME)]
         return Pairs(values.features.visits.key_C, self._points(_VISITS, values)[rows].sum(0)[None]).at(key_C)[0]
-
-    def path_points(self, values: CurveValues) -> Tensor:
-        """Points of each two-hop path, (W,): f(x) p / x for a path of product p and their sum x."""
-        features = values.features
-        key_W = features.paths.case_W * features.num_pois + features.paths.destination_W
-        total_W, points_W = (
-            features.two_hop.at(key_W)[0],
-            Pairs(features.two_hop.key_C, self._points(_TWO_HOP, values)).at(key_W)[0],
-        )
-        return points_W * features.paths.product_W / total_W
 
     def _points(self, at: int, values: CurveValues) -> Tensor:
         points_FC = self.curves(values.on[at], _SPANS[at])

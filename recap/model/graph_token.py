@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.model.config import ModelConfig
-from recap.propagation import multiply, to_torch_csr
+from recap.propagation import Propagation
 
 
 class GraphToken(nn.Module):
@@ -20,15 +20,11 @@ class GraphToken(nn.Module):
         adjacency: row-normalised A (Eq. 6) of shape (P, P); rows without out-edges are zero.
     """
 
-    adjacency: Tensor
-    transposed: Tensor
-
     def __init__(self, config: ModelConfig, adjacency: sparse.csr_array) -> None:
         super().__init__()
         self.num_hops = config.num_hops
         self._adjacency = adjacency
-        self.register_buffer("adjacency", to_torch_csr(adjacency), persistent=False)
-        self.register_buffer("transposed", to_torch_csr(sparse.csr_array(adjacency.T)), persistent=False)
+        self.propagation = Propagation(adjacency)
         self.mlp = nn.Sequential(
             nn.Linear(config.poi_dim, config.graph_dim),
             nn.GELU(),
@@ -41,7 +37,7 @@ class GraphToken(nn.Module):
         """G^(N) (Eq. 7), shape (P, E)."""
         with torch.autocast(embedding_PE.device.type, enabled=False):  # no bfloat16 in sparse products
             for _ in range(self.num_hops):
-                embedding_PE = multiply(self.adjacency, self.transposed, embedding_PE)
+                embedding_PE = self.propagation(embedding_PE)
         return embedding_PE
 
     def propagate_rows(self, embedding_PE: Tensor, source_B: Tensor) -> Tensor:

@@ -11,7 +11,6 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recap.features.places import Places
-from recap.features.two_hop import TwoHopPaths
 from recap.features.values import FeatureValues, Pairs
 from recap.model.curve_prior import CurvePrior, CurveValues
 from recap.model.curves import OnCurves
@@ -122,7 +121,6 @@ class KeptFeatures:
             transitions,
             two_hop,
             similar,
-            TwoHopPaths.none(),
             self.by_category.part_FN[:, index_B, :0],
         )
         distance = None

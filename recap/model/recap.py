@@ -152,7 +152,7 @@ class Recap(nn.Module):
             found += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]
         return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
 
-    def _factor(self, changes: Interventions | None, *names: str) -> Tensor | None:
+    def factor(self, changes: Interventions | None, *names: str) -> Tensor | None:
         """Factors (B, names) on terms; None without changes."""
         if changes is None or changes.term_factor_BT is None:
             return None
@@ -164,10 +164,10 @@ class Recap(nn.Module):
         assert self.curves is not None
         if changes is None:
             return self.curves.features_of(batch)
-        return self.curves.features_of(batch, changes.edge_edits, changes.cut_K3, self._factor(changes, *NAMES))
+        return self.curves.features_of(batch, changes.edge_edits, changes.cut_K3, self.factor(changes, *NAMES))
 
     def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
-        factor_BF = self._factor(changes, *NAMES)
+        factor_BF = self.factor(changes, *NAMES)
         return replace(values, kept_FB=None if factor_BF is None else factor_BF.T)
 
     def propagate(self) -> Tensor | None:
@@ -207,7 +207,7 @@ class Recap(nn.Module):
         if self.core is None:
             return state_BD.new_zeros(len(batch), self.num_pois)
         core_BP = self.core(state_BD)
-        factor_B1 = self._factor(changes, CORE)
+        factor_B1 = self.factor(changes, CORE)
         core_BP = core_BP if factor_B1 is None else core_BP * factor_B1
         if self.config.core_scope == "everywhere":
             return core_BP
@@ -237,7 +237,7 @@ class Recap(nn.Module):
         )
         terms = None
         if self.prior is not None:
-            factor_B3 = self._factor(changes, *PRIOR_TERMS)
+            factor_B3 = self.factor(changes, *PRIOR_TERMS)
             terms = self.prior(candidates, None if factor_B3 is None else factor_B3[candidates.case_C])
         if self.calibration is None or not corrects:
             return RevisitParts(candidates, terms, None, None)
@@ -257,7 +257,7 @@ class Recap(nn.Module):
             assert self.curves is not None and values is not None
             corrected_C = self.curves.visits_and_time(values, candidates.case_C * self.num_pois + candidates.poi_C)
         correction_C = self.calibration.scale * gate_C * corrected_C
-        factor_B1 = self._factor(changes, CORRECTION)
+        factor_B1 = self.factor(changes, CORRECTION)
         if factor_B1 is not None:
             correction_C = correction_C * factor_B1[candidates.case_C, 0]
         return RevisitParts(candidates, terms, gate_C, correction_C)

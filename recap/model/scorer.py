@@ -39,11 +39,6 @@ class RecapScorer:
         with torch.inference_mode():
             return self.model(batch, self.stage, self.propagated_PE, changes)
 
-    def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
-        """The prediction state h_BD."""
-        with torch.inference_mode():
-            return self.model.encode(batch, self.stage, self.propagated_PE, changes)
-
     def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Interventions | None = None) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T); see `recap.scores.Explainable`."""
         with torch.inference_mode():
@@ -56,7 +51,8 @@ class RecapScorer:
                     case_H, row_H = past_rows(batch)
                     visited_H = batch.checkins.poi_T[row_H] == poi_B[case_H]
                     core_B = core_B.index_fill(0, case_H[visited_H], 0.0)
-                found[CORE] = core_B if changes is None else core_B * self._factor(changes, CORE)
+                factor_B1 = model.factor(changes, CORE)
+                found[CORE] = core_B if factor_B1 is None else core_B * factor_B1[:, 0]
             values = None
             if model.curves is not None:
                 values = model.features_of(batch, changes)
@@ -110,8 +106,3 @@ class RecapScorer:
             changes,
             term_factor_BT=kept_BT if changes.term_factor_BT is None else changes.term_factor_BT * kept_BT,
         )
-
-    def _factor(self, changes: Interventions, name: str) -> Tensor | float:
-        if changes.term_factor_BT is None:
-            return 1.0
-        return changes.term_factor_BT[:, [term.name for term in self.terms].index(name)]

@@ -9,7 +9,6 @@ neighbours within the radius; each step contrasts ``contrast_places`` random pla
 Shape suffixes: B cases, P POIs, U users, V views, L edges, H visits, D features.
 """
 
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Final
 
@@ -19,28 +18,14 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap import columns as c
-from recap.data.dataset import Dataset
-from recap.history import CheckinTensors
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import DchlConfig
-from recap.published.network import Examples, PublishedNetwork
+from recap.published.network import CaseExamples, Examples, PublishedNetwork
 from recap.published.translation import places_near
 from recap.scores import CaseBatch, past_rows
 
 VIEWS: Final = ("collaborative", "geographic", "transitional")
-
-
-@dataclass(frozen=True, eq=False)
-class CaseExamples:
-    """Training cases by source row."""
-
-    checkins: CheckinTensors
-    row_N: Tensor
-
-    def __len__(self) -> int:
-        return len(self.row_N)
 
 
 class Dchl(PublishedNetwork):
@@ -62,9 +47,6 @@ class Dchl(PublishedNetwork):
         self.from_users = Propagation(row_normalised(visited_PU))
         self.to_near = Propagation(row_normalised(near_PP))
         self.to_later, self.to_earlier = Propagation(row_normalised(later_PP)), Propagation(row_normalised(later_PP.T))
-
-    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> CaseExamples:
-        return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     def places(self) -> list[Tensor]:
         """Every POI in each view, (P, D) each, not yet normalised."""

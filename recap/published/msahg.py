@@ -19,15 +19,13 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap import columns as c
-from recap.data.dataset import Dataset
 from recap.geodesy import unit_vectors
-from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.history import SECONDS_PER_DAY, local_weekday
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import MsahgConfig
-from recap.published.dchl import CaseExamples, comes_later, contrast_views, incidence, nearness, occurrences, pool_past
-from recap.published.network import Examples, PublishedNetwork, slot_of_day
+from recap.published.dchl import comes_later, contrast_views, incidence, nearness, occurrences, pool_past
+from recap.published.network import CaseExamples, Examples, PublishedNetwork, slot_of_day
 from recap.scores import CaseBatch
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
@@ -100,9 +98,6 @@ class Msahg(PublishedNetwork):
                 f"{CLOCK}-{side}": hypergraph(awake_US, slots),
             }
         return graphs
-
-    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> CaseExamples:
-        return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     def tables(self) -> dict[str, Tensor]:
         """Every hypergraph's view of all POIs (P, D) or users (U, D), not yet normalised."""

@@ -5,12 +5,14 @@ Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D feat
 
 import math
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Final, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
 from recap.published.city import City
@@ -27,6 +29,17 @@ class Examples(Protocol):
     def __len__(self) -> int: ...
 
 
+@dataclass(frozen=True, eq=False)
+class CaseExamples:
+    """Training cases by source row."""
+
+    checkins: CheckinTensors
+    row_N: Tensor
+
+    def __len__(self) -> int:
+        return len(self.row_N)
+
+
 class PublishedNetwork(nn.Module, ABC):
     """A network over the users and POIs of one dataset. Nothing after a case's source may change its scores."""
 
@@ -38,9 +51,9 @@ class PublishedNetwork(nn.Module, ABC):
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Called at every epoch's start, and with ``fresh`` False when a training resumes inside it."""
 
-    @abstractmethod
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
-        """A dataset's training examples."""
+        """A dataset's training examples, by default its training cases."""
+        return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     @abstractmethod
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:

@@ -24,7 +24,7 @@ from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
 from recap.published.city import City
 from recap.published.configs import SthgcnConfig
 from recap.published.neighbours import Outline, Packed, SimilarTrajectories
-from recap.published.network import Examples, PublishedNetwork
+from recap.published.network import CaseExamples, Examples, PublishedNetwork
 from recap.ragged import softmax_within, sum_within
 from recap.scores import CaseBatch
 
@@ -34,19 +34,14 @@ _CASES_AT_ONCE: Final = 1024
 
 
 @dataclass(frozen=True, eq=False)
-class NeighbourExamples:
+class NeighbourExamples(CaseExamples):
     """Training cases by their source rows, with the others' trajectories that each reads.
 
     Attributes:
         other_NM: training trajectories, padded with -1.
     """
 
-    checkins: CheckinTensors
-    row_N: Tensor
     other_NM: Tensor
-
-    def __len__(self) -> int:
-        return len(self.row_N)
 
 
 class NumberCode(nn.Module):

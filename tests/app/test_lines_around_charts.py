@@ -30,7 +30,7 @@ PAGES: Final[tuple[tuple[str, dict[str, str], dict[str, Any]], ...]] = (
     *(("present", {"case": "660", "at": "1", "step": step}, {}) for step in ("often", "case", "why", "change")),
     *(("learn", {"lesson": entry.outline.key}, {}) for entry in COURSE),
     *(
-        ("learn", {"lesson": entry.outline.key, "answers": Progress.none(len(COURSE)).with_guess(at, 0).text}, {})
+        ("learn", {"lesson": entry.outline.key, "answers": Progress.parse("", len(COURSE)).with_guess(at, 0).text}, {})
         for at, entry in enumerate(COURSE)
     ),
 )

@@ -20,7 +20,7 @@ def example() -> Scores:
 def test_parts_and_total_by_hand() -> None:
     """3 + 10 + 0.5 for the one candidate of case 0; 4 + 20 - 1 and 5 + 30 for those of case 1."""
     scores = example()
-    assert scores.names == ["core", "prior", "correction"]
+    assert list(scores.parts) == ["core", "prior", "correction"]
     assert scores.total.tolist() == [[1.0, 2.0, 13.5], [23.0, 35.0, 6.0]]
     assert scores.parts["prior"].tolist() == [[0.0, 0.0, 10.0], [20.0, 30.0, 0.0]]
     assert scores.parts["correction"].tolist() == [[0.0, 0.0, 0.5], [-1.0, 0.0, 0.0]]

@@ -112,7 +112,7 @@ def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular:
         Series("Places", tuple(pair[0] for pair in shares), "baseline"),
     )
     columns = tuple(map(str, range(len(shares))))
-    curve = Lines(f"{finding} Two rising lines.", "Threshold", columns, lines, threshold, percent=True)
+    curve = Lines(f"{finding} Two rising lines.", "Threshold", columns, lines, threshold)
     is_rare = records[c.TRANSITION_COUNT].to_numpy() <= threshold
     found, users = records[c.RANK].to_numpy() <= K, records[c.USER].to_numpy()
     bars = []

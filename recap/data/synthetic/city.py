@@ -1,6 +1,5 @@
 """The demo city as raw check-ins."""
 
-import hashlib
 from datetime import UTC, datetime
 from typing import Final
 
@@ -81,11 +80,3 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
         }
     )
     return frame[[*c.RAW_COLUMNS, c.POI_NAME]]
-
-
-def hash_checkins(checkins: pd.DataFrame) -> str:
-    """SHA-256 over every value in row and column order; floats as written with 5 decimals."""
-    digest = hashlib.sha256()
-    for row in checkins.itertuples(index=False):
-        digest.update("\t".join(f"{v:.5f}" if isinstance(v, float) else str(v) for v in row).encode() + b"\n")
-    return digest.hexdigest()

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
 from analysis.compare.comparison import PairedCases, compare
-from analysis.compare.paired import compare_records
+from analysis.compare.paired import compare_means
 from analysis.compare.words import comparison_headline, finds_sentence, seeds_sentence
 from recap import columns as c
 from recap.errors import ConfigError, RecapError
@@ -35,13 +35,13 @@ def test_counts_and_differences_by_hand() -> None:
 
 @pytest.mark.parametrize("metric", SHOWN_METRICS)
 def test_the_same_difference_as_experiments_report(metric: str) -> None:
-    """Overall and tail values and intervals are `compare_records`'s, which experiments and the model card use."""
+    """Overall and tail values and intervals are `compare_means`'s, which experiments and the model card use."""
     rng = np.random.default_rng(1)
     users, seen = rng.integers(0, 9, 60).tolist(), rng.integers(0, 4, 60).tolist()
     first, second = (records(rng.integers(1, 60, 60).tolist(), users=users, seen=seen) for _ in range(2))
     a, b = side("A", first), side("B", second)
     found = compare(PairedCases(first), a, b, metric)
-    answer = compare_records(second, first, metrics=(metric,), groups=("all", "head", "tail", "unseen"))
+    answer = compare_means([second], [first], metrics=(metric,), groups=("all", "head", "tail", "unseen"))
     for name, row in zip(("all", "head", "tail", "never"), answer.to_dict(orient="records"), strict=True):
         mine = found.row(name)
         assert [mine["b"], mine["a"], mine["low"], mine["high"]] == pytest.approx(

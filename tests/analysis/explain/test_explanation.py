@@ -16,7 +16,7 @@ from recap.baselines.counting import CountPlusMarkov
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import GROUPS, PATHS
-from recap.features.two_hop import TwoHopPaths
+from recap.features.two_hop import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
@@ -129,7 +129,9 @@ def test_a_path_adds_f_of_x_times_its_share_and_the_rest_is_scored_without_it() 
     number, explained = paths_case(predictor)
     curve = next(curve for curve in learned_curves(predictor) if curve.name == "two_hop_paths")
     case = build_edited_case(predictor, number)
-    packed: TwoHopPaths = predictor.curve_values(*predictor.pack([case.variant])).features.paths
+    batch = predictor.batch([case.row])
+    assert predictor.model.curves is not None
+    packed = paths_of_others(predictor.model.curves.features.others, batch.user_B, batch.source_B)
     here = packed.destination_W == explained.target
     products = dict(zip(packed.middle_W[here].tolist(), packed.product_W[here].tolist(), strict=True))
     assert {path.middle: path.product for path in explained.paths} == pytest.approx(products)

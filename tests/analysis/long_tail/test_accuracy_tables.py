@@ -57,7 +57,7 @@ SIX = records_of(
 
 def test_bins_by_step_over_cases() -> None:
     """Three unseen cases with one hit: a third. Empty bins stay, with n = 0 and no value."""
-    table = accuracy_by_count(SIX, "transition_count", "hr20", samples=50)
+    table = accuracy_by_count(SIX, "transition_count", "hr20")
     assert table["bin"].tolist() == ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10+"]
     assert table["n"].tolist() == [3, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
     np.testing.assert_allclose(table["value"].iloc[[0, 1, 4, 10]], [1 / 3, 1, 1, 0])
@@ -66,7 +66,7 @@ def test_bins_by_step_over_cases() -> None:
 
 def test_bins_by_place() -> None:
     """Destination counts 5, 15, 150 and 900 fall into 0-9, 10-19, 100-199 and 200+."""
-    table = accuracy_by_count(SIX, "destination_count", "mrr", samples=50)
+    table = accuracy_by_count(SIX, "destination_count", "mrr")
     assert dict(zip(table["bin"], table["n"], strict=True)) == {
         "0–9": 3,
         "10–19": 1,
@@ -80,17 +80,17 @@ def test_bins_by_place() -> None:
 
 def test_cohorts_follow_eta() -> None:
     """With eta 1 four cases are tail: two near and visited (one hit), one near only, one visited only."""
-    table = accuracy_by_cohort(SIX, "hr20", samples=50)
+    table = accuracy_by_cohort(SIX, "hr20")
     assert table["n"].tolist() == [2, 1, 1, 0]
     np.testing.assert_allclose(table["value"].iloc[:3], [0.5, 0, 1])
-    assert accuracy_by_cohort(SIX, "hr20", eta=4, samples=50)["n"].tolist() == [3, 1, 1, 0]
+    assert accuracy_by_cohort(SIX, "hr20", eta=4)["n"].tolist() == [3, 1, 1, 0]
 
 
 def test_groups_agree_with_the_evaluation() -> None:
     """Over all and frequent cases the values are the evaluation's own; the two rare panels add up to its tail."""
     expected = metrics_by_group(SIX)
     for metric in METRICS:
-        table = accuracy_by_group({"A": SIX}, metric, samples=10).set_index("group")
+        table = accuracy_by_group({"A": SIX}, metric).set_index("group")
         for group in ("all", "head"):
             assert table.loc[group, "n"] == expected[group]["n"]
             assert table.loc[group, "value"] == pytest.approx(expected[group][metric])
@@ -105,7 +105,7 @@ def test_lead_is_paired_and_names_the_best_other_model() -> None:
     best = SIX.assign(num_better=0)
     worst = SIX.assign(num_better=50)
     middle = SIX.assign(num_better=[0, 50, 50, 50, 50, 50])
-    table = accuracy_by_group({"best": best, "worst": worst, "middle": middle}, "hr20", samples=200)
+    table = accuracy_by_group({"best": best, "worst": worst, "middle": middle}, "hr20")
     assert list(dict.fromkeys(table["model"])) == ["best", "middle", "worst"]
     row = table[(table["model"] == "best") & (table["group"] == "all")].iloc[0]
     assert row["baseline"] == "middle" and row["lead"] == pytest.approx(5 / 6)
@@ -128,7 +128,7 @@ def test_rare_accuracy_by_hand() -> None:
     """Two of three rare cases at known places are found, none of one at a new place, one of two frequent ones."""
     found = rare_accuracy(SIX, "hr20")
     assert (found.n_known, found.n_new) == (3, 1)
-    assert (found.known, found.new, found.frequent) == pytest.approx((2 / 3, 0.0, 1 / 2))
+    assert (found.known, found.new) == pytest.approx((2 / 3, 0.0))
     assert found.known_behind.value == pytest.approx(1 / 2 - 2 / 3)
     assert found.new_behind.value == pytest.approx(2 / 3)
     assert paired_difference(SIX.assign(num_better=0), SIX.assign(num_better=50), "hr20") == (1.0, 1.0, 1.0)
@@ -166,7 +166,7 @@ def test_bootstrap_is_seeded_and_ordered() -> None:
 
 def test_empty_records_give_empty_bins() -> None:
     """No case at all: every bin is there with n = 0."""
-    table = accuracy_by_count(SIX.iloc[:0], "transition_count", "hr20", samples=5)
+    table = accuracy_by_count(SIX.iloc[:0], "transition_count", "hr20")
     assert table["n"].sum() == 0 and table["value"].isna().all()
 
 

@@ -13,7 +13,7 @@ import recap.data.synthetic
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
-from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city, hash_checkins
+from recap.data.synthetic import PINNED_SEED, build_basemap, build_demo_city
 from recap.data.synthetic.people import DAYS
 from recap.data.synthetic.venues import build_venues
 from recap.errors import ConfigError
@@ -31,6 +31,14 @@ BASEMAP_HASH = "da3a101e3009dfbc2125945298670eba6872fb9d4e909190a74770fd27ac0c63
 @lru_cache
 def small_city() -> pd.DataFrame:
     return build_demo_city(seed=7, people=SMALL)
+
+
+def hash_checkins(checkins: pd.DataFrame) -> str:
+    """SHA-256 over every value in row and column order; floats as written with 5 decimals."""
+    digest = hashlib.sha256()
+    for row in checkins.itertuples(index=False):
+        digest.update("\t".join(f"{v:.5f}" if isinstance(v, float) else str(v) for v in row).encode() + b"\n")
+    return digest.hexdigest()
 
 
 def hash_json(value: object) -> str:

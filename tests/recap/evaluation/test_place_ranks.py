@@ -30,7 +30,6 @@ def test_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
     # Totals: 0 3 2 1 2, then 2.5 3 2 1 2, then 0 0 -1 0 0.
     assert found.logit_M.tolist() == [2.0, 2.0, -1.0]
     assert found.rank_M.tolist() == [2.5, 3.5, 5.0]
-    assert (found.logit_M - found.log_sum_M).exp().tolist()[2] == pytest.approx(0.3678794 / 4.3678794, abs=1e-7)
 
 
 @settings(max_examples=40)
@@ -59,4 +58,3 @@ def test_blocks_say_what_whole_rows_say(seed: int, scorings: int, places: int, b
                 PlaceRanks.of_totals(total_MP, poi),
             )
             assert torch.equal(found.logit_M, whole.logit_M) and torch.equal(found.rank_M, whole.rank_M)
-            torch.testing.assert_close(found.log_sum_M, whole.log_sum_M, rtol=0, atol=1e-12)

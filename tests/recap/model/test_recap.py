@@ -181,7 +181,7 @@ def test_packed_candidates_equal_dense_tables(walks: list[list[int]]) -> None:
     batch = CaseBatch(checkins, torch.arange(len(checkins.poi_T) - 1))
     with torch.inference_mode():
         scores = MODEL(batch, Stage())
-    assert scores.names == ["core", "prior", "correction"]
+    assert list(scores.parts) == ["core", "prior", "correction"]
     total_BP = torch.stack(list(scores.parts.values())).sum(0)
     torch.testing.assert_close(total_BP, scores.total, rtol=0, atol=1e-12)
     for name, values in scores.parts_at(batch.target_B).items():

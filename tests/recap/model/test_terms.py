@@ -13,10 +13,10 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, pack_counterfactuals
 from recap.data.dataset import Dataset
-from recap.features.catalogue import GROUPS, NAMES, PAST, TIME, features_of
+from recap.features.catalogue import GROUPS, NAMES, PAST, TIME, TWO_HOP_FEATURE, features_of
+from recap.features.two_hop import two_hop_paths
 from recap.graph import TransitionGraph
 from recap.model.config import Stage
-from recap.model.curve_prior import TWO_HOP
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
@@ -176,30 +176,26 @@ def two_hop_curve(model: Recap, value: float) -> float:
     """f(x) by numpy."""
     assert model.curves is not None
     curves = model.curves.curves
-    knots = curves.knot_FK1[TWO_HOP][curves.knot_FK1[TWO_HOP].isfinite()]
-    return float(np.interp(value, knots, curves.levels[TWO_HOP, : len(knots)].detach()))
+    at = NAMES.index(TWO_HOP_FEATURE.name)
+    knots = curves.knot_FK1[at][curves.knot_FK1[at].isfinite()]
+    return float(np.interp(value, knots, curves.levels[at, : len(knots)].detach()))
 
 
 def test_a_cut_path_scores_the_rest_of_its_sum() -> None:
-    """Shown is f(x) p / x, which adds up to f(x); without the path the curve is read at x - p, all else unchanged."""
+    """Without a path of product p the curve is read at x - p instead of x, all else unchanged."""
     model = small_recap(CITY, **CURVES, core_scope="nowhere", use_correction=False)
     scorer, curves = RecapScorer(model, Stage()), model.curves
     assert curves is not None
     checked = 0
     for row in CASES[::12].tolist():
         batch = batch_of(CITY, torch.tensor([row]))
-        with torch.inference_mode():
-            values = model.features_of(batch)
-            points_W = curves.path_points(values)
-        paths = values.features.paths
+        paths = two_hop_paths(curves.features.others, batch.user_B, batch.source_B)
         expected = paths_by_loops(counts_of_others(CITY, int(batch.user_B)), int(batch.source_B))
         ends = list(zip(paths.middle_W.tolist(), paths.destination_W.tolist(), strict=True))
         assert dict(zip(ends, paths.product_W.tolist(), strict=True)) == pytest.approx(expected)
         before = scorer.score(batch).total[0]
         for middle, destination in ends[::7]:
             x = sum(product for (_, end), product in expected.items() if end == destination)
-            shown = sum(points_W[at].item() for at, (_, end) in enumerate(ends) if end == destination)
-            assert shown == pytest.approx(two_hop_curve(model, x), abs=1e-12)
             cut = Interventions(cut_K3=torch.tensor([[0, middle, destination]]))
             after = scorer.score(batch, cut).total[0]
             rest = max(0.0, x - expected[middle, destination])

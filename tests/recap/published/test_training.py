@@ -45,7 +45,7 @@ def test_a_cut_training_ends_in_the_same_bits(name: str, tmp_path: Path) -> None
     assert whole.manifest.train == config and whole.manifest.best.stage is None and not whole.inactive_parts
     dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
     scores = whole.scorer(dataset, graph).score(batch_of(dataset))
-    assert scores.names == ["logits"] and scores.total.dtype == torch.float64 and scores.total.isfinite().all()
+    assert list(scores.parts) == ["logits"] and scores.total.dtype == torch.float64 and scores.total.isfinite().all()
     assert whole.label in (tmp_path / "whole" / "MODEL_CARD.md").read_text()
 
 
