@@ -58,6 +58,7 @@ def arrive_at(page: str) -> None:
     The navigation's links have no values. The page's last values are put back at once, because each change of the
     address is a step of the browser's Back.
     """
+    st.session_state.pop("to_say_invented", None)  # of a page that was left before it said so
     fields = st.session_state.setdefault(_FIELDS_OF, {}).setdefault(page, set())
     before = st.session_state.get("_page")
     if before != page:
@@ -263,6 +264,12 @@ def _say_what_is_not_offered(source: Source) -> None:
 def consume_synthetic_notice() -> bool:
     """Whether the page must still say that its city is invented; the caller then says it."""
     return bool(st.session_state.pop("to_say_invented", False))
+
+
+def opened_dataset() -> str | None:
+    """Hash of the dataset that the pages show; None before the first one."""
+    sources = find_sources(AppSettings.from_environment())
+    return next((source.dataset_hash for source in sources if source.token == st.session_state.get("source")), None)
 
 
 def choose_source(token: str) -> None:

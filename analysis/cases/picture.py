@@ -8,6 +8,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.labels import CHARACTER_PX, place_labels
+from analysis.figures.letters import Letters
 from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels, to_png
 from analysis.figures.palette import Palette
 from analysis.geography import Camera, fit_camera, screen_offsets
@@ -88,6 +89,7 @@ def draw_for_room(
     shown: Sequence[int],
     palette: Palette,
     basemap: Mapping[str, Any] | None = None,
+    letters: Letters,
 ) -> bytes:
     """A large map with names, as a PNG of 1520 x 900 pixels.
 
@@ -96,7 +98,7 @@ def draw_for_room(
     """
     camera, image, draw, top = _ground(opened, shown, ROOM_PX, _ROOM_PADDING_PX, palette, basemap)
     _draw_marks(draw, opened, marks, camera, palette, size=1.5)
-    _draw_names(draw, opened, marks, camera, palette)
+    _draw_names(draw, opened, marks, camera, palette, letters)
     return _cut(image, top, 1)
 
 
@@ -197,7 +199,9 @@ def _draw_truth(
         draw_disc(draw, corner, 11 * size, fill=palette.revisits.fill, outline=palette.land, width=round(3 * size))
 
 
-def _draw_names(draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette) -> None:
+def _draw_names(
+    draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, camera: Camera, palette: Palette, letters: Letters
+) -> None:
     """Draw names on plates: truth, source and first place first; skip a name that would cover a mark."""
     first = marks.predicted[:1] if marks.predicted[:1] != (marks.truth,) else ()
     named: dict[int, str] = {} if marks.truth is None else {marks.truth: palette.truth.text}
@@ -206,14 +210,14 @@ def _draw_names(draw: ImageDraw.ImageDraw, opened: Workspace, marks: Marks, came
     named |= {poi: palette.paths.text for poi in marks.middles if poi not in named}
     at = _positions(opened, marks, camera)
     unit = _ROOM_NAME_PX * 0.55 / CHARACTER_PX  # pixels of this picture for one of the placement's
-    texts = [opened.labels[poi] for poi in named]
+    texts = [letters.fit(opened.labels[poi]) for poi in named]
     x, y = (np.array([(at[poi][axis] - SCALE * SIZE[axis] / 2) / unit for poi in named]) for axis in (0, 1))
     obstacles = np.array(
         [[(px - SCALE * SIZE[0] / 2) / unit, (py - SCALE * SIZE[1] / 2) / unit, 14.0] for px, py in at.values()]
     )
     half_size = (ROOM_PX[0] / 2 / unit - 4, ROOM_PX[1] / 2 / unit - 4)
     labels = place_labels(texts, x, y, np.full(len(texts), 17.0), obstacles=obstacles, half_size=half_size)
-    font = ImageFont.load_default(_ROOM_NAME_PX)
+    font = letters.font(_ROOM_NAME_PX)
     for label in labels:
         poi = list(named)[label.index]
         where = (at[poi][0] + label.shift_x * unit, at[poi][1] + label.shift_y * unit)

@@ -100,7 +100,7 @@ def change_slide(
             *([] if shown.target_rank > 1 else [Piece(text=" ahead of "), target]),
             Piece(text="."),
         )
-        return Slide(title, (Number("It stays", ordinal(shown.target_rank)),), _marks(shown, middles=_middles(shown)))
+        return Slide(title, (Number("As it is", ordinal(shown.target_rank)),), _marks(shown, middles=_middles(shown)))
     before, rank = shown.target_rank, after.target_rank
     best = next(entry for entry in after.candidates if entry.poi != after.target)
     title = (

@@ -15,7 +15,7 @@ LABELS: Final[dict[RecipeName, str]] = {
     "past_visits": "Lost without past visits",
     "two_hop_paths": "Lost without two-hop paths",
     "flipped": "Models disagree",
-    "nothing": "No model finds",
+    "nothing": "Others miss it too",
 }
 NO_ABLATIONS: Final = "Ablations of this model were not run: `recap long-tail --full` runs them."
 SEARCH_HINT: Final = "Search a place, user or case number"
@@ -78,7 +78,7 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
         case "flipped":
             return f"{model} and {label_in_sentence(baseline)} disagree on {some}."
         case "nothing":
-            return f"No model finds {some}."
+            return f"{model} and other models miss the same {some}."
 
 
 def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:

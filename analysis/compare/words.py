@@ -112,7 +112,7 @@ def finds_sentence(found: Comparison) -> str:
             f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
         )
     only = f"{b} alone finds {int(row['only_b']):,} cases, {a} alone {int(row['only_a']):,}"
-    return f"{only} ({p}). We report the more cautious p-value."
+    return f"{only} ({p})."
 
 
 def cases_sentence(found: Comparison) -> str:

@@ -225,10 +225,10 @@ def place_read(checkins: int, kilometres: float) -> str:
     """Other users' check-ins at a place, and its distance.
 
     >>> place_read(48, 1.234)
-    '48 check-ins, 1.2 km away'
+    '48 check-ins by others, 1.2 km away'
     """
     far = f"{kilometres:.1f}" if kilometres < 100 else f"{kilometres:,.0f}"
-    return f"{checkins:,} check-in{'' if checkins == 1 else 's'}, {far} km away"
+    return f"{checkins:,} check-in{'' if checkins == 1 else 's'} by others, {far} km away"
 
 
 def checkins_read(latest: Sequence[str], length: int) -> str:

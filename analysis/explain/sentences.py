@@ -228,12 +228,13 @@ def _without(case: SentenceInput) -> list[Sentence]:
     hops = next((entry for name in HOPS_ABLATIONS for entry in ablations if slug(entry.name) == name), None)
     if hops is not None and hops not in shown and (case.has_paths or hops.rank != rank):
         shown.append(hops)
+    lead = "Also without" if case.edits else "Without"
     if len(shown) == 2 and shown[0].rank == shown[1].rank:
-        parts = ("Without ", _part_piece(shown[0].name), ", or without ", _part_piece(shown[1].name))
+        parts = (f"{lead} ", _part_piece(shown[0].name), ", or without ", _part_piece(shown[1].name))
         return [_sentence("without", *parts, f", it {_would(shown[0].rank, rank)}.")]
     pieces: list[str | Piece] = []
     for at, entry in enumerate(shown):
-        pieces += ["; without " if at else "Without ", _part_piece(entry.name), f" it {_would(entry.rank, rank)}"]
+        pieces += ["; without " if at else f"{lead} ", _part_piece(entry.name), f" it {_would(entry.rank, rank)}"]
     return [_sentence("without", *pieces, ".")] if pieces else []
 
 
@@ -346,10 +347,6 @@ def visits_alt(shown: "CaseExplanation") -> str:
     return "; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits)
 
 
-def visits_label(*, all_shown: bool) -> str:
-    return "Remove a visit" if all_shown else "Remove a visit (these change the score most)"
-
-
 def describe_chart(shown: "CaseExplanation") -> str:
     """At most two short sentences, for one line below the chart."""
     said = ["Click a row to open it."]
@@ -365,7 +362,7 @@ def describe_chart(shown: "CaseExplanation") -> str:
 
 def describe_paths(shown: "CaseExplanation", part: str) -> str:
     every = "“All paths” to cut them for every place" if part == PATHS else f"“{part_label(part)}” to leave it out"
-    return f"Tick a path to cut it for {shown.target_name}; tick {every}."
+    return f"Tick a path to cut it for {shown.target_name}; tick {every}. What two cuts change need not add up."
 
 
 def describe_visits(shown: "CaseExplanation") -> str:

@@ -2,13 +2,14 @@
 
 import io
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
 from PIL import Image, ImageDraw, ImageFont
 
+from analysis.figures.letters import Letters
 from analysis.figures.palette import Palette, mix
 from analysis.figures.scale_bar import scale_bar
 from analysis.figures.table_rows import rows
@@ -26,8 +27,11 @@ Pixel = tuple[float, float]
 
 @dataclass(frozen=True)
 class Ground:
+    """A map's places and layers, and the letters of its names."""
+
     opened: Workspace
     basemap: Mapping[str, Any] | None = None
+    letters: Letters = field(default_factory=Letters)
 
 
 def draw_ground(
@@ -49,7 +53,8 @@ def draw_ground(
     credit = "" if basemap is None else str(basemap.get("attribution", ""))
     if credit:
         corner = SCALE * SIZE[0] - 12, SCALE * (SIZE[1] + height) / 2 - 10
-        _plate(draw, corner, credit, palette.quiet, ImageFont.load_default(20), palette, anchor="rb")
+        letters = ground.letters
+        _plate(draw, corner, letters.fit(credit), palette.quiet, letters.font(20), palette, anchor="rb")
     return image, draw
 
 
@@ -157,13 +162,15 @@ def draw_text(draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, size
     draw.text(at, text, fill=colour, font=ImageFont.load_default(size), anchor="mm")
 
 
-def draw_names(draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[str, str], palette: Palette) -> None:
+def draw_names(
+    draw: ImageDraw.ImageDraw, names: pd.DataFrame, colours: Mapping[str, str], palette: Palette, letters: Letters
+) -> None:
     """Draw placed names on plates of land: ``x, y, text, shift, anchor`` and ``of`` for the colour."""
-    font = ImageFont.load_default(26)
+    font = letters.font(26)
     for name in rows(names):
         at = on_picture(name["x"] + name["shift"][0], name["y"] + name["shift"][1])
         anchor = {"start": "lm", "middle": "mm", "end": "rm"}[name["anchor"]]
-        _plate(draw, at, name["text"], colours[name["of"]], font, palette, anchor=anchor)
+        _plate(draw, at, letters.fit(name["text"]), colours[name["of"]], font, palette, anchor=anchor)
 
 
 def _plate(

@@ -7,6 +7,7 @@ from PIL import Image, ImageDraw
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures import explain_map
 from analysis.figures.explain_marks import ExplainMarks, explain_marks
+from analysis.figures.letters import Letters
 from analysis.figures.map_ground import (
     SCALE,
     SIZE,
@@ -28,11 +29,11 @@ from recap import columns as c
 def draw_walk_image(marks: WalkMarks, ground: Ground, *, palette: Palette) -> bytes:
     """The marks over the map's ground, as a PNG of 1520 x 1080 pixels."""
     image, _ = draw_ground(ground, marks.camera, palette)
-    draw_marks(image, marks, palette)
+    _draw_marks(image, marks, palette, ground.letters)
     return to_png(image)
 
 
-def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
+def _draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette, letters: Letters) -> None:
     draw = ImageDraw.Draw(image)
     _draw_two_hops(draw, marks, palette)
     walked = [on_picture(x, y) for x, y in zip(marks.walked["x"], marks.walked["y"], strict=True)]
@@ -49,7 +50,7 @@ def draw_marks(image: Image.Image, marks: WalkMarks, palette: Palette) -> None:
     draw_disc(
         draw, on_picture(source["x"], source["y"]), SCALE * source["r"], fill=palette.ink, outline=palette.land, width=4
     )
-    draw_names(draw, marks.names, name_colours(palette), palette)
+    draw_names(draw, marks.names, name_colours(palette), palette, letters)
 
 
 def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette: Palette) -> bytes:
@@ -60,7 +61,7 @@ def draw_explain_image(explanation: CaseExplanation, ground: Ground, *, palette:
     for place in rows(marks.places.iloc[::-1]):
         fill, outline = explain_map.mark_colours(place["of"], palette)
         draw_disc(draw, on_picture(place["x"], place["y"]), SCALE * place["r"], fill=fill, outline=outline, width=6)
-    draw_names(draw, marks.names, explain_map.name_colours(palette), palette)
+    draw_names(draw, marks.names, explain_map.name_colours(palette), palette, ground.letters)
     return to_png(image)
 
 

@@ -61,11 +61,13 @@ def _lollipop(
     row: Mapping[Hashable, Any], y: float, xaxis: str, palette: Palette, *, mine: bool
 ) -> list[dict[str, Any]]:
     colour = palette.model.fill if mine else palette.baseline
-    value = 0.0 if math.isnan(row["value"]) else float(row["value"])
-    said = f"{row['value']:.4f} ({row['lower']:.4f} to {row['upper']:.4f})" if row["n"] else "n = 0"
+    value, said = float(row["value"]), f"{row['value']:.4f} ({row['lower']:.4f} to {row['upper']:.4f})"
     line = {"type": "scatter", "xaxis": xaxis, "y": [y, y], "mode": "lines", "hoverinfo": "skip"}
+    whole = {**line, "x": [0, 1], "line": {"color": palette.grid, "width": 3}}
+    if not row["n"]:
+        return [whole]
     return [
-        {**line, "x": [0, 1], "line": {"color": palette.grid, "width": 3}},
+        whole,
         {**line, "x": [0, value], "line": {"color": colour, "width": 3}},
         {
             "type": "scatter",

@@ -62,11 +62,11 @@ def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
 def finds(value: float, metric: str) -> str:
     """Subject and verb of a sentence on accuracy.
 
-    >>> finds(0.943, "hr20"), finds(0.003, "hr1"), finds(0.4892, "mrr")
-    ('finds 94 of 100', 'finds almost none of the', 'reaches MRR 0.489 on')
+    >>> finds(0.943, "hr20"), finds(0.003, "hr1"), finds(0, "hr1"), finds(0.4892, "mrr")
+    ('finds 94 of 100', 'finds almost none of the', 'finds none of the', 'reaches MRR 0.489 on')
     """
     if metric.startswith("hr"):
-        return f"finds {_of_hundred(value)}" if value >= 0.005 else "finds almost none of the"
+        return f"finds {_of_hundred(value)}" if value >= 0.005 else f"finds {_few(value)} of the"
     return f"reaches {METRIC_LABELS[metric]} {value:.3f} on"
 
 
@@ -83,8 +83,12 @@ def finds_and(subject: str, known: float, new: float, metric: str, known_places:
     if is_hit and short:
         second = f"{100 * new:.0f}"
     if is_hit and new < 0.005:
-        joint, second = "but", "almost none"
+        joint, second = "but", _few(new)
     return f"{subject} {finds(known, metric)} rare transitions to {known_places}, {joint} {second} to new places."
+
+
+def _few(share: float) -> str:
+    return "almost none" if share > 0 else "none"
 
 
 def _of_hundred(share: float) -> str:

@@ -4,26 +4,21 @@ It is drawn from `SharedPage` alone. The file contains only pixels: no text chun
 """
 
 import io
-import unicodedata
-from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
 import numpy as np
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
 
 from analysis.figures.labels import place_labels
+from analysis.figures.letters import Letters
 from analysis.figures.map_ground import LINE_WIDTHS, ground_colours
 from analysis.figures.palette import LIGHT, Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark, case_map
 from analysis.sharing.ground import Ground, Point
 from analysis.sharing.share import projection_of
 from analysis.sharing.shared_case import SharedPage
-from recap.printable import one_line
 
-_PLAIN: Final = {"−": "-", "→": "->", "×": "x", "–": "-", "·": "-", "≥": ">=", "…": "..."}
-Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 SIZE: Final = (1520, 1080)
 _TWICE: Final = 2
 """Drawn at twice the size and halved, so that lines are smooth."""
@@ -31,37 +26,6 @@ _LETTERS_PX: Final = 26
 _LETTER: Final = _TWICE * _LETTERS_PX / 13
 """Pixels here for one where `place_labels` reckons with letters of 13 pixels."""
 _RADIUS: Final = {"source": 13, "target": 15, "runner_up": 14, "middle": 8}
-
-
-class _Letters:
-    """Fonts of one file, or Pillow's own.
-
-    Args:
-        path: a font file; None for Pillow's own, which knows no accents.
-    """
-
-    def __init__(self, path: Path | None) -> None:
-        self._path = path
-        self._font = lru_cache(maxsize=32)(self._load)
-
-    def font(self, size: int, *, bold: bool = False) -> Font:
-        return self._font(size, bold)
-
-    def fit(self, text: str) -> str:
-        """The text in letters that the font knows."""
-        text = one_line(text)
-        if self._path is not None:
-            return text
-        decomposed = unicodedata.normalize("NFKD", "".join(_PLAIN.get(letter, letter) for letter in text))
-        return decomposed.encode("ascii", "ignore").decode()
-
-    def _load(self, size: int, bold: bool) -> Font:
-        if self._path is None:
-            return ImageFont.load_default(size)
-        font = ImageFont.truetype(str(self._path), size)
-        with suppress(OSError):  # a font of one weight
-            font.set_variation_by_name("Semibold" if bold else "Regular")
-        return font
 
 
 def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | None = None) -> bytes:
@@ -73,13 +37,13 @@ def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | 
     drawn = case_map(page.cases[0], page.places, projection_of(page))
     image = Image.new("RGB", SIZE, palette.land)
     if drawn is not None:
-        image = _draw(drawn, page.ground, palette, _Letters(font))
+        image = _draw(drawn, page.ground, palette, Letters(font))
     buffer = io.BytesIO()
     image.save(buffer, format="PNG", optimize=True)
     return buffer.getvalue()
 
 
-def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: _Letters) -> Image.Image:
+def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) -> Image.Image:
     width, height = _TWICE * SIZE[0], _TWICE * SIZE[1]
     left, top, frame_width, frame_height = drawn.frame
     scale = min(width / frame_width, height / frame_height)
@@ -142,7 +106,7 @@ def _names(
     draw: ImageDraw.ImageDraw,
     marks: list[tuple[Point, Mark]],
     palette: Palette,
-    letters: _Letters,
+    letters: Letters,
     size: tuple[int, int],
 ) -> None:
     """Names on plates that cover neither a mark nor each other, see `analysis.figures.labels`."""

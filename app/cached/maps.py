@@ -21,6 +21,7 @@ from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_o
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style
 from analysis.figures.explain_map import explain_deck
+from analysis.figures.letters import Letters
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.miss_map import miss_deck
@@ -152,13 +153,14 @@ def walk_image(
     else:  # the density uses the generalised places too
         opened = masked_places(opened, Generalisation()).opened(opened)
         trajectory, prediction = share_step(trajectory, prediction)
-        ground = Ground(opened, with_density(shared_basemap(source), opened.latitude, opened.longitude))
+        layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
+        ground = Ground(opened, layers, Letters(picture_font()))
     marks = _walk_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
     return draw_walk_image(marks, ground, palette=palette_of(theme))
 
 
 def flat_ground(source: Source) -> Ground:
-    return Ground(open_workspace(source), read_basemap(source))
+    return Ground(open_workspace(source), read_basemap(source), Letters(picture_font()))
 
 
 def shared_basemap(source: Source) -> Basemap | None:
@@ -280,4 +282,5 @@ def _thumbnail(source: Source, case: int, theme: Theme, hops: str | None) -> byt
 @st.cache_data(max_entries=128, show_spinner=False, hash_funcs=BY_MODEL | {Marks: astuple})
 def room_picture(source: Source, marks: Marks, shown: tuple[int, ...], theme: Theme) -> bytes:
     opened = open_workspace(source)
-    return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=read_basemap(source))
+    basemap, letters = read_basemap(source), Letters(picture_font())
+    return draw_for_room(opened, marks, shown=shown, palette=palette_of(theme), basemap=basemap, letters=letters)

@@ -206,7 +206,7 @@ def test_every_control_of_what_if_is_an_edit(predictor: Predictor) -> None:
     assert "edits" not in app.query_params, "its own time is no edit"
     assert next(option for option in pills(app, "edit_visits").proto.options).content
     every = sum(len(place.visits) for place in usual.visits)
-    assert ("change the score most" in pills(app, "edit_visits").label) == (every > 3)
+    assert (str(pills(app, "edit_visits").options[-1]).endswith("more…")) == (every > 3)
     number = max(visit.visit for place in usual.visits for visit in place.visits if visit.points is not None)
     app = open_view("explain", case="3", edits=f"{hour};remove:{number}")
     check_calm(app)

@@ -309,6 +309,20 @@ def test_the_form_begins_with_the_recommended_preset(
     assert [slider.label for slider in app.slider] == ["Epochs"]
 
 
+def test_the_form_begins_with_the_open_dataset(
+    store: RunStore, city_folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where another dataset comes first in the list."""
+    first, second = (dataset_source(folder) for folder in (data, city_folder))
+    assert first is not None and second is not None
+    monkeypatch.setattr(run_store, "datasets", lambda _: [first, second])
+    point_app_at(monkeypatch, city_folder, None, read_only=False)
+    app = open_view("walk")
+    app.switch_page("views/runs.py").run()
+    check_calm(app)
+    assert app.selectbox(key="run_data").value == second.dataset_hash
+
+
 def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

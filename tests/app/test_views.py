@@ -81,6 +81,15 @@ def test_a_dataset_without_a_model_leads_to_training(monkeypatch: pytest.MonkeyP
     assert "train" in app.title[0].value.lower()
 
 
+def test_a_case_opens_as_a_prediction(city: Workspace) -> None:
+    """Also for someone who looked at the model last."""
+    app = open_view("explain", half="model")
+    app.switch_page("views/walk.py").run()
+    app.button(key="explain").click().run()
+    check_calm(app)
+    assert "What adds up to the score" in texts(app)
+
+
 def test_the_metric_stays_when_the_view_changes(city: Workspace) -> None:
     """?metric=MRR opens the view in MRR, and the next view too; a bad value falls back."""
     app = open_view("overview", metric="MRR")

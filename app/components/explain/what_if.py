@@ -194,7 +194,7 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
         remove_visits(source, before.case, set(labels), chosen)
 
     st.pills(
-        sentences.visits_label(all_shown=len(every) == len(first)),
+        "Remove a visit",
         list(labels),
         selection_mode="multi",
         key="edit_visits",

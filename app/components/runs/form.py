@@ -6,6 +6,7 @@ from typing import TypedDict
 import streamlit as st
 
 from analysis.formatting import byte_size, duration
+from app import state
 from app.cached import run_store
 from app.components.runs import words
 from app.components.text import quiet, section
@@ -44,8 +45,13 @@ def show_form(store: RunStore) -> None:
         st.markdown(words.NO_DATA)
         return
     by_hash = {source.dataset_hash: source for source in sources}
+    hashes, opened = list(by_hash), state.opened_dataset()
     chosen = st.selectbox(
-        "Data", list(by_hash), format_func=lambda key: by_hash[key].label.split(" · ")[0], key="run_data"
+        "Data",
+        hashes,
+        index=hashes.index(opened) if opened in hashes else 0,
+        format_func=lambda key: by_hash[key].label.split(" · ")[0],
+        key="run_data",
     )
     presets = [*RECAP_PRESETS, *PUBLISHED]
     preset = st.selectbox(

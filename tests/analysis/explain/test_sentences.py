@@ -116,10 +116,14 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
             {"without": ranks(past_visits=4, two_hop_paths=4)},
             "Without past visits, or without two-hop paths, it would rank 4th.",
         ),
+        (
+            {"edits": 1, "rank_before": 1.0, "without": ranks(past_visits=9, two_hop_paths=2)},
+            "Also without past visits it would rank 9th; without two-hop paths it would rank 2nd.",
+        ),
     ],
 )
 def test_other_cases(changes: dict[str, Any], sentence: str) -> None:
-    """No visit, one visit, no move, the user's own transition, no two-hop path to speak of, one rank for two parts."""
+    """No visit, one visit, no move, the user's own transition, no two-hop path, one rank for two parts."""
     assert any(text.startswith(sentence) for text in said(replace(CASE, **changes)))
 
 

@@ -64,3 +64,11 @@ def strings(value: Any) -> Iterator[str]:
         yield from (text for item in value.values() for text in strings(item))
     elif isinstance(value, (list, tuple, np.ndarray, pd.Series)):
         yield from (text for item in value for text in strings(item))
+
+
+def test_a_group_without_cases_has_no_dot() -> None:
+    """Its model is named, its line is empty."""
+    empty = pd.DataFrame({"model": ["A"], "group": "head", "n": 0, "value": np.nan, "lower": np.nan, "upper": np.nan})
+    full = empty.assign(n=9, value=0.5, lower=0.4, upper=0.6)
+    markers = [sum(trace.mode == "markers" for trace in plot_lollipops(table, LIGHT).data) for table in (empty, full)]
+    assert markers == [0, 1]
