@@ -67,6 +67,8 @@ def arrive_at(page: str) -> None:
         if not st.query_params:
             written = st.session_state.get(_WRITTEN, {})
             st.query_params.update({name: written[name] for name in written if name in fields and written[name]})
+        elif "case" in st.query_params and "half" not in st.query_params:
+            choose("half", None)  # a link to a case opens Explain on its prediction
 
 
 def came_from() -> str | None:

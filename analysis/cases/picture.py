@@ -17,7 +17,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 
 THUMBNAIL_PX: Final = (760, 260)
-ROOM_PX: Final = (1520, 900)
+ROOM_PX: Final = (1520, 1060)
 _ROOM_NAME_PX: Final = 46
 _PADDING_PX: Final = 36
 _ROOM_PADDING_PX: Final = 80

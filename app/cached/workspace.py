@@ -234,7 +234,7 @@ def waits_for_causes(source: Source) -> bool:
 
 
 def first_case(source: Source) -> int:
-    """The default case of Walk and Explain."""
+    """The default case of Walk, Explain and Present."""
     opened = open_workspace(source)
     return _first_case(source, opened.has_records, kept_causes(source) is not None)
 

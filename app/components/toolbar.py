@@ -84,7 +84,7 @@ def legend(*items: str) -> None:
 
 def open_case_button(page: View, source: Source, case: int, *, key: str, **look: Any) -> None:
     if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=key, **look):
-        st.switch_page(page.path, query_params=state.link_to(source, case=str(case), half="prediction"))
+        st.switch_page(page.path, query_params=state.link_to(source, case=str(case)))
 
 
 def truth_toggle() -> bool:

@@ -168,7 +168,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
 
     def open_case(case: int) -> None:
         hidden = {"truth": "false"} if hides_truth else {}
-        st.switch_page(page.path, query_params=state.link_to(model.source, case=str(case), half="prediction", **hidden))
+        st.switch_page(page.path, query_params=state.link_to(model.source, case=str(case), **hidden))
 
     show_case_table(
         table,

@@ -26,6 +26,12 @@ from recap.printable import markdown_text
 
 _COLOURS = {"target": "orange", "runner_up": "blue", "revisits": "violet", "paths": "green"}
 _LONG_TITLE = 96
+_FILL_SCREEN = """<style>
+.st-key-picture img {
+  max-height: calc(100vh - 14rem); object-fit: contain; object-position: left top;
+}
+.st-key-picture, .st-key-picture :has(.js-plotly-plot) { height: calc(100vh - 14rem) }
+</style>"""
 _K = 20
 
 
@@ -58,9 +64,10 @@ def _show_how_often(source: Source) -> None:
     found = _against_counter(source)
     title, numbers, note = how_often(found, open_workspace(source).dataset.num_pois, invented=source.synthetic)
     st.title(markdown_text(title), anchor=False)
-    picture, right = st.columns([16, 7], gap="medium")
-    with picture:
-        show_figure(drawn(plot_how_often, found.rows, a=found.a, b=found.b), "often", title)
+    st.html(_FILL_SCREEN)
+    picture, right = st.columns([3, 1], gap="medium")
+    with picture, st.container(key="picture"):
+        show_figure(drawn(plot_how_often, found.rows, a=found.a, b=found.b), "often", title, height="stretch")
     with right:
         _numbers([Number(label, value) for label, value in numbers])
         st.markdown(markdown_text(note))
@@ -101,9 +108,11 @@ def _change(source: Source, shown: CaseExplanation, presented: Presented) -> Sli
 
 def _show(source: Source, slide: Slide, places: tuple[int, ...]) -> None:
     st.title(coloured((piece.text, _COLOURS.get(piece.kind)) for piece in slide.title), anchor=False)
-    picture, right = st.columns([13, 7] if len(slide.text) > _LONG_TITLE else [16, 7], gap="medium")
+    st.html(_FILL_SCREEN)
+    picture, right = st.columns([2, 1] if len(slide.text) > _LONG_TITLE else [3, 1], gap="medium")
     image = maps.room_picture(source, slide.marks, places, state.theme_palette().theme)
-    picture.image(image, width="stretch", alt=f"Map: {slide.text}")
+    with picture, st.container(key="picture"):
+        st.image(image, width="stretch", alt=f"Map: {slide.text}")
     with right:
         _numbers(slide.numbers)
 

@@ -24,6 +24,7 @@ def numbers(app: AppTest) -> dict[str, str]:
 
 def test_four_slides_agree_with_compare_and_explain(source: Source) -> None:
     """How often first, with Compare's share; then the case, under Explain's headline; no notice on any of them."""
+    assert open_view("present", step="case").title[0].value == open_view("explain").title[0].value
     app = open_view("present", case="3")
     check_calm(app)
     rows = next(item.value for item in open_view("compare").dataframe if "Points" in item.value)
@@ -91,7 +92,6 @@ def test_the_end_leads_back_to_where_one_came_from(source: Source) -> None:
         {"recipe": "bliss"},
         {"all": "1"},
         {"case": "99999"},
-        {},
         {"case": "3", "edits": "hour:99", "step": "change"},
     ],
 )

@@ -81,11 +81,14 @@ def test_a_dataset_without_a_model_leads_to_training(monkeypatch: pytest.MonkeyP
     assert "train" in app.title[0].value.lower()
 
 
-def test_a_case_opens_as_a_prediction(city: Workspace) -> None:
+@pytest.mark.parametrize(("view", "button"), [("walk", "explain"), ("cases", "open_in_explain")])
+def test_a_case_opens_as_a_prediction(city: Workspace, view: str, button: str) -> None:
     """Also for someone who looked at the model last."""
     app = open_view("explain", half="model")
-    app.switch_page("views/walk.py").run()
-    app.button(key="explain").click().run()
+    assert "What adds up to the score" not in texts(app)
+    app.query_params["search"] = "user 0"  # so that Cases has a chosen case
+    app.switch_page(f"views/{view}.py").run()
+    app.button(key=button).click().run()
     check_calm(app)
     assert "What adds up to the score" in texts(app)
 

@@ -137,7 +137,7 @@ def test_a_lesson_by_keyboard(open_page: Open) -> None:
 
 
 def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> None:
-    """Choose a recipe, write a note, save, present, go through the slides and leave: no mouse; nothing scrolls."""
+    """Choose a recipe, write a note, save, present and leave without a mouse; slides fill the screen, none scrolls."""
     page = open_page("/cases?list=past_visits")
     page.wait_for_selector("[class*=st-key-note-]")  # the last to be drawn, after the pictures
     wait_until_idle(page)
@@ -157,6 +157,11 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> N
         wait_until_idle(page)
         page.keyboard.press("ArrowRight")
         page.wait_for_url(f"**step={step}**")
+        page.wait_for_function("document.querySelector('.st-key-picture img')?.getBoundingClientRect().height > 100")
+        filled = page.evaluate(
+            "document.querySelector('.st-key-picture img').getBoundingClientRect().bottom / innerHeight"
+        )
+        assert 0.7 < filled < 0.9, step
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), step
     wait_until_idle(page)
     page.keyboard.press("Escape")

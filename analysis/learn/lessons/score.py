@@ -101,7 +101,7 @@ def build(world: Workspace) -> Lesson:
             "trained again, and none says why the user went."
         ),
         check=_check(world, edited, order),
-        deeper=Deeper("explain", "Open this case in Explain", {"case": str(edited.case.number), "half": "prediction"}),
+        deeper=Deeper("explain", "Open this case in Explain", {"case": str(edited.case.number)}),
     )
 
 

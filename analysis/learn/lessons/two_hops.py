@@ -10,8 +10,6 @@ from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError
 from analysis.learn.measure import choose, share_question
 from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_map
 from analysis.learn.toy_town import PLACES, SQUARES, place_name, square_of, stop_of
-from analysis.records.ablations import HOPS_ABLATIONS, feature_groups
-from analysis.trajectories.two_hop import paths_read
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
@@ -37,8 +35,6 @@ _START: Final = _MIDDLES.index(stop_of(HOUSE + 1))
 _TOWN: Final = (0.5, 0.0, 0)
 _LABELS: Final = ("Fewer than 1 in 20", "1 in 20 up to 1 in 4", "1 in 4 up to 3 in 4", "3 in 4 or more")
 _EDGES: Final = (0.05, 0.25, 0.75)
-_MOST_CASES: Final = 200
-"""Cases among which the one to open is chosen."""
 
 
 def found_with_path(world: Workspace) -> np.ndarray:
@@ -151,8 +147,5 @@ def _deeper(world: Workspace, unseen: int) -> Deeper:
     rows = found_with_path(world) if world.has_parts else np.zeros(0, dtype=np.int64)
     if not len(rows):
         return Deeper("walk", "See new transitions in Walk", {"cases": "step:0:0", "case": str(unseen)})
-    hops = next((name for name in HOPS_ABLATIONS if name in feature_groups(world.scorer)), HOPS_ABLATIONS[0])
-    cases = [world.case(int(row)) for row in rows[:_MOST_CASES]]
-    weights = [paths_read(world, case, [int(case[c.TARGET])], hops)[0]["product"].sum() for case in cases]
-    params = {"case": str(int(rows[int(np.argmax(weights))])), "half": "prediction"}
-    return Deeper("explain", "Remove paths yourself in Explain", params)
+    lost = (world.ablations()["without_two_hops"] - world.ablations()[c.RANK]).fillna(0.0).to_numpy()[rows]
+    return Deeper("explain", "Remove paths yourself in Explain", {"case": str(rows[lost.argmax()])})

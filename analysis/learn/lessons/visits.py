@@ -108,7 +108,7 @@ def build(world: Workspace) -> Lesson:
             "together with the rest of the model, so they may lose here."
         ),
         check=_check(habits, trained),
-        deeper=Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0])), "half": "prediction"}),
+        deeper=Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),
     )
 
 

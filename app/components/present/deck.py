@@ -12,6 +12,7 @@ from analysis.cases.slides import STEPS, Step
 from analysis.cases.words import RECIPES
 from app import state
 from app.cached import tables
+from app.cached.workspace import first_case
 from app.components.present import words
 from app.sources import Source
 from recap.errors import CaseError
@@ -41,7 +42,7 @@ class Deck:
 
 
 def current_deck(source: Source, num_cases: int) -> Deck:
-    """The link's presentation.
+    """The link's presentation; without a link, the first case.
 
     Raises:
         CaseError: nothing can be presented.
@@ -86,7 +87,7 @@ def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
             raise CaseError(words.NO_LIST)
         found = tables.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
         return [Presented(int(case)) for case in found.cases[:_RECIPE_CASES]]
-    case = which.get("case", "")
+    case = which.get("case", "") or str(first_case(source))
     if not (case.isascii() and case.isdigit() and len(case) <= 12):
         return []
     return [Presented(int(case), str(st.query_params.get("edits") or ""))]
