@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.link_hashes import HASH_LENGTH, compare_hashes
+from analysis.records.evaluation_records import label_with_folder
 from app.settings import AppSettings
 from recap.errors import RecapError
 from recap.printable import one_line
@@ -80,7 +81,6 @@ class _FoundCheckpoint:
     hash: str
     dataset_hash: str
     dataset_name: str
-    name: str
     model: str
 
 
@@ -156,7 +156,7 @@ def own_datasets() -> dict[Path, str]:
 
 
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
-    model = f"{model_title(checkpoint.model)}, {checkpoint.name}" if checkpoint else "no model yet"
+    model = label_with_folder(model_title(checkpoint.model), checkpoint.folder) if checkpoint else "no model yet"
     return Source(
         label=one_line(f"{dataset.name} · {model}"),
         token=(checkpoint or dataset).hash[:TOKEN_LENGTH],
@@ -209,14 +209,11 @@ def _checkpoints(settings: AppSettings) -> Iterator[_FoundCheckpoint]:
     for folder in folders:
         manifest = _read_json(folder / CHECKPOINT_MANIFEST)
         if manifest and isinstance(manifest.get("dataset_hash"), str) and (folder / SUMS).is_file():
-            best = manifest.get("best")
-            epoch = best.get("epoch") if isinstance(best, dict) else None
             yield _FoundCheckpoint(
                 folder=folder,
                 hash=hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
                 dataset_hash=manifest["dataset_hash"],
                 dataset_name=str(manifest.get("dataset_name", "")),
-                name=f"epoch {epoch}" if folder.name == "checkpoint" else folder.name,
                 model=str(manifest.get("model", RECAP)),
             )
 

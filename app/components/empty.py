@@ -6,7 +6,7 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached.workspace import open_workspace
 from app.components import words
-from app.pages import OPEN_DATA
+from app.pages import OPEN_DATA, RUNS
 from app.settings import AppSettings
 from app.sources import Source
 
@@ -26,6 +26,11 @@ def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace] | None
         st.info(words.NO_TEST_CASE)
         return None
     return source, opened
+
+
+def train_button() -> None:
+    if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
+        st.switch_page(RUNS.path)
 
 
 def open_data_button() -> None:

@@ -15,7 +15,7 @@ from app.cached import explanations, maps
 from app.cached.workspace import first_case, open_workspace
 from app.components.cases.present_button import present_button
 from app.components.cases.save_case import save_control
-from app.components.empty import source_with_cases
+from app.components.empty import source_with_cases, train_button
 from app.components.error_boundary import error_boundary
 from app.components.explain.candidate_pair import Pair, back_to_truth, current_pair, runner_up_picker
 from app.components.explain.case_picker import case_picker
@@ -49,8 +49,7 @@ def view() -> None:
         show_listed_ranks(source, case)
     elif source.checkpoint_folder is None:
         st.title("No model to explain yet", anchor=False)
-        st.markdown("Train a checkpoint first:")
-        st.code("recap train DATA --out CHECKPOINT", language=None)
+        train_button()
     elif not source.has_parts:
         show_ranks_only(source, case)
     else:

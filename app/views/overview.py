@@ -13,11 +13,11 @@ from app.cached.figures import drawn, sent
 from app.cached.workspace import kept_causes, model_label, open_workspace
 from app.components.card import model_card
 from app.components.chart_table import show_figure
-from app.components.empty import open_data_button, source_with_cases
+from app.components.empty import open_data_button, source_with_cases, train_button
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, open_case_button, source_picker
-from app.pages import EXPLAIN, RUNS, WALK
+from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
 from recap.printable import markdown_text
@@ -52,7 +52,9 @@ def view() -> None:
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         quiet(words.describe_data(*facts, invented=state.consume_synthetic_notice()))
         if source.checkpoint_folder is None:
-            show_way_on()
+            with st.container(horizontal=True, vertical_alignment="center"):
+                quiet(words.NO_MODEL, width="content")
+                train_button()
     with accuracy:
         section(words.panels_title(metric))
         figure = drawn(plot_lollipops, tables.lead_groups(source, metric))
@@ -68,13 +70,6 @@ def view() -> None:
             source=source,
             key="overview",
         )
-
-
-def show_way_on() -> None:
-    with st.container(horizontal=True, vertical_alignment="center"):
-        quiet(words.NO_MODEL, width="content")
-        if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
-            st.switch_page(RUNS.path)
 
 
 def show_distribution(source: Source) -> None:
