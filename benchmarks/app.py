@@ -276,7 +276,7 @@ async def measure(
         task.result()  # raise if an action failed
     names = list(dict.fromkeys(name for visit in visits for name in visit.times))
     merged = {name: [value for visit in visits for value in visit.times[name]] for name in names}
-    kilobytes = statistics.median(merged.pop("step_kilobytes", None) or [0.0])
+    kilobytes = statistics.median(merged.pop("step_kilobytes", [0.0]))
     requests = sum(len(values) for values in merged.values())
     late = [f"{wait[0]} for {started + seconds - wait[1]:.0f} s" if wait else "a look" for wait in waiting]
     return {name: summary(values) for name, values in merged.items()} | {

@@ -108,6 +108,6 @@ def listed_table(table: pd.DataFrame, reference: pd.Series, k: int) -> pd.DataFr
 
 def _why(is_missed: bool, reason: str, causes: tuple[str, ...]) -> str:
     if is_missed:
-        return f"missed: {TERMS[reason].word.lower()}" if reason else "missed"
+        return f"missed, {TERMS[reason].word.lower()}" if reason else "missed"
     groups = [ABLATION_LABELS[cause] for cause in causes if cause in GROUP_NAMES]
     return f"needs {', '.join(groups)}" if groups else ""

@@ -17,8 +17,8 @@ from recap.printable import markdown_text
 FLAT: Final = 0.1
 """An interval entirely below this counts as no difference."""
 KINDS_HELP: Final = (
-    "Outvoted by X: without X the case would be found. The other kinds are not causes; the first that applies counts: "
-    "out of reach, near miss, same category."
+    "Found without X: ranked again without X, the place is found. The other kinds are not causes; the first that "
+    "applies counts: new place beyond two hops, near miss, same category."
 )
 ETA_LABEL: Final = "Rare: seen at most … times"
 BY_COUNT: Final = "Accuracy by frequency in training"

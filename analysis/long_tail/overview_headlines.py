@@ -7,13 +7,14 @@ from typing import Any, Final
 import pandas as pd
 
 from analysis.formatting import signed, simple_fraction, times
-from analysis.long_tail.accuracy_tables import Difference
+from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
 from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, metric_values
 
 CURVES_LEAD: Final = 0.002
 """Lead in MRR from which the feature curves alone are said to rank better."""
 PANEL_TITLES: Final = {"tail_known": "Rare, place known", "tail_new": "Rare, place new", "head": "Frequent"}
+_TITLES: Final = {"all": "All", **PANEL_TITLES}
 _ACTIONS: Final = {
     "Visit count": "Counting past visits",
     "Count + Markov": "Counting visits and transitions",
@@ -108,14 +109,15 @@ def panels_title(metric: str) -> str:
     return f"Next places found in the top {k}" if metric.startswith("hr") else f"{METRIC_LABELS[metric]} of next places"
 
 
-def column_title(column: str) -> str:
-    """Title of a column of `table_of_models`.
-
-    >>> column_title("tail_known"), column_title("all_lower")
-    ('Rare, place known', 'from')
-    """
-    ends = {"lower": "from", "upper": "to"}
-    return ends.get(column.rpartition("_")[2]) or {"all": "All", **PANEL_TITLES}[column]
+def models_table(groups: pd.DataFrame) -> pd.DataFrame:
+    """`accuracy_by_group` with one row per model, each number with its interval as text."""
+    wide = table_of_models(groups)
+    ends = {group: zip(*(wide[f"{group}{end}"] for end in ("", "_lower", "_upper")), strict=True) for group in _TITLES}
+    shown = {
+        title: [f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in ends[group]]
+        for group, title in _TITLES.items()
+    }
+    return pd.DataFrame({"Model": wide["model"], **shown})
 
 
 def intervals_line(line: str) -> str:
@@ -124,8 +126,8 @@ def intervals_line(line: str) -> str:
 
 def groups_line(groups: pd.DataFrame) -> str:
     n = groups.drop_duplicates("group").set_index("group")["n"]
-    counts = "; ".join(f"{column_title(str(group)).lower()} {count:,}" for group, count in n.items())
-    return f"Cases: {counts}. “From” and “to” are the ends of a 95 % interval over users."
+    counts = "; ".join(f"{_TITLES[str(group)].lower()} {count:,}" for group, count in n.items())
+    return f"Cases: {counts}. In brackets: 95 % intervals over users."
 
 
 def cards_title(count: int) -> str:

@@ -18,7 +18,6 @@ from analysis.records.case_groups import By
 from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import LostHits, ablation_worth, count_lost_hits, deciding_part, worth_by_kind
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS
-from app.cached.figures import PerObject
 from app.cached.workspace import (
     BY_DATASET,
     BY_MODEL,
@@ -206,11 +205,6 @@ def described_misses(source: Source) -> pd.DataFrame:
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_RANKER)
 def cells_of_misses(ranker: Ranker, k: int) -> pd.DataFrame:
     return miss_cells(open_workspace(ranker.source), ranker.records, k)
-
-
-rows_of_cells: Final[PerObject[pd.DataFrame, pd.DataFrame]] = PerObject(
-    lambda cells: cells[["cases", "missed", "share", "users", "south", "west"]]
-)
 
 
 def listed_cases(ranker: Ranker, reference: Ranker, k: int, selection: str) -> pd.DataFrame:

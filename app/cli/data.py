@@ -10,7 +10,7 @@ from rich.table import Table
 
 from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, print_next, progress_console
 from app.cli.options import DatasetArgument
-from app.cli.words import HOP_COLUMNS, STATISTICS
+from app.headings import HOP_COLUMNS, STATISTICS
 
 if TYPE_CHECKING:
     from recap.data.parsing.options import ReadOptions

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
-from app.cli.words import cell_words
+from app.headings import cell_words
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -9,7 +9,15 @@ from analysis.formatting import rank_number
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption
-from app.cli.words import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS
+from app.headings import (
+    HEADINGS,
+    HOP_HEADINGS,
+    LIFT_HEADINGS,
+    MISS_HEADINGS,
+    TITLES,
+    WORTH_HEADINGS,
+    accuracy_headings,
+)
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -152,11 +160,7 @@ def long_tail(
 def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "Table":
     """A table for people; ``value`` and ``reference`` are headings of the two models' accuracies."""
     by_name = {"hops": HOP_HEADINGS, "lift": LIFT_HEADINGS, "worth": WORTH_HEADINGS, "misses": MISS_HEADINGS}
-    headings = dict(by_name.get(name, HEADINGS))
-    if name.startswith("by_"):
-        columns = ("bin", c.IN_HISTORY, c.WITHIN_TWO_HOPS, "n", "value", "lower", "upper", "reference")
-        named = headings | {"value": value, "reference": reference}
-        headings = {column: named[column] for column in columns}
+    headings = accuracy_headings(value, reference) if name.startswith("by_") else by_name.get(name, HEADINGS)
     return frame_table(TITLES[name], table, headings)
 
 

@@ -1,5 +1,7 @@
 """The bar or cell whose cases Long tail lists."""
 
+from collections.abc import Mapping
+
 import pandas as pd
 import streamlit as st
 
@@ -49,7 +51,7 @@ def selection_chip() -> None:
         st.rerun()
 
 
-def show_bins(name: str, table: pd.DataFrame, key: str, eta: int) -> None:
+def show_bins(name: str, table: pd.DataFrame, key: str, eta: int, headings: Mapping[str, str]) -> None:
     """The table behind a chart; its rows select like its marks."""
 
     def select_row(_: str, row: int) -> None:
@@ -64,4 +66,4 @@ def show_bins(name: str, table: pd.DataFrame, key: str, eta: int) -> None:
             select(selection)
             st.rerun()
 
-    chart_table({name: table}, f"{key}-table", select_row)
+    chart_table({name: table}, f"{key}-table", select_row, headings)

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
+from analysis.formatting import capitalised
 from app.cached.figures import sent
 
 
@@ -28,25 +29,35 @@ def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
 
 @st.fragment
 def chart_table(
-    tables: Mapping[str, pd.DataFrame], key: str, open_row: Callable[[str, int], None] | None = None
+    tables: Mapping[str, pd.DataFrame],
+    key: str,
+    open_row: Callable[[str, int], None] | None = None,
+    headings: Mapping[str, str] | None = None,
 ) -> None:
     """A button that shows the tables of a figure; they are sent when it is pressed.
 
     Args:
         tables: by name; shared ones must never change.
         open_row: receives (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
+        headings: of the columns to show; None shows all by name.
     """
     button = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin", on_change="rerun")
     if not button.open:
         return
     with button:
         for name, table in tables.items():
+            labels = {column: capitalised(title) for column, title in (headings or {}).items() if column in table}
+            look: dict[str, Any] = {
+                "hide_index": True,
+                "key": f"{key}-{name}",
+                "width": "content",
+                "column_order": list(labels) or None,
+                "column_config": labels or None,
+            }
             if open_row is None:
-                st.dataframe(sent(table), hide_index=True, key=f"{key}-{name}")
+                st.dataframe(sent(table), **look)
                 continue
-            event = st.dataframe(
-                sent(table), hide_index=True, key=f"{key}-{name}", on_select="rerun", selection_mode="single-row"
-            )
+            event = st.dataframe(sent(table), on_select="rerun", selection_mode="single-row", **look)
             row = ticked_row(event, len(table))
             if row is not None:
                 open_row(name, row)

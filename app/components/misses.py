@@ -17,6 +17,7 @@ from app.cached.workspace import Ranker, kept_causes
 from app.components.ablations import ask_for_ablations
 from app.components.chart_table import chart_table, ticked_row
 from app.components.text import quiet, section
+from app.headings import CELL_HEADINGS
 
 MAP_HEIGHT: Final = 330
 
@@ -74,4 +75,4 @@ def _show_map(ranker: Ranker, k: int) -> None:
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.map_line(MIN_USERS), width="content")
-        chart_table({"Cells": tables.rows_of_cells(cells)}, "miss-map")
+        chart_table({"Cells": cells}, "miss-map", headings=CELL_HEADINGS)

@@ -32,6 +32,7 @@ from app.components.picture import show_picture
 from app.components.ranker_picker import pick_rankers
 from app.components.text import quiet, section
 from app.components.toolbar import choice_control, downloads, metric_control
+from app.headings import HOP_HEADINGS, WORTH_HEADINGS, accuracy_headings
 from app.pages import EXPLAIN, WALK
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
@@ -65,7 +66,7 @@ def view() -> None:
     st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare)))
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
-        show_cohorts(cohorts, reference, metric, chosen, eta)
+        show_cohorts(cohorts, model, reference, metric, chosen, eta)
     with halves.cell():
         show_counts(model, reference, metric, chosen, eta)
     show_tabs(model, reference, metric)
@@ -87,7 +88,9 @@ def eta_slider() -> int:
     )
 
 
-def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
+def show_cohorts(
+    cohorts: pd.DataFrame, model: Ranker, reference: Ranker, metric: str, chosen: str | None, eta: int
+) -> None:
     section("Which rare transitions are found")
     show_picture(
         draw_cohorts(cohorts, reference.label, eta, chosen=chosen, palette=state.theme_palette()),
@@ -98,7 +101,7 @@ def show_cohorts(cohorts: pd.DataFrame, reference: Ranker, metric: str, chosen: 
     )
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(headlines.cohorts_caption(metric), width="content")
-        show_bins("Cells", cohorts, "cohorts", eta)
+        show_bins("Cells", cohorts, "cohorts", eta, accuracy_headings(model.label, reference.label))
 
 
 def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | None, eta: int) -> None:
@@ -121,7 +124,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
         )
     with below:
         quiet(headlines.bars_caption(markdown_text(reference.label)), width="content")
-        show_bins("Bins", bins, BY[by], eta)
+        show_bins("Bins", bins, BY[by], eta, accuracy_headings(model.label, reference.label))
 
 
 @st.fragment
@@ -189,7 +192,7 @@ def show_worth(model: Ranker, metric: str, k: int) -> None:
         section(headlines.hop_line(hops), help=headlines.LIFT_HELP)
         show_figure(drawn(plot_hops, hops), "hops", headlines.HOPS_ALT)
         quiet(headlines.lift_line(tables.lift(model.source)))
-        chart_table({"Hops": hops}, "hops")
+        chart_table({"Hops": hops}, "hops", headings=HOP_HEADINGS)
 
 
 def _show_parts(model: Ranker, metric: str, k: int) -> None:
@@ -213,7 +216,7 @@ def _show_parts(model: Ranker, metric: str, k: int) -> None:
     else:
         quiet(headlines.NO_PART_MATTERS)
     quiet(headlines.WITHOUT_PARTS)
-    chart_table({"Parts": worth}, "worth")
+    chart_table({"Parts": worth}, "worth", headings=WORTH_HEADINGS)
 
 
 def _files(model: Ranker, reference: Ranker, metric: str, eta: int) -> dict[str, pd.DataFrame]:

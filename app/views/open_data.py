@@ -65,7 +65,7 @@ def _show_drop(settings: AppSettings) -> None:
     """Step 1: a file, a path, a checkpoint, or a dataset that is here already."""
     st.title(words.OPEN, anchor=False)
     st.markdown(f"{words.WHAT_FILE} {words.STAYS[settings.is_local]} {words.COPY}")
-    file = st.file_uploader(words.FILE.format(mb=LARGEST_MB), max_upload_size=LARGEST_MB)
+    file = st.file_uploader(words.FILE, max_upload_size=LARGEST_MB)
     path = st.text_input(words.PATH, placeholder="/home/me/visits.csv") if settings.is_local else ""
     if file is not None or path:
         upload = uploads.open_path(path) if file is None else uploads.keep_copy(file.name, file)

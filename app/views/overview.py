@@ -5,11 +5,11 @@ import streamlit as st
 from analysis.figures.overview import plot_distribution, plot_lollipops
 from analysis.formatting import ordinal
 from analysis.long_tail import overview_headlines as words
-from analysis.long_tail.accuracy_tables import table_of_models, tail_share
+from analysis.long_tail.accuracy_tables import tail_share
 from analysis.long_tail.notable_cases import NotableCase
 from app import state
 from app.cached import tables
-from app.cached.figures import drawn, sent
+from app.cached.figures import drawn
 from app.cached.workspace import kept_causes, model_label, open_workspace
 from app.components.card import model_card
 from app.components.chart_table import show_figure
@@ -88,19 +88,8 @@ def show_all_models(source: Source, metric: str) -> None:
     if not button.open:
         return
     with button:
-        number_column = st.column_config.NumberColumn
-        shown = table_of_models(groups)
-        st.dataframe(
-            sent(shown),
-            hide_index=True,
-            height="content",
-            key="models",
-            column_config={
-                name: number_column(words.column_title(name), format="%.3f", width=78) for name in shown.columns[1:]
-            }
-            | {"model": st.column_config.TextColumn("Model", width=170)},
-            alt=words.MODELS_ALT,
-        )
+        table = words.models_table(groups)
+        st.dataframe(table, hide_index=True, height="content", width="content", key="models", alt=words.MODELS_ALT)
         quiet(words.groups_line(groups))
 
 

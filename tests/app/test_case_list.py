@@ -60,7 +60,7 @@ def test_the_list_compares_two_models(city: Workspace) -> None:
     cases["causes"] = pd.Series([("past_visits", "history"), (), (), ()])
     table = listed_table(cases, pd.Series([25.0, 300.0, 40.0, 5.0]), 20)
     assert table[c.CASE].tolist() == [2, 0, 1, 3]
-    assert table["why"].tolist() == ["", "needs past visits", "missed: out of reach", ""]
+    assert table["why"].tolist() == ["", "needs past visits", "missed, new place beyond two hops", ""]
     cases.loc[0, "rank"] = 2.5
     readable = pa.table(list_cases(cases, "", ("rank",), "Explain").rows)
     assert readable["rank"].to_pylist() == [" 2–3", "30", " 1", " 4"], "a tie as in Compare; texts sort as numbers"

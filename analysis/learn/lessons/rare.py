@@ -62,10 +62,7 @@ def build(world: Workspace) -> Lesson:
         guess=share_question(
             "Of all next transitions in the test weeks, how many are rare?",
             transitions,
-            fact=(
-                f"Training saw {percent(transitions)} of the next transitions at most once, and "
-                f"{all_or_percent(places)} of the next places."
-            ),
+            fact=f"{percent(transitions)} are rare, and {all_or_percent(places)} of the next places.",
             too_low="There are far more pairs of places than places.",
             too_high="People also repeat their transitions.",
             picture=_sample(world, cases),

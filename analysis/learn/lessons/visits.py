@@ -123,7 +123,7 @@ def _picture(world: Workspace, habits: Habits) -> Bars:
     order = np.lexsort((since, -count))[:_SHOWN]
     labels = [shortened(world.labels[int(poi)], 28) for poi in habits.poi_V[pairs]]
     bars = tuple(
-        Bar(f"{labels[at]} ({rank + 1})", float(count[at]), f"last {recency_read(int(since[at]))}", "revisits")
+        Bar(f"{labels[at]} ({rank + 1})", float(count[at]), f"last visit {recency_read(int(since[at]))}", "revisits")
         for rank, at in enumerate(order)
     )
     listed = "; ".join(f"{bar.label}: {times(int(bar.value))}, {bar.text}" for bar in bars)
@@ -169,7 +169,7 @@ def _check(habits: Habits, trained: HabitWeights) -> Question:
             raise LessonUnavailableError("In this city nobody has two places to return to.")
     pair = trained.points(count[[often, late]], since[[often, late]])
     labels = [
-        f"{name}: visited {times(int(count[at]))}, last {recency_read(int(since[at]))}"
+        f"{name}: visited {times(int(count[at]))}, last visit {recency_read(int(since[at]))}"
         for name, at in (("A", often), ("B", late))
     ]
     return choose(

@@ -195,6 +195,7 @@ def _stops_table(trajectory: Trajectory) -> None:
         st.dataframe(
             table,
             hide_index=True,
+            width="content",
             column_config={
                 "stop": st.column_config.NumberColumn("#", width=45),
                 "local_time": st.column_config.DatetimeColumn("Time", format="ddd D MMM, HH:mm", width=140),

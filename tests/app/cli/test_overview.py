@@ -92,14 +92,15 @@ def test_feature_curves_are_compared_once_they_were_fitted(
         app = press(open_view("overview"), "all-models")
         check_calm(app)
         shown, answer = app.dataframe[0].value, pd.DataFrame(recap_json_here(*words)["groups"])
-        for table in (shown, answer):
-            assert ("Feature curves" in set(table["model"])) == is_fitted
-        values = answer[answer["group"] == "tail_known"].set_index("model")["value"]
-        assert shown.set_index("model")["tail_known"][values.index].tolist() == values.tolist()
+        for models in (shown["Model"], answer["model"]):
+            assert ("Feature curves" in set(models)) == is_fitted
+        rows = answer[answer["group"] == "tail_known"].set_index("model")
+        texts = [f"{row.value:.3f} [{row.lower:.3f}, {row.upper:.3f}]" for row in rows.itertuples()]
+        assert shown.set_index("Model")["Rare, place known"][rows.index].tolist() == texts
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "other"))
     build_baseline(FEATURE_CURVES, dataset, TransitionGraph.from_dataset(dataset))
     point_app_at(monkeypatch, city_folder, None, read_only=True)
     st.cache_resource.clear()
     app = press(open_view("overview"), "all-models")
     check_calm(app)
-    assert "Feature curves" not in set(app.dataframe[0].value["model"])
+    assert "Feature curves" not in set(app.dataframe[0].value["Model"])

@@ -1,9 +1,10 @@
-"""Headings and names in the tables of commands; JSON keeps the names of the code."""
+"""Headings and names in the tables of commands and views; JSON and CSV keep the names of the code."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from analysis.glossary import TERMS
+from recap import columns as c
 
 HEADINGS: Final[Mapping[str, str]] = {
     "model": "model",
@@ -51,6 +52,14 @@ WORTH_HEADINGS: Final[Mapping[str, str]] = {
     "mrr_high": "to",
 }
 MISS_HEADINGS: Final[Mapping[str, str]] = {"label": "kind of miss", "n": "cases", "share": "share"}
+CELL_HEADINGS: Final[Mapping[str, str]] = {
+    "cases": "cases",
+    "missed": "missed",
+    "share": "share missed",
+    "users": "users",
+    "south": "south edge",
+    "west": "west edge",
+}
 TITLES: Final[Mapping[str, str]] = {
     "by_transition_count": "Accuracy by how often the transition was seen",
     "by_destination_count": "Accuracy by how often the place was seen",
@@ -92,6 +101,17 @@ STATISTICS: Final[Mapping[str, str]] = {
     "two_hop_coverage": "never seen: within two hops",
     "two_hop_snr_x1000": "signal to noise × 1000, two hops",
 }
+
+
+def accuracy_headings(value: str, reference: str) -> dict[str, str]:
+    """Headings of accuracy by count or by kind of place.
+
+    Args:
+        value, reference: headings of the two models' accuracies.
+    """
+    columns = ("bin", c.IN_HISTORY, c.WITHIN_TWO_HOPS, "n", "value", "lower", "upper", "reference")
+    named = {**HEADINGS, "value": value, "reference": reference}
+    return {column: named[column] for column in columns}
 
 
 def cell_words(value: object) -> object:
