@@ -59,4 +59,5 @@ def _places(marks: ExplainMarks, palette: Palette) -> pdk.Layer:
             "line": [rgb(line) for _, line in colours],
         }
     )
-    return deck_layers.discs("places", table, fill="fill", line="line", line_px=3.0)
+    # The source, the smallest, is first in the table and drawn last.
+    return deck_layers.discs("places", table[::-1], fill="fill", line="line", line_px=3.0)

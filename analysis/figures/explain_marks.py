@@ -12,7 +12,7 @@ from analysis.geography import Camera, fit_camera, screen_offsets
 from analysis.workspace import Workspace
 from recap import columns as c
 
-RADIUS = {"source": 8.0, "truth": 11.0, "model": 9.0, "other": 9.0}
+RADIUS = {"source": 6.0, "truth": 11.0, "model": 9.0, "other": 9.0}
 MIDDLE_PX = 5.0
 
 
