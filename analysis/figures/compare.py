@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 
 from analysis.compare.words import points
 from analysis.figures.charts import escape_tags, note, styled
+from analysis.figures.elements import Element, element, share
 from analysis.figures.palette import Palette
 from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
@@ -123,29 +124,28 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
     return figure
 
 
-def plot_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> go.Figure:
-    """The share of rare, frequent and all cases that each side finds, for Present.
+def draw_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> Element:
+    """The share of all, frequent and rare cases that each side finds, as high as its frame, for Present.
 
     Args:
         rows: `analysis.compare.comparison.Comparison.rows` of a hit rate.
     """
-    figure, found = go.Figure(), rows.set_index("group")
-    shown = [(group, label) for group, label in reversed(_ROWS) if found["n"][group] > 0]
-    for column, name, fill in (("a", a, palette.baseline), ("b", b, palette.model.fill)):
-        shares = [100 * float(found[column][group]) for group, _ in shown]
-        figure.add_bar(
-            y=[label for _, label in shown],
-            x=shares,
-            orientation="h",
-            marker={"color": fill},
-            text=[f"{escape_tags(name)}  {value:.0f}" for value in shares],
-            textposition="outside",
-            textfont={"size": 19, "color": palette.ink},
-            cliponaxis=False,
-            hoverinfo="skip",
-        )
-    styled(figure, palette, height=440, margin={"l": 130, "b": 50, "r": 140})
-    figure.update_layout(bargap=0.35, bargroupgap=0.12)
-    figure.update_xaxes(range=[0, 100], title_text="Found, of 100 cases", tickfont={"size": 16})
-    figure.update_yaxes(tickfont={"size": 19, "color": palette.ink}, showgrid=False, ticksuffix="  ")
-    return figure
+    found = rows.set_index("group")
+    groups = []
+    for group, label in _ROWS:
+        if found["n"][group] > 0:
+            sides = (("b", b, palette.model.fill), ("a", a, palette.baseline))
+            bars = [_bar(name, float(found[column][group]), fill) for column, name, fill in sides]
+            look = {"display": "flex", "flex_direction": "column", "justify_content": "center", "gap": "6%", "flex": 1}
+            name = element("div", label, style={"width": "6em", "text_align": "right"})
+            row = {"display": "flex", "align_items": "center", "gap": "1em", "flex": 1}
+            groups.append(element("div", name, element("div", *bars, style=look | {"height": "80%"}), style=row))
+    look = {"display": "flex", "flex_direction": "column", "height": "100%", "font_size": "1.2rem"}
+    return element("div", *groups, style=look)
+
+
+def _bar(name: str, value: float, fill: str) -> Element:
+    """A bar with the model's name and the number found of 100 cases."""
+    bar = element("div", style={"background": fill, "width": share(0.8 * value), "height": "100%"})
+    text = element("div", f"{name} ", element("b", f"{100 * value:.0f}"), style={"white_space": "nowrap"})
+    return element("div", bar, text, style={"display": "flex", "align_items": "center", "gap": "0.6em", "flex": 1})

@@ -1,5 +1,6 @@
 """Pictures of page elements, which need no chart library."""
 
+from base64 import b64encode
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -32,6 +33,13 @@ def share(value: float) -> str:
     '25%'
     """
     return f"{round(100 * value, 2):g}%"
+
+
+def png_element(png: bytes) -> Element:
+    """A picture as large as fits into its frame."""
+    source = f"data:image/png;base64,{b64encode(png).decode()}"
+    style = {"max_height": "100%", "max_width": "100%", "border_radius": "10px"}
+    return element("img", src=source, alt="", style=style)
 
 
 def words_in(drawn: Element) -> list[str]:

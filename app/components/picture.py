@@ -44,12 +44,12 @@ _show: Final = st.components.v2.component("recap.picture", css=_STYLE, js=_BUILD
 
 
 def show_picture(
-    content: Element, key: str, *, height: int, alt: str, on_pick: Callable[[str], None] | None = None
+    content: Element, key: str, *, height: int | str, alt: str, on_pick: Callable[[str], None] | None = None
 ) -> None:
     """Draw elements.
 
     Args:
-        height: in pixels.
+        height: in pixels, or as CSS writes it.
         on_pick: receives the clicked value, before the page runs again.
     """
 
@@ -58,6 +58,7 @@ def show_picture(
         if on_pick is not None and isinstance(value, str):
             on_pick(value)
 
-    look = f"color: {state.theme_palette().ink}; height: {height}px"
+    size = height if isinstance(height, str) else f"{height}px"
+    look = f"color: {state.theme_palette().ink}; height: {size}"
     drawn = ["figure", {"aria-label": alt, "style": look}, content]
-    _show(key=key, data=drawn, height=height, on_picked_change=picked)
+    _show(key=key, data=drawn, height="content" if isinstance(height, str) else height, on_picked_change=picked)

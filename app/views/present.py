@@ -7,15 +7,15 @@ from analysis.compare.comparison import Comparison
 from analysis.compare.words import how_often
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.compare import plot_how_often
+from analysis.figures.compare import draw_how_often
+from analysis.figures.elements import png_element
 from analysis.formatting import capitalised
 from app import state
 from app.cached import comparisons, explanations, maps
-from app.cached.figures import drawn
 from app.cached.workspace import open_workspace
-from app.components.chart_table import show_figure
 from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
+from app.components.picture import show_picture
 from app.components.present import words
 from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
 from app.components.text import coloured
@@ -26,12 +26,8 @@ from recap.printable import markdown_text
 
 _COLOURS = {"target": "orange", "runner_up": "blue", "revisits": "violet", "paths": "green"}
 _LONG_TITLE = 96
-_FILL_SCREEN = """<style>
-.st-key-picture img {
-  max-height: calc(100vh - 14rem); object-fit: contain; object-position: left top;
-}
-.st-key-picture, .st-key-picture :has(.js-plotly-plot) { height: calc(100vh - 14rem) }
-</style>"""
+# The screen's height without the controls and a title of one or two lines.
+_UNDER_ONE, _UNDER_TWO = "calc(100vh - 16rem)", "calc(100vh - 19rem)"
 _K = 20
 
 
@@ -64,10 +60,10 @@ def _show_how_often(source: Source) -> None:
     found = _against_counter(source)
     title, numbers, note = how_often(found, open_workspace(source).dataset.num_pois, invented=source.synthetic)
     st.title(markdown_text(title), anchor=False)
-    st.html(_FILL_SCREEN)
     picture, right = st.columns([3, 1], gap="medium")
-    with picture, st.container(key="picture"):
-        show_figure(drawn(plot_how_often, found.rows, a=found.a, b=found.b), "often", title, height="stretch")
+    with picture:
+        bars = draw_how_often(found.rows, a=found.a, b=found.b, palette=state.theme_palette())
+        show_picture(bars, "picture", height=_UNDER_ONE, alt=title)
     with right:
         _numbers([Number(label, value) for label, value in numbers])
         st.markdown(markdown_text(note))
@@ -108,11 +104,11 @@ def _change(source: Source, shown: CaseExplanation, presented: Presented) -> Sli
 
 def _show(source: Source, slide: Slide, places: tuple[int, ...]) -> None:
     st.title(coloured((piece.text, _COLOURS.get(piece.kind)) for piece in slide.title), anchor=False)
-    st.html(_FILL_SCREEN)
-    picture, right = st.columns([2, 1] if len(slide.text) > _LONG_TITLE else [3, 1], gap="medium")
+    height = _UNDER_TWO if len(slide.text) > _LONG_TITLE else _UNDER_ONE
+    picture, right = st.columns([3, 1], gap="medium")
     image = maps.room_picture(source, slide.marks, places, state.theme_palette().theme)
-    with picture, st.container(key="picture"):
-        st.image(image, width="stretch", alt=f"Map: {slide.text}")
+    with picture:
+        show_picture(png_element(image), "picture", height=height, alt=f"Map: {slide.text}")
     with right:
         _numbers(slide.numbers)
 

@@ -157,11 +157,8 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> N
         wait_until_idle(page)
         page.keyboard.press("ArrowRight")
         page.wait_for_url(f"**step={step}**")
-        page.wait_for_function("document.querySelector('.st-key-picture img')?.getBoundingClientRect().height > 100")
-        filled = page.evaluate(
-            "document.querySelector('.st-key-picture img').getBoundingClientRect().bottom / innerHeight"
-        )
-        assert 0.7 < filled < 0.9, step
+        box = page.locator(".st-key-picture img").bounding_box()
+        assert box is not None and 0.7 < (box["y"] + box["height"]) / 720 < 0.9, step
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), step
     wait_until_idle(page)
     page.keyboard.press("Escape")
