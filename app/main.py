@@ -17,6 +17,6 @@ if not presents:
 page.run()
 if state.consume_synthetic_notice():
     quiet("This city is invented: nobody in it is real.")
-if not presents:  # a slide has no space for it
+if not presents:  # a slide has space for it among its controls only
     watch_theme()
 warming.first_view_is_there()

@@ -19,6 +19,7 @@ from app.components.picture import show_picture
 from app.components.present import words
 from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
 from app.components.text import coloured
+from app.components.theme_watch import watch_theme
 from app.pages import CASES, PAGES
 from app.sources import Source
 from recap.errors import RecapError
@@ -137,6 +138,7 @@ def _controls(deck: Deck, position: int) -> None:
             on_change=state.unless_late(jump, "at", "step"),
         )
         st.space("stretch")
+        watch_theme()
         _end_button("")
         st.button(
             "Back",

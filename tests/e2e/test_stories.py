@@ -157,6 +157,8 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> N
         wait_until_idle(page)
         page.keyboard.press("ArrowRight")
         page.wait_for_url(f"**step={step}**")
+        wait_until_idle(page)
+        expect(page.locator(".st-key-picture img")).to_be_visible()
         box = page.locator(".st-key-picture img").bounding_box()
         assert box is not None and 0.7 < (box["y"] + box["height"]) / 720 < 0.9, step
         assert page.evaluate("document.documentElement.scrollHeight <= innerHeight"), step
