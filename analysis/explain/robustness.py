@@ -30,7 +30,7 @@ LEVEL: Final = 0.05
 """A contribution passes the permutation test where p is at most this."""
 EXPLAINED: Final = {
     "Without it": "The rank when the contribution is left out for all places.",
-    "Other seeds": "In how many seeds, this one included, the rank moves the same way without it.",
+    "Seeds": "In how many seeds, this one included, the rank moves the same way without it.",
     "Permutation test": f"How often {NUM_DRAWN} random other cases give this place at least as much (p).",
     "Whose transitions": "How many other users made the training transitions it rests on; one alone is weak.",
 }
@@ -97,7 +97,7 @@ class RowCheck(Config):
             "Contribution": part_label(self.row),
             "Points": "–" if self.points is None else signed_points(self.points),
             "Without it": rank,
-            "Other seeds": seeds,
+            "Seeds": seeds,
             "Permutation test": "–" if self.permutation is None else f"p = {self.permutation.p_value:.3f}",
             "Whose transitions": others,
             "Is it stable?": f"no: {'; '.join(self.problems)}" if self.problems else stable,

@@ -74,8 +74,8 @@ def smallest_flip(edited_case: EditedCase, a: int, b: int) -> tuple[Flip | None,
 
     The search tries each edit that the model supports: every other full hour and weekday; removing a visit to either
     place or a recent check-in; cutting a two-hop path or removing the transitions to either place; leaving out a group
-    of terms or the graph token. Edits that change fewer facts are smaller, then shorter clock shifts, then larger
-    changes of the lead. Leaving out a part of the model comes last.
+    of terms or the graph token. Edits that change fewer facts are smaller, then shorter clock shifts, then smaller
+    leads. Leaving out a part of the model comes last.
     """
     edits = list(_single_edits(edited_case, a, b))[:_MOST_TRIED]
     if not edits:
@@ -88,7 +88,7 @@ def smallest_flip(edited_case: EditedCase, a: int, b: int) -> tuple[Flip | None,
         for (edit, size, shift), lead in zip(edits, leads, strict=True)
         if (lead < 0 <= before) or (before <= 0 < lead)
     ]
-    flips.sort(key=lambda flip: (flip.size, flip.shift_hours, -abs(flip.lead)))
+    flips.sort(key=lambda flip: (flip.size, flip.shift_hours, abs(flip.lead)))
     return (flips[0] if flips else None), len(edits)
 
 

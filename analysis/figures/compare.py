@@ -17,7 +17,7 @@ from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 
-_HEIGHT: Final = 320
+_HEIGHT: Final = 280
 _ROWS: Final = (("tail", "Rare"), ("head", "Frequent"), ("all", "All cases"))
 
 

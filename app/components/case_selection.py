@@ -31,6 +31,16 @@ def current_selection() -> CaseSelection | None:
     return None if kept is None else CaseSelection.parse(kept)
 
 
+def selection_at(eta: int) -> CaseSelection | None:
+    """The current selection, with the page's threshold for rare transitions."""
+    chosen = current_selection()
+    if chosen is not None and chosen.kind == "cohort":
+        visited, near, _ = chosen.numbers
+        chosen = CaseSelection.of_cohort(bool(visited), bool(near), eta)
+        select(chosen)
+    return chosen
+
+
 def select(selection: CaseSelection | None) -> None:
     st.session_state[_KEPT] = None if selection is None else selection.text
     state.write_param(PARAM, st.session_state[_KEPT])

@@ -22,7 +22,7 @@ from app.cached import tables
 from app.cached.figures import drawn
 from app.cached.workspace import Ranker
 from app.components.ablations import ask_for_ablations
-from app.components.case_selection import current_selection, select_picked, show_bins
+from app.components.case_selection import current_selection, select_picked, selection_at, show_bins
 from app.components.case_table import change_filter, show_case_table
 from app.components.chart_table import chart_table, show_figure
 from app.components.empty import source_with_cases
@@ -59,7 +59,7 @@ def view() -> None:
         data = st.container(width="content")
     with controls:
         model, reference = pick_rankers(source, tables.rankers(source, metric))
-    selection = current_selection()
+    selection = selection_at(eta)
     chosen = selection.text if selection else None
     cohorts, rare = tables.by_cohort(model, reference, metric, eta), tables.rare(model, metric, eta)
     st.title(headlines.long_tail_headline(rare, tables.rises(model, metric)), anchor=False)

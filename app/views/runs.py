@@ -75,7 +75,7 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
             "what": st.column_config.TextColumn("What", width=240),
             "state": st.column_config.MultiselectColumn("State", options=list(STATE_COLOURS), color=colours, width=90),
             "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=120),
-            "hr20": st.column_config.TextColumn("HR@20", width=75, alignment="right", help="On validation cases."),
+            "hr20": st.column_config.TextColumn("Validation HR@20", width=130, alignment="right"),
             "time": st.column_config.TextColumn("Time", width=70, alignment="right"),
             "note": st.column_config.TextColumn("Note"),
         },

@@ -304,6 +304,16 @@ def test_a_bar_or_cell_lists_its_cases(city: Workspace, picture: int, by: str, l
     assert len(app.dataframe[0].value) == len(city.cases) and "cases" not in app.query_params
 
 
+def test_a_cell_s_cases_follow_the_threshold(city: Workspace) -> None:
+    """The list is that of the cell with its number of cases, not of the threshold before."""
+    app = open_view("long_tail", cases="cohort:1:1:1")
+    app.slider(key="pick_eta").set_value(0).run()
+    check_calm(app)
+    inside = CaseSelection.of_cohort(True, True, 0).mask(city.cases)
+    assert sorted(app.dataframe[0].value["case"]) == city.cases["case"][inside].tolist()
+    assert app.query_params["cases"] == "cohort:1:1:0" and 0 < inside.sum() < len(inside)
+
+
 @pytest.mark.parametrize(
     ("table", "row", "link"), [("transition_count", 0, "step:0:0"), ("cohorts", 2, "cohort:1:0:1")]
 )

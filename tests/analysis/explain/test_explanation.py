@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -213,7 +214,7 @@ def test_the_gate_scales_the_prior_and_the_clip_is_a_term() -> None:
 def test_the_smallest_edit_turns_the_two_round(changes: dict[str, Any]) -> None:
     """Applied, it does; and no edit of a smaller kind was passed over."""
     predictor = small_predictor(**changes)
-    found = 0
+    found = compared = 0
     for number in range(12):
         explained = explain_case(predictor, number, search=True, counterfactuals=False)
         assert explained.tried
@@ -224,7 +225,15 @@ def test_the_smallest_edit_turns_the_two_round(changes: dict[str, Any]) -> None:
         lead = float(after.total_P[explained.target] - after.total_P[explained.runner_up])
         assert lead == pytest.approx(explained.flip.lead, abs=1e-9) and (lead < 0) != (explained.lead < 0)
         assert parse_edits(explained.flip.text) == (explained.flip.edit,) or isinstance(explained.flip.edit, SwitchOff)
-    assert found
+        if isinstance(explained.flip.edit, RemoveVisit):  # of all visits, the one after which the lead is smallest
+            before = build_edited_case(predictor, number)
+            poi_H, places = before.variant.history.poi_H[:-2], (explained.target, explained.runner_up)
+            visits = [int(before.visit_H[at]) for at in np.flatnonzero(np.isin(poi_H, places))]
+            copies = [apply_edit(before, RemoveVisit(visit=visit)).total_P for visit in visits]
+            leads = [float(total_P[places[0]] - total_P[places[1]]) for total_P in copies]
+            assert all(abs(lead) <= abs(left) + 1e-9 for left in leads if (left < 0) == (lead < 0))
+            compared += len(leads) > 1
+    assert found and (compared or changes is MODELS["recap"])
     assert smallest_flip(build_edited_case(predictor, 0), 0, 1)[1] > 0
 
 

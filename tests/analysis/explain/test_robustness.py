@@ -86,7 +86,7 @@ def test_what_fails_is_said() -> None:
         users=1,
     )
     assert weak.problems == ["seeds disagree", "other cases get as much", "one user's transitions"]
-    assert weak.cells["Other seeds"] == "1 of 2 agrees" and weak.cells["Without it"] == "2nd → 5th"
+    assert weak.cells["Seeds"] == "1 of 2 agrees" and weak.cells["Without it"] == "2nd → 5th"
     good = RowCheck(row="past visits", points=1.0, seeds=[seeds[0]] * 2, permutation=None, users=None)
     assert describe_checks([weak, good]) == "Stable in 2 seeds: past visits."
     assert describe_checks([weak]) == "No contribution passes every check."
