@@ -19,6 +19,8 @@ from recap.graph import TAIL_MAX_COUNT
 
 _HEIGHT: Final = 280
 _ROWS: Final = (("tail", "Rare"), ("head", "Frequent"), ("all", "All cases"))
+_ROW: Final = {"display": "flex", "align_items": "center", "flex": 1}
+_COLUMN: Final = {"display": "flex", "flex_direction": "column"}
 
 
 def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette: Palette) -> go.Figure:
@@ -125,27 +127,25 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
 
 
 def draw_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> Element:
-    """The share of all, frequent and rare cases that each side finds, as high as its frame, for Present.
+    """The share of rare, frequent and all cases that each side finds, as high as its frame, for Present.
 
     Args:
         rows: `analysis.compare.comparison.Comparison.rows` of a hit rate.
     """
     found = rows.set_index("group")
+    sides = (("b", b, palette.model.fill), ("a", a, palette.baseline))
     groups = []
     for group, label in _ROWS:
         if found["n"][group] > 0:
-            sides = (("b", b, palette.model.fill), ("a", a, palette.baseline))
-            bars = [_bar(name, float(found[column][group]), fill) for column, name, fill in sides]
-            look = {"display": "flex", "flex_direction": "column", "justify_content": "center", "gap": "6%", "flex": 1}
+            bars = [_bar(side, float(found[column][group]), fill) for column, side, fill in sides]
             name = element("div", label, style={"width": "6em", "text_align": "right"})
-            row = {"display": "flex", "align_items": "center", "gap": "1em", "flex": 1}
-            groups.append(element("div", name, element("div", *bars, style=look | {"height": "80%"}), style=row))
-    look = {"display": "flex", "flex_direction": "column", "height": "100%", "font_size": "1.2rem"}
-    return element("div", *groups, style=look)
+            pair = element("div", *bars, style=_COLUMN | {"gap": "6%", "flex": 1, "height": "80%"})
+            groups.append(element("div", name, pair, style=_ROW | {"gap": "1em"}))
+    return element("div", *groups, style=_COLUMN | {"height": "100%", "font_size": "1.2rem"})
 
 
 def _bar(name: str, value: float, fill: str) -> Element:
     """A bar with the model's name and the number found of 100 cases."""
     bar = element("div", style={"background": fill, "width": share(0.8 * value), "height": "100%"})
     text = element("div", f"{name} ", element("b", f"{100 * value:.0f}"), style={"white_space": "nowrap"})
-    return element("div", bar, text, style={"display": "flex", "align_items": "center", "gap": "0.6em", "flex": 1})
+    return element("div", bar, text, style=_ROW | {"gap": "0.6em"})

@@ -112,12 +112,20 @@ def panels_title(metric: str) -> str:
 def models_table(groups: pd.DataFrame) -> pd.DataFrame:
     """`accuracy_by_group` with one row per model, each number with its interval as text."""
     wide = table_of_models(groups)
-    ends = {group: zip(*(wide[f"{group}{end}"] for end in ("", "_lower", "_upper")), strict=True) for group in _TITLES}
-    shown = {
-        title: [f"{value:.3f} [{low:.3f}, {high:.3f}]" for value, low, high in ends[group]]
-        for group, title in _TITLES.items()
-    }
-    return pd.DataFrame({"Model": wide["model"], **shown})
+    shown = {"Model": wide["model"]}
+    for group, title in _TITLES.items():
+        columns = (wide[group], wide[f"{group}_lower"], wide[f"{group}_upper"])
+        shown[title] = pd.Series(map(_with_interval, *columns), dtype=object)
+    return pd.DataFrame(shown)
+
+
+def _with_interval(value: float, low: float, high: float) -> str:
+    """An accuracy with its interval; a group without cases has none.
+
+    >>> _with_interval(0.84612, 0.8321, 0.8594), _with_interval(math.nan, math.nan, math.nan)
+    ('0.846 [0.832, 0.859]', '–')
+    """
+    return "–" if math.isnan(value) else f"{value:.3f} [{low:.3f}, {high:.3f}]"
 
 
 def intervals_line(line: str) -> str:
