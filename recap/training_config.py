@@ -126,6 +126,10 @@ class TrainConfig(Config):
     latest_share: float = Field(
         1.0, gt=0, le=1, description="Share of the training cases to train on, the latest: most like what comes."
     )
+    train_on: Literal["cases", "every_next"] = Field(
+        "cases",
+        description="cases: pairs inside a trajectory, as in the paper; every_next: every next check-in, after any gap.",
+    )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
     sampled_softmax: SampledSoftmax | None = Field(
         None, description="Score a sample of places in each step, for catalogues too large for all; none scores all."
@@ -136,7 +140,7 @@ class TrainConfig(Config):
     )
     compile: bool = Field(False, description="Run the encoder through torch.compile.")
     validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
-    select_on: Literal["every_step", "trajectory_last"] = Field(
+    select_on: Literal["every_step", "trajectory_last", "every_next"] = Field(
         "every_step",
         description="Validation cases whose MRR chooses the kept epoch; trajectory_last: as the paper's accuracies.",
     )

@@ -8,7 +8,7 @@ import pandas as pd
 from recap import columns as c
 from recap.errors import ConfigError
 
-Protocol = Literal["every_step", "trajectory_last", "user_last"]
+Protocol = Literal["every_step", "trajectory_last", "user_last", "every_next"]
 PROTOCOLS: Final = get_args(Protocol)
 
 
@@ -26,19 +26,23 @@ def history_only(checkins: pd.DataFrame) -> np.ndarray:
 def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_step") -> np.ndarray:
     """Source rows of all cases of a split, in table order (user, time).
 
-    A case is a pair of consecutive check-ins of one trajectory and belongs to the split of its target. `history_only`
-    check-ins open none. ``trajectory_last`` keeps each trajectory's last case of the split, ``user_last`` each user's.
+    A case is a pair of consecutive check-ins of one user and belongs to the split of its target. ``every_next`` takes
+    every pair, after any gap. The paper's protocols stay inside a trajectory and leave out `history_only` check-ins:
+    ``every_step`` takes all such pairs, ``trajectory_last`` each trajectory's last of the split, ``user_last`` each
+    user's.
 
     Returns:
         int64 row positions into ``checkins``.
     """
     if protocol not in PROTOCOLS:
         raise ConfigError(f"unknown protocol {protocol!r}; choose one of {', '.join(PROTOCOLS)}")
-    trajectory, splits = checkins[c.TRAJECTORY].to_numpy(), checkins[c.SPLIT].to_numpy()
-    aside = history_only(checkins)
-    is_pair = (trajectory[1:] == trajectory[:-1]) & ~(aside[1:] | aside[:-1])
-    rows = np.flatnonzero(is_pair & (splits[1:] == split)).astype(np.int64)
-    if protocol == "every_step":
+    sequence = checkins[c.USER if protocol == "every_next" else c.TRAJECTORY].to_numpy()
+    is_pair = sequence[1:] == sequence[:-1]
+    if protocol != "every_next":
+        aside = history_only(checkins)
+        is_pair &= ~(aside[1:] | aside[:-1])
+    rows = np.flatnonzero(is_pair & (checkins[c.SPLIT].to_numpy()[1:] == split)).astype(np.int64)
+    if protocol in ("every_step", "every_next"):
         return rows
     group = checkins[c.TRAJECTORY if protocol == "trajectory_last" else c.USER].to_numpy()[rows]
     is_last = np.append(group[1:] != group[:-1], True)[: len(rows)]

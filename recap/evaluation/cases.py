@@ -26,6 +26,11 @@ def draw_cases(row_N: np.ndarray, most: int | None) -> np.ndarray:
     return np.sort(np.random.default_rng(_DRAW_SEED).choice(row_N, most, replace=False, shuffle=False))
 
 
+def numbered_among(protocol: Protocol) -> Protocol:
+    """The protocol whose cases number a protocol's: the paper's protocols share the numbers of ``every_step``."""
+    return "every_next" if protocol == "every_next" else "every_step"
+
+
 def describe_cases(
     dataset: Dataset,
     graph: TransitionGraph,
@@ -40,13 +45,13 @@ def describe_cases(
         most: sample this many cases (`draw_cases`); None takes all.
 
     Returns:
-        ``case`` (number among the split's every_step cases), ``row`` (source row), ``user``, ``position`` (check-ins of
+        ``case`` (number among the split's every_step cases, or every_next ones for that protocol), ``row`` (source row), ``user``, ``position`` (check-ins of
         the user before the source), ``time`` (of the source, UTC), ``trajectory, source, target, transition_count``
         (m_sd), ``destination_count`` (the target's training check-ins), ``in_history`` (y in C_t), ``within_two_hops``
         (y in C_2(s)), ``two_step_walk`` ((A^2)_sy > 0).
     """
-    every = dataset.cases(split)
-    row = every if protocol == "every_step" else dataset.cases(split, protocol)
+    every = dataset.cases(split, numbered_among(protocol))
+    row = every if protocol == numbered_among(protocol) else dataset.cases(split, protocol)
     row = draw_cases(row, most)
     visits = Visits.of(dataset)
     poi = dataset.checkins[c.POI].to_numpy(np.int64)

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import DataError, DivergenceError
-from recap.evaluation.cases import describe_cases
+from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
@@ -122,10 +122,11 @@ class TrainingLoop(ABC):
         self.journal_folder, self.group = journal_folder or folder, group or Group()
         self.dataset, self.graph = dataset, TransitionGraph.from_dataset(dataset)
         self.checkins = CheckinTensors.from_dataset(dataset, device)
-        self.validation = describe_cases(dataset, self.graph, c.VAL, most=config.validation_cases)
+        protocol = numbered_among(config.select_on)
+        self.validation = describe_cases(dataset, self.graph, c.VAL, protocol, most=config.validation_cases)
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare more check-ins")
-        self.num_validation_cases = len(dataset.cases(c.VAL))
+        self.num_validation_cases = len(dataset.cases(c.VAL, protocol))
         selecting = dataset.cases(c.VAL, config.select_on)
         self.selects = self.validation[c.ROW].isin(selecting).to_numpy()
         if not self.selects.any():

@@ -49,7 +49,8 @@ class Trainer(TrainingLoop):
         group: Group | None = None,
     ) -> None:
         super().__init__(dataset, config, folder, device, journal_folder=journal_folder, group=group)
-        row_N = latest_cases(dataset.checkins, dataset.cases(c.TRAIN), config.latest_share)
+        learned = dataset.cases(c.TRAIN, "every_step" if config.train_on == "cases" else "every_next")
+        row_N = latest_cases(dataset.checkins, learned, config.latest_share)
         poi_T = dataset.checkins[c.POI].to_numpy()
         warm_N = self.graph.count(poi_T[row_N], poi_T[row_N + 1]) > TAIL_MAX_COUNT
         self.row_N = torch.from_numpy(row_N).to(device)

@@ -209,7 +209,7 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     """The numbers are those of an evaluation of the baselines; curves without such a level have no line."""
     name = add_run(store, data, "finished", epochs_done=4)
     run, dataset = store.get(name), Dataset.load(data)
-    write_reference(run, dataset)
+    write_reference(run, dataset, run.read_spec().train_config())
     graph = TransitionGraph.from_dataset(dataset)
     counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
     visits, both = (evaluate(counter, dataset, graph, split=c.VAL).metrics for counter in counters)
@@ -235,7 +235,8 @@ def test_one_validation_is_a_dot_at_the_levels_of_counting(
     name = add_run(store, data, "finished", epochs_done=1)
     point_app_at(monkeypatch, data, None, read_only=False)
     assert not open_view("runs").get("plotly_chart"), "one point alone is no curve"
-    write_reference(store.get(name), Dataset.load(data))
+    run = store.get(name)
+    write_reference(run, Dataset.load(data), run.read_spec().train_config())
     app = open_view("runs")
     check_calm(app)
     assert "Visit count" in app.get("plotly_chart")[0].proto.spec

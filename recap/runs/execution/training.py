@@ -12,7 +12,7 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.device import choose_device
 from recap.errors import DatasetError
-from recap.evaluation.cases import describe_cases
+from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.metrics import Metrics, metrics_by_group
 from recap.evaluation.records import records_file, records_metadata, write_records
@@ -28,9 +28,10 @@ from recap.storage.atomic import replace_json
 from recap.training.group import Group
 from recap.training.loop import TrainingLoop
 from recap.training.run import train
+from recap.training_config import AnyTraining
 
 
-def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -> None:
+def write_reference(run: RunFolder, dataset: Dataset, config: AnyTraining) -> None:
     """Write once the metrics of both counting baselines on the run's validation cases, the reference lines of its
     curves.
 
@@ -40,7 +41,7 @@ def write_reference(run: RunFolder, dataset: Dataset, most: int | None = None) -
     if run.read_reference():
         return
     graph = TransitionGraph.from_dataset(dataset)
-    cases = describe_cases(dataset, graph, c.VAL, most=most)
+    cases = describe_cases(dataset, graph, c.VAL, numbered_among(config.select_on), most=config.validation_cases)
     if cases.empty:
         return
     checkins = CheckinTensors.from_dataset(dataset)
@@ -72,7 +73,7 @@ def train_run(
         _finish(run, spec, Checkpoint.load(run.checkpoint), device, None)
         return True
     if group.is_writer:
-        write_reference(run, dataset, spec.train_config().validation_cases)
+        write_reference(run, dataset, spec.train_config())
     progress = ProgressWriter(run, attempt, ProcessIdentity.current()) if group.is_writer else None
     kept: list[Evaluation] = []
 
