@@ -31,9 +31,9 @@ from recap.device import choose_device
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
+from recap.history import CaseBatch
 from recap.presets import DEFAULT_PRESET, training_preset
 from recap.published.configs import PUBLISHED
-from recap.scores import CaseBatch
 from recap.training.loop import TrainingLoop
 from recap.training.run import build_trainer, train
 from recap.training.timing import time_steps
@@ -83,8 +83,10 @@ def measure_equality(dataset: Dataset, config: AnyTraining, on_card: TrainingLoo
     row_N = torch.tensor(described[c.ROW].to_numpy())
     totals, ranks = [], []
     for trainer in (on_processor, on_card):
+        scorer = trainer.scorer(config.epochs)
         batch = CaseBatch(trainer.checkins, row_N.to(trainer.device))
-        totals.append(trainer.scorer(config.epochs).score(batch).total.double().cpu())
+        histories = batch.histories(target_time=scorer.reads_target_time)
+        totals.append(scorer.score(histories).total.double().cpu())
         ranked = rank_cases(trainer.kept_scorer(weights, config.epochs), described, trainer.checkins)
         ranks.append(ranked[[c.NUM_BETTER, c.NUM_TIED]].to_numpy())
     off = float(((totals[0] - totals[1]).abs() / totals[0].abs().clamp_min(1.0)).max())

@@ -4,7 +4,7 @@
 
 Prints one JSON line. Packed and padded steps alternate inside one run, so that their ratio does not depend on how busy
 the machine is. Padding is what a straightforward implementation does: every case's candidates are filled up to the
-longest row of the batch, and prior and calibration run over all of them.
+longest row of the histories, and prior and calibration run over all of them.
 """
 
 import argparse
@@ -24,34 +24,32 @@ from torch import Tensor
 from recap.checkpoint import library_versions
 from recap.data.dataset import Dataset
 from recap.device import choose_device
-from recap.history import RevisitCandidates, find_revisit_candidates
+from recap.history import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.config import MAX_CANDIDATES, Stage
 from recap.model.recap import Recap, RevisitParts
 from recap.model.revisit_prior import PriorTerms, revisit_statistics
 from recap.presets import train_preset
-from recap.scores import CaseBatch
 from recap.training.trainer import Trainer
 
 
-def padded_revisit(model: Recap, batch: CaseBatch, stage: Stage, state_BD: Tensor) -> RevisitParts | None:
+def padded_revisit(model: Recap, histories: Histories, stage: Stage, state_BD: Tensor) -> RevisitParts | None:
     """The revisit branch with every case padded to the longest row."""
     assert model.prior is not None
     assert model.calibration is not None
     packed = find_revisit_candidates(
-        batch.checkins,
-        batch.row_B,
+        histories,
         recent_window=model.config.recent_window,
         max_candidates=MAX_CANDIDATES,
     )
-    size_B = torch.bincount(packed.case_C, minlength=len(batch))
+    size_B = torch.bincount(packed.case_C, minlength=len(histories))
     longest = int(size_B.max())
     slot_C = torch.arange(len(packed.case_C), device=size_B.device) - (size_B.cumsum(0) - size_B)[packed.case_C]
     index_C = packed.case_C * longest + slot_C
 
     def pad(values_C: Tensor) -> Tensor:
-        return values_C.new_zeros(len(batch) * longest).index_copy(0, index_C, values_C)
+        return values_C.new_zeros(len(histories) * longest).index_copy(0, index_C, values_C)
 
-    case_M = torch.arange(len(batch), device=size_B.device).repeat_interleave(longest)
+    case_M = torch.arange(len(histories), device=size_B.device).repeat_interleave(longest)
     padded = RevisitCandidates(
         case_M,
         pad(packed.poi_C),
@@ -64,7 +62,7 @@ def padded_revisit(model: Recap, batch: CaseBatch, stage: Stage, state_BD: Tenso
     terms = model.prior(padded)
     prior_M = terms.prior_C * present_M
     gate_M = model.calibration(
-        batch,
+        histories,
         padded,
         state_BD=state_BD,
         embedding_CE=model.poi_embedding(padded.poi_C),
@@ -102,7 +100,7 @@ def timed_parts(model: Recap, totals: dict[str, float], clock: Callable[[], floa
 @contextmanager
 def patched_revisit(model: Recap, enabled: bool) -> Iterator[None]:
     if enabled:
-        model.revisit = lambda batch, stage, state, *_, **__: padded_revisit(model, batch, stage, state)  # type: ignore
+        model.revisit = lambda histories, stage, state, *_, **__: padded_revisit(model, histories, stage, state)  # type: ignore
     yield
     if enabled:
         del model.revisit

@@ -332,6 +332,11 @@ def library_versions() -> dict[str, str]:
     }
 
 
+def _unsaid(train: AnyTraining) -> set[str]:
+    """Fields that earlier configurations lack, where they mean the same as without."""
+    return {"train_on"} if isinstance(train, TrainConfig) and train.train_on == "cases" else set()
+
+
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
     """Markdown: what was trained on what, how good it is, and what not to use it for."""
     train, stage = manifest.train, manifest.best.stage
@@ -345,6 +350,7 @@ def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
             inactive=None if isinstance(train, PublishedConfig) or stage is None else stage.inactive_parts(train.model),
             scorers={manifest.model: summary["test"], **summary["baselines"]},
             best_overall_weights=WEIGHTS if same_epoch else BEST_OVERALL_WEIGHTS,
+            configuration=train.model_dump_json(indent=2, exclude=_unsaid(train)),
         )
         + "\n"
     )

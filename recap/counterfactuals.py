@@ -1,4 +1,4 @@
-"""Counterfactual copies of a case: changes, and packing into one batch.
+"""Counterfactual copies of a history: changes, and packing into one batch.
 
 Shape suffixes: H check-ins of one history, B copies, S encoder slots.
 """
@@ -10,17 +10,16 @@ import numpy as np
 import torch
 
 from recap.features.others import EdgeEdits
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories, TimedHistories
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.scores import GRAPH_TOKEN as GRAPH_TOKEN
-from recap.scores import CaseBatch
 
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """One user's check-ins in order; the last two are the source and the target of a case.
+    """One user's check-ins in order, up to a moment; the last one is the source.
 
     Attributes:
         poi_H, seconds_H, local_seconds_H, trajectory_H: int64, see `CheckinTensors`.
@@ -33,8 +32,8 @@ class History:
     trajectory_H: np.ndarray
 
     @classmethod
-    def of_case(cls, checkins: CheckinTensors, row: int) -> "History":
-        rows = slice(int(checkins.first_T[row]), row + 2)
+    def until(cls, checkins: CheckinTensors, row: int) -> "History":
+        rows = slice(int(checkins.first_T[row]), row + 1)
         columns = (checkins.poi_T, checkins.seconds_T, checkins.local_seconds_T, checkins.trajectory_T)
         return cls(int(checkins.user_T[row]), *(column[rows].numpy() for column in columns))
 
@@ -43,12 +42,19 @@ class History:
 
     @property
     def source(self) -> int:
-        return int(self.poi_H[-2])
+        return int(self.poi_H[-1])
+
+
+@dataclass(frozen=True, eq=False)
+class TimedHistory(History):
+    """A history with the time of the check-in to predict, see `TimedHistories`."""
+
+    next_local_seconds: int
 
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """One counterfactual copy of a case.
+    """One counterfactual copy of a history.
 
     Attributes:
         edges: changed training counts (source, destination) -> m_sd; each changed row of A is normalised again.
@@ -71,7 +77,7 @@ class Counterfactual:
 
 def pack_counterfactuals(
     variants: Sequence[Counterfactual], model: Recap, propagation: EditedPropagation | None
-) -> tuple[CaseBatch, Interventions]:
+) -> tuple[Histories, Interventions]:
     """Pack variants into one batch; ``propagation`` is None without a graph branch."""
     config, dtype = model.config, model.dtype
     masked_BS = torch.zeros(len(variants), 1 + config.suffix_length + int(config.has_token), dtype=torch.bool)
@@ -90,12 +96,12 @@ def pack_counterfactuals(
     )
 
 
-def pack_histories(wanted: Sequence[History]) -> CaseBatch:
-    """One case for each history; each distinct history is stored once."""
+def pack_histories(wanted: Sequence[History]) -> Histories:
+    """A batch of histories; each distinct one is stored once."""
     histories = list({id(history): history for history in wanted}.values())
     sizes = [len(history) for history in histories]
     ends = np.cumsum(sizes)
-    last_row = {id(history): int(end) - 2 for history, end in zip(histories, ends, strict=True)}
+    last_row = {id(history): int(end) - 1 for history, end in zip(histories, ends, strict=True)}
     checkins = CheckinTensors.from_arrays(
         user=np.repeat([history.user for history in histories], sizes),
         poi=np.concatenate([history.poi_H for history in histories]),
@@ -104,7 +110,9 @@ def pack_histories(wanted: Sequence[History]) -> CaseBatch:
         trajectory=np.concatenate([history.trajectory_H for history in histories]),
         segment=np.repeat(np.arange(len(histories)), sizes),
     )
-    return CaseBatch(checkins, torch.tensor([last_row[id(history)] for history in wanted]))
+    row_B = torch.tensor([last_row[id(history)] for history in wanted])
+    times = [history.next_local_seconds for history in wanted if isinstance(history, TimedHistory)]
+    return TimedHistories(checkins, row_B, torch.tensor(times)) if times else Histories(checkins, row_B)
 
 
 def _rows(variants: Sequence[Counterfactual], propagation: EditedPropagation) -> np.ndarray:

@@ -1,11 +1,11 @@
-"""The user's own past as tensors, and revisit candidates of a batch of cases (Sec. 3.3).
+"""What is known of users up to a moment, as tensors, and their revisit candidates (Sec. 3.3).
 
-Shape suffixes: T check-ins, B cases, C packed candidates.
+Shape suffixes: T check-ins, B histories or cases, H past check-ins of all histories, C packed candidates.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Final, TypeVar
+from typing import Final, Self, TypeVar
 
 import numpy as np
 import torch
@@ -15,7 +15,7 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.ragged import expand_ranges
-from recap.visits import Visits
+from recap.visits import NEVER, Visits
 
 SECONDS_PER_DAY: Final = 86_400
 
@@ -26,12 +26,10 @@ Seconds = TypeVar("Seconds", int, Tensor)
 class CheckinTensors:
     """Check-ins as aligned tensors, rows sorted by (user, time).
 
-    Row t is the source of the case (t, t + 1).
-
     Attributes:
         user_T, poi_T: int64 indices.
         first_T: row of the first check-in of the same user or edited history.
-        next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none.
+        next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none; see `Histories.next_visit`.
         visit_number_T: counts the user's check-ins at this POI from 1.
         seconds_T: UTC seconds since 1970.
         local_seconds_T: local wall-clock seconds since 1970.
@@ -115,8 +113,110 @@ class CheckinTensors:
 
 
 @dataclass(frozen=True, eq=False)
+class Histories:
+    """What was known of users at a moment each: all that a scorer may read.
+
+    Histories share one table; each ends at its own last check-in, and no later row belongs to it.
+
+    Attributes:
+        row_B: the last check-in t of each, the source of what comes next.
+    """
+
+    checkins: CheckinTensors
+    row_B: Tensor
+
+    @property
+    def user_B(self) -> Tensor:
+        return self.checkins.user_T[self.row_B]
+
+    @property
+    def source_B(self) -> Tensor:
+        """s_t = p_t."""
+        return self.checkins.poi_T[self.row_B]
+
+    @property
+    def first_B(self) -> Tensor:
+        """The row where each begins."""
+        return self.checkins.first_T[self.row_B]
+
+    @property
+    def local_seconds_B(self) -> Tensor:
+        """Local wall-clock seconds of the last check-in."""
+        return self.checkins.local_seconds_T[self.row_B]
+
+    def __len__(self) -> int:
+        return len(self.row_B)
+
+    def select(self, index_N: Tensor | slice) -> Self:
+        """Some of them."""
+        own = (field.name for field in fields(self) if field.name != "checkins")
+        return replace(self, **{name: getattr(self, name)[index_N] for name in own})
+
+    def past_rows(self) -> tuple[Tensor, Tensor]:
+        """Every check-in of each history, its last one included, packed: history and row."""
+        return expand_ranges(self.first_B, self.row_B - self.first_B + 1)
+
+    def next_visit(self, case_H: Tensor, row_H: Tensor) -> Tensor:
+        """Row of the next check-in at the same POI inside the history, `NEVER` if none, (H,)."""
+        next_H = self.checkins.next_visit_T[row_H]
+        return next_H.masked_fill(next_H > self.row_B[case_H], NEVER)
+
+    def known_places(self, num_pois: int) -> Tensor:
+        """Places each user has visited, the source included: bool (B, P)."""
+        case_H, row_H = self.past_rows()
+        known_BP = torch.zeros(len(self), num_pois, dtype=torch.bool, device=self.row_B.device)
+        known_BP[case_H, self.checkins.poi_T[row_H]] = True
+        return known_BP
+
+
+@dataclass(frozen=True, eq=False)
+class TimedHistories(Histories):
+    """Histories with the time of the check-in to predict, for the models that read it.
+
+    Attributes:
+        next_local_seconds_B: its local wall-clock seconds since 1970.
+    """
+
+    next_local_seconds_B: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class CaseBatch:
+    """Cases: histories whose next check-in is known. Only ranks, metrics and losses read it.
+
+    Attributes:
+        row_B: source rows t; the target is row t + 1.
+    """
+
+    checkins: CheckinTensors
+    row_B: Tensor
+
+    @property
+    def target_B(self) -> Tensor:
+        """y_t = p_{t+1}."""
+        return self.checkins.poi_T[self.row_B + 1]
+
+    @property
+    def target_local_seconds_B(self) -> Tensor:
+        return self.checkins.local_seconds_T[self.row_B + 1]
+
+    def histories(self, *, target_time: bool = False) -> Histories:
+        """What is known before the target.
+
+        Args:
+            target_time: with the target's time, for a scorer that reads it.
+        """
+        if target_time:
+            return TimedHistories(self.checkins, self.row_B, self.target_local_seconds_B)
+        return Histories(self.checkins, self.row_B)
+
+    def __len__(self) -> int:
+        return len(self.row_B)
+
+
+@dataclass(frozen=True, eq=False)
 class RevisitCandidates:
-    """The POIs of C_t of a batch of cases, packed.
+    """The POIs of C_t of a batch of histories, packed.
 
     Attributes:
         case_C: position in the batch, non-decreasing.
@@ -141,21 +241,20 @@ class RevisitCandidates:
 
 
 def find_revisit_candidates(
-    checkins: CheckinTensors, row_B: Tensor, *, recent_window: int = 10, max_candidates: int | None = 256
+    histories: Histories, *, recent_window: int = 10, max_candidates: int | None = 256
 ) -> RevisitCandidates:
-    """Collect C_t = {p_q | q < t} with n_t, r_t and the recent-window flag for a batch of cases.
+    """Collect C_t = {p_q | q < t} with n_t, r_t and the recent-window flag.
 
-    Row q < t is the last visit of its POI before t exactly when ``next_visit[q] >= t``; its n is ``visit_number[q]``,
-    its r is ``t - q``.
+    Row q < t is the last visit of its POI before t exactly when no row before t is the next visit; its n is
+    ``visit_number[q]``, its r is ``t - q``.
 
     Args:
-        row_B: source rows t.
         recent_window: L_win, in check-ins.
-        max_candidates: keep this many most recent candidates of each case; None keeps all.
+        max_candidates: keep this many most recent candidates of each history; None keeps all.
     """
-    first_B = checkins.first_T[row_B]
-    case_H, q_H = expand_ranges(first_B, row_B - first_B)
-    is_last_H = checkins.next_visit_T[q_H] >= row_B[case_H]
+    checkins, row_B = histories.checkins, histories.row_B
+    case_H, q_H = expand_ranges(histories.first_B, row_B - histories.first_B)
+    is_last_H = histories.next_visit(case_H, q_H) >= row_B[case_H]
     case_C, q_C = case_H[is_last_H], q_H[is_last_H]
     if max_candidates is not None:
         keep_C = _most_recent(case_C, len(row_B), max_candidates)

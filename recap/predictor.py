@@ -15,21 +15,21 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.checkpoint import Checkpoint
-from recap.counterfactuals import Counterfactual, History, pack_counterfactuals, pack_histories
+from recap.counterfactuals import Counterfactual, History, TimedHistory, pack_counterfactuals, pack_histories
 from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import CORE, Recap, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.published.network import PublishedScorer
-from recap.scores import CaseBatch, Scorer, Scores
+from recap.scores import Scorer, Scores
 
 _VARIANTS_PER_PASS = 256
 _SCORES_PER_PASS = 1 << 25
@@ -110,22 +110,27 @@ class CaseRanker(ABC):
             )
         return cases.iloc[number]
 
-    def batch(self, rows: list[int]) -> CaseBatch:
-        return CaseBatch(self.checkins, torch.tensor(rows, dtype=torch.int64))
+    def histories(self, rows: list[int]) -> Histories:
+        """What was known at the check-ins of these rows; with the next check-in's time for a model that reads it."""
+        batch = CaseBatch(self.checkins, torch.tensor(rows, dtype=torch.int64))
+        return batch.histories(target_time=self.scorer.reads_target_time)
 
-    def score(self, batch: CaseBatch) -> Scores:
+    def score(self, histories: Histories) -> Scores:
         """Scores of a batch.
 
         Raises:
             ScoreError: a score is NaN.
         """
-        scores = self.scorer.score(batch)
+        scores = self.scorer.score(histories)
         check_scores(scores.total, self.scorer.name)
         return scores
 
     def history(self, row: int) -> History:
-        """The check-ins of the case at a source row, its target last."""
-        return History.of_case(self.checkins, row)
+        """The user's check-ins up to a row; with the next check-in's time for a model that reads it."""
+        known = History.until(self.checkins, row)
+        if not self.scorer.reads_target_time:
+            return known
+        return TimedHistory(**vars(known), next_local_seconds=int(self.checkins.local_seconds_T[row + 1]))
 
 
 class Predictor(CaseRanker):
@@ -165,13 +170,13 @@ class Predictor(CaseRanker):
         """Load and verify both folders."""
         return cls(Checkpoint.load(checkpoint_folder), Dataset.load(dataset_folder))
 
-    def pack(self, variants: Sequence[Counterfactual]) -> tuple[CaseBatch, Interventions]:
+    def pack(self, variants: Sequence[Counterfactual]) -> tuple[Histories, Interventions]:
         return pack_counterfactuals(variants, self.model, self.propagation)
 
     def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        batch, changes = self.pack(variants)
+        histories, changes = self.pack(variants)
         with torch.inference_mode():
-            total: Tensor = self.model(batch, self.stage, changes=changes).total
+            total: Tensor = self.model(histories, self.stage, changes=changes).total
         return total
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
@@ -185,9 +190,9 @@ class Predictor(CaseRanker):
         scorings, pois, values = ([column] for column in vars(Contributions.none()).values())
         with torch.inference_mode():
             for start in range(0, len(variants), _VARIANTS_PER_PASS):
-                batch, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
-                states.append(self.state(batch, changes))
-                parts = self.model.revisit(batch, self.stage, states[-1], changes)
+                histories, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
+                states.append(self.state(histories, changes))
+                parts = self.model.revisit(histories, self.stage, states[-1], changes)
                 if parts is not None and parts.packed:
                     scorings.append(parts.candidates.case_C + start)
                     pois.append(parts.candidates.poi_C)
@@ -203,22 +208,22 @@ class Predictor(CaseRanker):
         embedding_PE = self.model.poi_embedding.weight.detach().double().numpy()
         return EditedPropagation(self.graph, embedding_PE, self.model.graph_token.num_hops)
 
-    def state(self, batch: CaseBatch, changes: Interventions | None = None) -> Tensor:
+    def state(self, histories: Histories, changes: Interventions | None = None) -> Tensor:
         """The prediction state h_BD."""
         with torch.inference_mode():
-            return self.model.encode(batch, self.stage, self.scorer.propagated_PE, changes)
+            return self.model.encode(histories, self.stage, self.scorer.propagated_PE, changes)
 
     def revisit_parts(
-        self, batch: CaseBatch, state_BD: Tensor, changes: Interventions | None = None
+        self, histories: Histories, state_BD: Tensor, changes: Interventions | None = None
     ) -> RevisitParts | None:
         """Prior terms, gates and corrections of the packed candidates; None while the prior is inactive."""
         with torch.inference_mode():
-            values = None if self.model.curves is None else self.model.features_of(batch, changes)
-            return self.model.revisit(batch, self.stage, state_BD, changes, values)
+            values = None if self.model.curves is None else self.model.features_of(histories, changes)
+            return self.model.revisit(histories, self.stage, state_BD, changes, values)
 
-    def curve_values(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
+    def curve_values(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
         with torch.inference_mode():
-            return self.model.features_of(batch, changes)
+            return self.model.features_of(histories, changes)
 
 
 class PublishedRanker(CaseRanker):

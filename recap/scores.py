@@ -1,6 +1,6 @@
-"""The interface of scorers: a batch of cases in, named additive score parts out.
+"""The interface of scorers: histories in, named additive score parts out.
 
-Shape suffixes: B cases, P POIs, C packed candidates.
+Shape suffixes: B histories, P POIs, C packed candidates.
 """
 
 from collections.abc import Collection
@@ -11,52 +11,7 @@ from typing import Any, ClassVar, Final, Protocol
 import torch
 from torch import Tensor
 
-from recap.history import CheckinTensors
-from recap.ragged import expand_ranges
-
-
-@dataclass(frozen=True, eq=False)
-class CaseBatch:
-    """Cases of a check-in table.
-
-    Attributes:
-        checkins: the table of histories, sources and targets.
-        row_B: source rows t; the target is row t + 1.
-    """
-
-    checkins: CheckinTensors
-    row_B: Tensor
-
-    @property
-    def user_B(self) -> Tensor:
-        return self.checkins.user_T[self.row_B]
-
-    @property
-    def source_B(self) -> Tensor:
-        """s_t = p_t."""
-        return self.checkins.poi_T[self.row_B]
-
-    @property
-    def target_B(self) -> Tensor:
-        """y_t = p_{t+1}; scorers must not read it."""
-        return self.checkins.poi_T[self.row_B + 1]
-
-    def __len__(self) -> int:
-        return len(self.row_B)
-
-
-def past_rows(batch: CaseBatch) -> tuple[Tensor, Tensor]:
-    """Every check-in of each case's user up to and including the source, packed: case and row."""
-    first_B = batch.checkins.first_T[batch.row_B]
-    return expand_ranges(first_B, batch.row_B - first_B + 1)
-
-
-def known_places(batch: CaseBatch, num_pois: int) -> Tensor:
-    """Places each case's user has visited, the source included: bool (B, P)."""
-    case_H, row_H = past_rows(batch)
-    known_BP = torch.zeros(len(batch), num_pois, dtype=torch.bool, device=batch.row_B.device)
-    known_BP[case_H, batch.checkins.poi_T[row_H]] = True
-    return known_BP
+from recap.history import Histories
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +66,18 @@ class Scores:
 
 
 class Scorer(Protocol):
-    """Scores all POIs for a batch of cases."""
+    """Scores all POIs as the next place of a batch of histories."""
 
     @property
     def name(self) -> str: ...
 
-    def score(self, batch: CaseBatch) -> Scores:
-        """Score every POI for every case. Must not read targets or anything later."""
+    @property
+    def reads_target_time(self) -> bool:
+        """Whether it needs `TimedHistories`."""
+        ...
+
+    def score(self, histories: Histories) -> Scores:
+        """Score every POI for every history. Must not read any later row."""
         ...
 
 
@@ -151,11 +111,11 @@ class Explainable(Scorer, Protocol):
         """
         ...
 
-    def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
+    def contributions(self, histories: Histories, poi_B: Tensor, changes: Any = None) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total`."""
         ...
 
-    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
+    def scores_without(self, histories: Histories, terms: Collection[str], changes: Any = None) -> Tensor:
         """Totals (B, P) without these terms and what depends on them."""
         ...
 
@@ -169,15 +129,16 @@ class PartTerms:
 
     terms: ClassVar[tuple[Term, ...]]
     supported_edits: ClassVar[frozenset[str]] = frozenset({"visits", "source"})
+    reads_target_time: ClassVar[bool] = False
 
-    def score(self, batch: CaseBatch) -> Scores:
+    def score(self, histories: Histories) -> Scores:
         raise NotImplementedError  # pragma: no cover
 
-    def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Any = None) -> Tensor:
-        parts = self.score(batch).parts_at(poi_B)
+    def contributions(self, histories: Histories, poi_B: Tensor, changes: Any = None) -> Tensor:
+        parts = self.score(histories).parts_at(poi_B)
         return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
 
-    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Any = None) -> Tensor:
-        scores = self.score(batch)
+    def scores_without(self, histories: Histories, terms: Collection[str], changes: Any = None) -> Tensor:
+        scores = self.score(histories)
         left = [part for name, part in scores.parts.items() if name not in terms]
         return torch.stack(left).sum(0) if left else torch.zeros_like(scores.total)

@@ -128,7 +128,7 @@ class TrainConfig(Config):
     )
     train_on: Literal["cases", "every_next"] = Field(
         "cases",
-        description="cases: pairs inside a trajectory, as in the paper; every_next: every next check-in, after any gap.",
+        description="cases: pairs inside a trajectory, as in the paper; every_next: each next check-in, after any gap.",
     )
     label_smoothing: float = Field(0.0, ge=0, lt=1, description="Label smoothing of the main loss.")
     sampled_softmax: SampledSoftmax | None = Field(

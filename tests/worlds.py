@@ -10,10 +10,9 @@ import torch
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.model.config import ModelConfig
 from recap.model.recap import Recap
-from recap.scores import CaseBatch
 from recap.training.run import train
 from recap.training_config import Curriculum, OptimiserConfig, TrainConfig
 from tests.checkins import small_dataset
@@ -78,9 +77,19 @@ def all_cases(dataset: Dataset) -> torch.Tensor:
     return torch.from_numpy(np.concatenate([dataset.cases(split) for split in (c.TRAIN, c.VAL, c.TEST)]))
 
 
-def batch_of(dataset: Dataset, rows: torch.Tensor | None = None) -> CaseBatch:
+def batch_of(dataset: Dataset, rows: torch.Tensor | None = None) -> Histories:
     """A batch of given source rows, or of all cases."""
-    return CaseBatch(CheckinTensors.from_dataset(dataset), all_cases(dataset) if rows is None else rows)
+    return Histories(CheckinTensors.from_dataset(dataset), all_cases(dataset) if rows is None else rows)
+
+
+def timed(histories: Histories) -> Histories:
+    """The same histories with the time of the check-in that follows in the table."""
+    return CaseBatch(histories.checkins, histories.row_B).histories(target_time=True)
+
+
+def targets_of(histories: Histories) -> torch.Tensor:
+    """The place that follows each history in its table."""
+    return CaseBatch(histories.checkins, histories.row_B).target_B
 
 
 def shake(model: torch.nn.Module, seed: int = 0, spread: float = 0.4) -> None:

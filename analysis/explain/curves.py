@@ -20,11 +20,10 @@ from recap.device import one_thread
 from recap.errors import CaseError
 from recap.features.catalogue import FEATURES, PAST, Feature, Scale
 from recap.features.values import FeatureValues
-from recap.history import RevisitCandidates, find_revisit_candidates
+from recap.history import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.recap import PRIOR_TERMS
 from recap.model.revisit_prior import RevisitPrior
 from recap.predictor import Predictor
-from recap.scores import CaseBatch
 from recap.storage.tensors import load_tensors, save_tensors
 
 DENSITY_CASES: Final = 256
@@ -146,15 +145,15 @@ def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
 def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[float | None]]:
     """The value of each curve's feature at some places; None if a place has none."""
     predictor = edited_case.predictor
-    batch, changes = predictor.pack([edited_case.variant])
+    histories, changes = predictor.pack([edited_case.variant])
     if predictor.model.curves is None:
-        found = _prior_values(_revisited(predictor, batch))
-        at = {poi: at for at, poi in enumerate(_revisited(predictor, batch).poi_C.tolist())}
+        found = _prior_values(_revisited(predictor, histories))
+        at = {poi: at for at, poi in enumerate(_revisited(predictor, histories).poi_C.tolist())}
         return {
             name: [float(value_C[at[poi]]) if poi in at else None for poi in pois]
             for name, value_C in zip(PRIOR_TERMS, found, strict=True)
         }
-    features = predictor.curve_values(batch, changes).features
+    features = predictor.curve_values(histories, changes).features
     value_FI, applies_FI = features.at(torch.tensor(pois, dtype=torch.int64))
     return {
         feature.name: [value if applies else None for value, applies in zip(*rows, strict=True)]
@@ -169,8 +168,8 @@ def gate_counts(predictor: Predictor) -> list[int]:
     Empty if no correction acts.
     """
     total = np.zeros(GATE_BINS, dtype=np.int64)
-    for batch in _sampled(predictor):
-        parts = predictor.revisit_parts(batch, predictor.state(batch))
+    for histories in _sampled(predictor):
+        parts = predictor.revisit_parts(histories, predictor.state(histories))
         if parts is None or parts.gate_C is None:
             return []
         total += np.histogram(parts.gate_C.numpy(), GATE_BINS, (-1.0, 1.0))[0]
@@ -225,28 +224,28 @@ def _prior_values(candidates: RevisitCandidates) -> list[np.ndarray]:
 
 
 def _candidates(predictor: Predictor) -> list[RevisitCandidates]:
-    return [_revisited(predictor, batch) for batch in _sampled(predictor)]
+    return [_revisited(predictor, histories) for histories in _sampled(predictor)]
 
 
-def _revisited(predictor: Predictor, batch: CaseBatch) -> RevisitCandidates:
+def _revisited(predictor: Predictor, histories: Histories) -> RevisitCandidates:
     window = predictor.model.config.recent_window
-    return find_revisit_candidates(batch.checkins, batch.row_B, recent_window=window)
+    return find_revisit_candidates(histories, recent_window=window)
 
 
-def _sampled(predictor: Predictor) -> list[CaseBatch]:
+def _sampled(predictor: Predictor) -> list[Histories]:
     rows = predictor.cases[c.ROW].to_numpy()
     rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(len(rows), DENSITY_CASES)).round().astype(int))]
     pieces = np.split(rows, range(_CASES_PER_BATCH, len(rows), _CASES_PER_BATCH))
-    return [predictor.batch(some.tolist()) for some in pieces]
+    return [predictor.histories(some.tolist()) for some in pieces]
 
 
 def _candidate_values(predictor: Predictor) -> list[np.ndarray]:
     """Values of every feature over sampled candidates, without zeros of sparse features."""
     pieces: list[list[np.ndarray]] = [[np.zeros(0)] for _ in FEATURES]
-    for batch in _sampled(predictor):
-        features = predictor.curve_values(batch).features
+    for histories in _sampled(predictor):
+        features = predictor.curve_values(histories).features
         packed = [value_C[value_C != 0] for pairs in features.sparse for value_C in pairs.value_FC]
-        for found, value_N in zip(pieces, [*packed, *_new_places(features, len(batch))], strict=True):
+        for found, value_N in zip(pieces, [*packed, *_new_places(features, len(histories))], strict=True):
             found.append(value_N.double().numpy())
     return [np.concatenate(found) for found in pieces]
 

@@ -28,14 +28,14 @@ from analysis.explain.edits import (
 )
 from analysis.records.ablations import slug
 from recap import columns as c
-from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History
+from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, TimedHistory
 from recap.errors import CaseError
 from recap.features.catalogue import GROUPS
-from recap.history import SECONDS_PER_DAY, local_weekday
+from recap.history import SECONDS_PER_DAY, Histories, local_weekday
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORRECTION
 from recap.predictor import CaseRanker, Predictor
-from recap.scores import CaseBatch, Explainable
+from recap.scores import Explainable
 
 _SECONDS_PER_WEEK: Final = 7 * SECONDS_PER_DAY
 _NEEDS: Final = {"hour": "times", "weekday": "times", "source": "source", "edge": "transitions", "cut": "paths"}
@@ -81,7 +81,7 @@ class EditedCase:
 
     Attributes:
         variant: history, edges and switches after the edits.
-        visit_H: number of each check-in, see `analysis.explain.edits`; the target's is -1.
+        visit_H: number of each check-in, see `analysis.explain.edits`.
         about: the place that is explained; None for the true next place.
         hides_truth: nothing may show which place is the true one; requires ``about``.
     """
@@ -147,7 +147,7 @@ class EditedCase:
     def total_P(self) -> Tensor:
         """Scores of all places; without edits, equal to those of the batched evaluation."""
         if not self.edits:
-            return self.ranker.score(self.ranker.batch([self.row])).total[0]
+            return self.ranker.score(self.ranker.histories([self.row])).total[0]
         return self.ranker.score_counterfactuals([self.variant])[0]
 
     @cached_property
@@ -214,9 +214,9 @@ class EditedCase:
     def without(self, name: str) -> Counterfactual:
         return replace(self.variant, off=self.variant.off | {name})
 
-    def _repeated(self, size: int) -> tuple[CaseBatch, Interventions | None]:
+    def _repeated(self, size: int) -> tuple[Histories, Interventions | None]:
         if not self.edits:
-            return self.ranker.batch([self.row] * size), None
+            return self.ranker.histories([self.row] * size), None
         return self.predictor.pack([self.variant] * size)
 
     def transition_count(self, source: int, destination: int) -> int:
@@ -254,7 +254,7 @@ def build_edited_case(
     """
     case = CaseFacts.of(predictor, number, split)
     variant = Counterfactual(predictor.history(case.row))
-    visit_H = np.append(np.arange(len(variant.history) - 1), -1)
+    visit_H = np.arange(len(variant.history))
     edited_case = EditedCase(predictor, case, split, (), variant, visit_H)
     for edit in edits:
         try:
@@ -280,14 +280,14 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
     match edit:
         case RemoveVisit():
             history, visit_H = _without(edited_case, edit.visit, edit)
-            if len(history) < 3:
+            if len(history) < 2:
                 raise EditError(f"edit {edit.text!r} would remove all history; one visit before the source must stay")
             variant = replace(variant, history=history)
         case AddVisit():
             check_poi(edited_case.ranker, edit.poi)
             number = _next_number(edited_case)
             original = edited_case.ranker.history(edited_case.row)
-            offset = int(original.local_seconds_H[-2] - original.seconds_H[-2])  # an edited clock is no time zone
+            offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
         case MoveVisit():
@@ -302,7 +302,7 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
         case SetSource():
             check_poi(edited_case.ranker, edit.poi)
             poi_H = variant.history.poi_H.copy()
-            poi_H[-2] = edit.poi
+            poi_H[-1] = edit.poi
             variant = replace(variant, history=replace(variant.history, poi_H=poi_H))
         case SetEdge():
             check_edge(edit)
@@ -333,7 +333,7 @@ def without_visits(edited_case: EditedCase, visits: list[int]) -> list[Counterfa
 
 def _position(edited_case: EditedCase, visit: int, edit: Edit) -> int:
     found = np.flatnonzero(edited_case.visit_H == visit)
-    last = len(edited_case.visit_H) - 2
+    last = len(edited_case.visit_H) - 1
     if len(found) == 0:
         known = f"this case has visits 0 to {int(edited_case.visit_H.max())}"
         raise EditError(f"edit {edit.text!r}: there is no visit {visit} (any more); {known}")
@@ -348,13 +348,18 @@ def _without(edited_case: EditedCase, visit: int, edit: Edit) -> tuple[History, 
 
 
 def _drop(history: History, at: int) -> History:
-    columns = (history.poi_H, history.seconds_H, history.local_seconds_H, history.trajectory_H)
-    return History(history.user, *(np.delete(column, at) for column in columns))
+    return replace(
+        history,
+        poi_H=np.delete(history.poi_H, at),
+        seconds_H=np.delete(history.seconds_H, at),
+        local_seconds_H=np.delete(history.local_seconds_H, at),
+        trajectory_H=np.delete(history.trajectory_H, at),
+    )
 
 
 def _next_number(edited_case: EditedCase) -> int:
     added = sum(isinstance(edit, AddVisit) for edit in edited_case.edits)
-    original = len(edited_case.ranker.history(edited_case.row)) - 1
+    original = len(edited_case.ranker.history(edited_case.row))
     return original + added
 
 
@@ -367,16 +372,16 @@ def _insert(
 ) -> tuple[History, np.ndarray]:
     """Insert a visit by UTC time, after visits of the same second; it joins the next visit's trajectory."""
     seconds = local_seconds - offset
-    if seconds > history.seconds_H[-2]:
+    if seconds > history.seconds_H[-1]:
         raise EditError(f"edit {edit.text!r}: a visit must be before the current check-in")
-    at = int(np.searchsorted(history.seconds_H[:-2], seconds, side="right"))
+    at = int(np.searchsorted(history.seconds_H[:-1], seconds, side="right"))
     return (
-        History(
-            history.user,
-            np.insert(history.poi_H, at, poi),
-            np.insert(history.seconds_H, at, seconds),
-            np.insert(history.local_seconds_H, at, local_seconds),
-            np.insert(history.trajectory_H, at, history.trajectory_H[at]),
+        replace(
+            history,
+            poi_H=np.insert(history.poi_H, at, poi),
+            seconds_H=np.insert(history.seconds_H, at, seconds),
+            local_seconds_H=np.insert(history.local_seconds_H, at, local_seconds),
+            trajectory_H=np.insert(history.trajectory_H, at, history.trajectory_H[at]),
         ),
         np.insert(visit_H, at, number),
     )
@@ -389,18 +394,20 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     """
     history = edited_case.variant.history
     original = edited_case.ranker.history(edited_case.row)
-    offset_2 = (original.local_seconds_H - original.seconds_H)[-2:]  # an edited clock is no time zone
-    local = int(history.local_seconds_H[-2])
+    offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
+    local = int(history.local_seconds_H[-1])
     if isinstance(edit, SetHour):
         local = local - local % SECONDS_PER_DAY + 3600 * edit.hour + 60 * edit.minute
     else:
         today = local_weekday(local)
         local += (edit.weekday - today) * SECONDS_PER_DAY
     local_seconds_H = history.local_seconds_H.copy()
-    before = int(history.seconds_H[-3]) if len(history) > 2 else local - int(offset_2[0])
-    local_seconds_H[-2] = _weeks_on(local, before + int(offset_2[0]))
-    local_seconds_H[-1] = _weeks_on(int(local_seconds_H[-1]), int(local_seconds_H[-2] - offset_2[0] + offset_2[1]))
-    return replace(history, local_seconds_H=local_seconds_H)
+    before = int(history.seconds_H[-2]) if len(history) > 1 else local - offset
+    local_seconds_H[-1] = _weeks_on(local, before + offset)
+    moved = replace(history, local_seconds_H=local_seconds_H)
+    if not isinstance(moved, TimedHistory):
+        return moved
+    return replace(moved, next_local_seconds=_weeks_on(moved.next_local_seconds, int(local_seconds_H[-1])))
 
 
 def _weeks_on(seconds: int, earliest: int) -> int:

@@ -26,8 +26,8 @@ from recap.predictor import CaseRanker
 
 _VISITS_REMOVED: Final = 12
 """Latest visits to each place that are removed, one at a time."""
-_FEWEST_CHECKINS: Final = 3
-"""One visit, the current check-in and the target; the last visit before the source stays."""
+_FEWEST_CHECKINS: Final = 2
+"""One visit and the current check-in; the last visit before the source stays."""
 
 
 class CaseExplanation(Config):
@@ -187,7 +187,7 @@ def explain_edited_case(
         split=c.SPLIT_NAMES[edited_case.split],
         case=edited_case.case.number,
         user=edited_case.case.user,
-        local_time=local_iso(int(history.local_seconds_H[-2])),
+        local_time=local_iso(int(history.local_seconds_H[-1])),
         source=source,
         source_name=labels[source],
         target=target,
@@ -198,7 +198,7 @@ def explain_edited_case(
         runner_up=runner_up,
         num_places=len(total_P),
         transition_count=transition_count,
-        in_history=bool((history.poi_H[:-2] == target).any()),
+        in_history=bool((history.poi_H[:-1] == target).any()),
         within_two_hops=transition_count > 0 or len(asked.paths) > 0,
         edits=write_edits(edited_case.edits),
         supported_edits=sorted(edited_case.supported_edits),
@@ -211,7 +211,7 @@ def explain_edited_case(
         without=asked.without,
         paths=asked.paths,
         visits=asked.visits,
-        first_days_ago=float(history.seconds_H[-2] - history.seconds_H[0]) / 86_400,
+        first_days_ago=float(history.seconds_H[-1] - history.seconds_H[0]) / 86_400,
         headline=headline(said),
         sentences=render_sentences(said),
         what_if=change,

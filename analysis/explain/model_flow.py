@@ -147,7 +147,7 @@ class _Facts:
         self._model = edited_case.predictor.model
         self._visits = [past_visits(edited_case, poi) for poi in pois]
         history = edited_case.variant.history
-        self._moment = words.moment(int(history.local_seconds_H[-2]))
+        self._moment = words.moment(int(history.local_seconds_H[-1]))
 
     def of(self, name: str) -> tuple[tuple[str, str], tuple[str, str]]:
         pair = [self._reads(name, at) for at in range(2)]
@@ -190,7 +190,7 @@ class _Facts:
 
     def _transitions(self, at: int) -> str:
         source, poi = self._case.source, self._pois[at]
-        poi_H = self._case.variant.history.poi_H[:-1]
+        poi_H = self._case.variant.history.poi_H
         own = int(np.sum((poi_H[:-1] == source) & (poi_H[1:] == poi)))
         others = transitions_from(self._case, source, others_only=True)
         return words.transitions_read(own, others.get(poi, 0), sum(others.values()))
@@ -208,7 +208,7 @@ class _Facts:
         """Categories (or else names) of the latest check-ins, latest first."""
         dataset = self._case.ranker.dataset
         categories = dataset.pois[c.CATEGORY]
-        latest = self._case.variant.history.poi_H[:-1][::-1][:_NAMED_CHECKINS]
+        latest = self._case.variant.history.poi_H[::-1][:_NAMED_CHECKINS]
         return [str(categories.iloc[poi]) or dataset.poi_labels[poi] for poi in latest.tolist()]
 
     @property

@@ -11,7 +11,7 @@ from recap.history import SECONDS_PER_DAY
 
 def past_visits(edited_case: EditedCase, poi: int) -> PastVisits:
     history = edited_case.variant.history
-    now = len(history) - 2
+    now = len(history) - 1
     visits = [
         Visit(
             visit=int(edited_case.visit_H[at]),

@@ -15,8 +15,8 @@ from recap.predictor import CaseRanker
 
 REMOVED: Final = 30
 """Latest visits that are removed, one at a time."""
-_FEWEST_CHECKINS: Final = 4
-"""Two visits, the current check-in and the target: one visit before the source must stay."""
+_FEWEST_CHECKINS: Final = 3
+"""Two visits and the current check-in: one visit before the source must stay."""
 
 
 class RankedPlace(Config):
@@ -80,7 +80,7 @@ def explain_ranks(
         case=number,
         num_places=len(total_P),
         source=labels[edited_case.source],
-        local_time=local_iso(int(edited_case.variant.history.local_seconds_H[-2])),
+        local_time=local_iso(int(edited_case.variant.history.local_seconds_H[-1])),
         about=ranked(edited_case.target),
         truth=None if edited_case.truth is None else labels[edited_case.truth],
         best=[ranked(poi) for poi in best],
@@ -93,7 +93,7 @@ def _removed_visits(edited_case: EditedCase) -> list[RemovedVisit]:
     history = edited_case.variant.history
     if len(history) < _FEWEST_CHECKINS:
         return []
-    positions = range(max(0, len(history) - 2 - REMOVED), len(history) - 2)
+    positions = range(max(0, len(history) - 1 - REMOVED), len(history) - 1)
     visits = [int(edited_case.visit_H[at]) for at in positions]
     ranks = edited_case.ranks(without_visits(edited_case, visits))
     found = [

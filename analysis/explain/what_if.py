@@ -96,9 +96,9 @@ def _single_edits(edited_case: EditedCase, a: int, b: int) -> Iterator[tuple[Edi
     """Edits with their size and the hours they shift the clock."""
     supported = edited_case.supported_edits
     if "times" in supported:
-        yield from _clock_edits(int(edited_case.variant.history.local_seconds_H[-2]))
+        yield from _clock_edits(int(edited_case.variant.history.local_seconds_H[-1]))
     poi_H = edited_case.variant.history.poi_H
-    now = len(poi_H) - 2
+    now = len(poi_H) - 1
     if "visits" in supported and now > 1:
         near = set(range(max(0, now - _RECENT), now))
         for at in sorted(set(np.flatnonzero(np.isin(poi_H[:now], [a, b])).tolist()) | near, reverse=True):

@@ -11,7 +11,7 @@ import torch
 
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.history import CheckinTensors, find_revisit_candidates
+from recap.history import CheckinTensors, Histories, find_revisit_candidates
 
 MOST_CASES: Final = 1500
 
@@ -66,7 +66,9 @@ class Habits:
         if len(cases) > most:
             cases = cases.iloc[np.linspace(0, len(cases) - 1, most).astype(int)]
         row_N, target_N = (torch.tensor(cases[name].to_numpy(np.int64)) for name in (c.ROW, c.TARGET))
-        candidates = find_revisit_candidates(CheckinTensors.from_dataset(opened.dataset), row_N, max_candidates=None)
+        candidates = find_revisit_candidates(
+            Histories(CheckinTensors.from_dataset(opened.dataset), row_N), max_candidates=None
+        )
         return cls(
             cases[c.CASE].to_numpy(),
             cases[c.USER].to_numpy(),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from recap.model.scorer import RecapScorer
     from recap.predictor import Predictor
-    from recap.scores import CaseBatch, Explainable, Scorer
+    from recap.scores import Explainable, Histories, Scorer
 
 _CASES_PER_BATCH: Final = 128
 
@@ -126,12 +126,11 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
     import torch
 
     from recap.evaluation.ranks import rank_totals
-    from recap.scores import known_places
 
-    scorer, batch = predictor.scorer, predictor.batch(cases[c.ROW].tolist())
+    scorer, histories = predictor.scorer, predictor.histories(cases[c.ROW].tolist())
     target_B = torch.tensor(cases[c.TARGET].to_numpy(np.int64))
-    total_BP = predictor.score(batch).total  # what the records rank by, to the last digit
-    is_known_BP = known_places(batch, predictor.dataset.num_pois)
+    total_BP = predictor.score(histories).total  # what the records rank by, to the last digit
+    is_known_BP = histories.known_places(predictor.dataset.num_pois)
     is_known_B1 = is_known_BP.gather(1, target_B[:, None])
     other_kind_BP = is_known_BP != is_known_B1
 
@@ -149,15 +148,15 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
         KIND_RANK: kind_rank_B,
     }
     ablations = ablations_of(scorer)
-    totals = scorer.scores_without_each(batch, ablations.values())
+    totals = scorer.scores_without_each(histories, ablations.values())
     for name, without_BP in zip(ablations, totals, strict=True):
         columns[f"without_{name}"], columns[f"kind_without_{name}"] = ranks(without_BP)
-    added = contributions_by_group(scorer, batch, target_B)
+    added = contributions_by_group(scorer, histories, target_B)
     return pd.DataFrame(columns | {f"contribution_{name}": added_B for name, added_B in added.items()})
 
 
-def contributions_by_group(scorer: "Explainable", batch: "CaseBatch", poi_B: "Tensor") -> dict[str, np.ndarray]:
+def contributions_by_group(scorer: "Explainable", histories: "Histories", poi_B: "Tensor") -> dict[str, np.ndarray]:
     """Contribution of each group of terms to the score of one place of each case, by slug."""
-    contribution_BT = scorer.contributions(batch, poi_B).numpy()
+    contribution_BT = scorer.contributions(histories, poi_B).numpy()
     of_T = np.array([slug(term.group) for term in scorer.terms])
     return {name: contribution_BT[:, of_T == name].sum(1) for name in dict.fromkeys(of_T.tolist())}

@@ -15,7 +15,8 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
-from recap.scores import CaseBatch, Explainable
+from recap.history import CaseBatch
+from recap.scores import Explainable
 
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
@@ -74,7 +75,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
     row, target = int(case[c.ROW]), int(case[c.TARGET])
     batch = CaseBatch(opened.checkins, torch.tensor([row]))
     with torch.inference_mode():
-        scores = opened.scorer.score(batch)
+        scores = opened.scorer.score(batch.histories(target_time=opened.scorer.reads_target_time))
         check_scores(scores.total, opened.scorer.name)
         best_K = top_pois(scores, top)[0][0].tolist()
         ranks = rank_targets(scores, batch.target_B)
@@ -100,7 +101,8 @@ def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray
     if not hasattr(opened.scorer, "contributions"):
         return {}
     batch = CaseBatch(opened.checkins, torch.tensor([row] * len(pois)))
-    found = contributions_by_group(cast(Explainable, opened.scorer), batch, torch.tensor(pois))
+    histories = batch.histories(target_time=opened.scorer.reads_target_time)
+    found = contributions_by_group(cast(Explainable, opened.scorer), histories, torch.tensor(pois))
     return {c.part_column(name): values for name, values in found.items()}
 
 

@@ -14,8 +14,9 @@ from recap.data.dataset import Dataset
 from recap.features.catalogue import PAST, PLACES, TRANSITIONS
 from recap.geodesy import EARTH_RADIUS_KM
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch, PartTerms, Scores, Term, past_rows
+from recap.history import Histories
+from recap.scores import PartTerms, Scores, Term
+from recap.visits import NEVER
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd relative to log(1 + visits) in `CountPlusMarkov`."""
@@ -30,8 +31,8 @@ class Popularity(PartTerms):
     def __init__(self, dataset: Dataset) -> None:
         self.popularity_P = popularity(dataset)
 
-    def score(self, batch: CaseBatch) -> Scores:
-        return Scores({"popularity": self.popularity_P.expand(len(batch), -1)}, tie_break_P=self.popularity_P)
+    def score(self, histories: Histories) -> Scores:
+        return Scores({"popularity": self.popularity_P.expand(len(histories), -1)}, tie_break_P=self.popularity_P)
 
 
 class Markov(PartTerms):
@@ -44,8 +45,8 @@ class Markov(PartTerms):
         self.popularity_P = popularity(dataset)
         self.graph = graph
 
-    def score(self, batch: CaseBatch) -> Scores:
-        rows_BP = self.graph.counts[batch.source_B.numpy()].toarray().astype(np.float64)
+    def score(self, histories: Histories) -> Scores:
+        rows_BP = self.graph.counts[histories.source_B.numpy()].toarray().astype(np.float64)
         return Scores({"markov": torch.from_numpy(rows_BP)}, tie_break_P=self.popularity_P)
 
 
@@ -58,9 +59,9 @@ class VisitCount(PartTerms):
     def __init__(self, dataset: Dataset) -> None:
         self.popularity_P = popularity(dataset)
 
-    def score(self, batch: CaseBatch) -> Scores:
-        case_C, poi_C, count_C = visits_including_now(batch)
-        zeros_BP = torch.zeros(len(batch), len(self.popularity_P), dtype=torch.float64)
+    def score(self, histories: Histories) -> Scores:
+        case_C, poi_C, count_C = visits_including_now(histories)
+        zeros_BP = torch.zeros(len(histories), len(self.popularity_P), dtype=torch.float64)
         packed = {"visits": count_C.double()}
         return Scores({"rest": zeros_BP}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
 
@@ -75,9 +76,9 @@ class CountPlusMarkov(PartTerms):
         self.popularity_P = popularity(dataset)
         self.graph = graph
 
-    def score(self, batch: CaseBatch) -> Scores:
-        rows_BP = MARKOV_WEIGHT * self.graph.adjacency[batch.source_B.numpy()].toarray()
-        case_C, poi_C, count_C = visits_including_now(batch)
+    def score(self, histories: Histories) -> Scores:
+        rows_BP = MARKOV_WEIGHT * self.graph.adjacency[histories.source_B.numpy()].toarray()
+        case_C, poi_C, count_C = visits_including_now(histories)
         packed = {"visits": torch.log1p(count_C.double())}
         return Scores({"markov": torch.from_numpy(rows_BP)}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
 
@@ -96,10 +97,10 @@ class Nearest(PartTerms):
             [latitude_P.cos() * longitude_P.cos(), latitude_P.cos() * longitude_P.sin(), latitude_P.sin()], dim=1
         )
 
-    def score(self, batch: CaseBatch) -> Scores:
+    def score(self, histories: Histories) -> Scores:
         # By differences: products lose metres near the place. The chord grows with the arc.
         chord_BP = torch.cdist(
-            self.point_P3[batch.source_B], self.point_P3, compute_mode="donot_use_mm_for_euclid_dist"
+            self.point_P3[histories.source_B], self.point_P3, compute_mode="donot_use_mm_for_euclid_dist"
         )
         distance_BP = 2 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2).clamp(max=1))
         return Scores({"nearest": -distance_BP}, tie_break_P=self.popularity_P)
@@ -110,13 +111,9 @@ def popularity(dataset: Dataset) -> Tensor:
     return torch.from_numpy(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64).copy())
 
 
-def visits_including_now(batch: CaseBatch) -> tuple[Tensor, Tensor, Tensor]:
-    """Case, POI and visit count of every POI in the user's check-ins up to and including row t, packed.
-
-    Row q <= t is the last visit of its POI exactly when next_visit[q] > t.
-    """
-    checkins: CheckinTensors = batch.checkins
-    case_H, q_H = past_rows(batch)
-    is_last_H = checkins.next_visit_T[q_H] > batch.row_B[case_H]
+def visits_including_now(histories: Histories) -> tuple[Tensor, Tensor, Tensor]:
+    """History, POI and visit count of every POI in each history, packed."""
+    case_H, q_H = histories.past_rows()
+    is_last_H = histories.next_visit(case_H, q_H) == NEVER
     case_C, q_C = case_H[is_last_H], q_H[is_last_H]
-    return case_C, checkins.poi_T[q_C], checkins.visit_number_T[q_C]
+    return case_C, histories.checkins.poi_T[q_C], histories.checkins.visit_number_T[q_C]

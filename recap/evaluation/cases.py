@@ -45,10 +45,10 @@ def describe_cases(
         most: sample this many cases (`draw_cases`); None takes all.
 
     Returns:
-        ``case`` (number among the split's every_step cases, or every_next ones for that protocol), ``row`` (source row), ``user``, ``position`` (check-ins of
-        the user before the source), ``time`` (of the source, UTC), ``trajectory, source, target, transition_count``
-        (m_sd), ``destination_count`` (the target's training check-ins), ``in_history`` (y in C_t), ``within_two_hops``
-        (y in C_2(s)), ``two_step_walk`` ((A^2)_sy > 0).
+        ``case`` (number among the split's cases, see `numbered_among`), ``row`` (source row), ``user``, ``position``
+        (check-ins of the user before the source), ``time`` (of the source, UTC), ``trajectory, source, target,
+        transition_count`` (m_sd), ``destination_count`` (the target's training check-ins), ``in_history`` (y in C_t),
+        ``within_two_hops`` (y in C_2(s)), ``two_step_walk`` ((A^2)_sy > 0).
     """
     every = dataset.cases(split, numbered_among(protocol))
     row = every if protocol == numbered_among(protocol) else dataset.cases(split, protocol)

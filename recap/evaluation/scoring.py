@@ -10,8 +10,8 @@ import torch
 from recap import columns as c
 from recap.evaluation.metrics import reciprocal_rank
 from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scorer, Scores
+from recap.history import CaseBatch, CheckinTensors
+from recap.scores import Scorer, Scores
 
 LIST_LENGTH: Final = 20
 _MOST_SCORES: Final = 1 << 24
@@ -85,7 +85,7 @@ def _scored_batches(
     batch_size = max(1, min(batch_size, _MOST_SCORES // num_pois))
     for start in range(0, len(rows), batch_size):
         batch = CaseBatch(checkins, rows[start : start + batch_size])
-        scores = scorer.score(batch)
+        scores = scorer.score(batch.histories(target_time=scorer.reads_target_time))
         check_scores(scores.total, scorer.name)
         yield batch, scores, rank_targets(scores, batch.target_B)
         del scores

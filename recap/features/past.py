@@ -10,8 +10,7 @@ import torch
 from torch import Tensor
 
 from recap.features.catalogue import LATELY
-from recap.history import SECONDS_PER_DAY, CheckinTensors
-from recap.scores import CaseBatch, past_rows
+from recap.history import SECONDS_PER_DAY, CheckinTensors, Histories
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +33,9 @@ class PastRows:
     is_after_same_pair_H: Tensor
 
     @classmethod
-    def of(cls, batch: CaseBatch) -> "PastRows":
-        checkins, row_B = batch.checkins, batch.row_B
-        case_H, row_H = past_rows(batch)
+    def of(cls, histories: Histories) -> "PastRows":
+        checkins, row_B = histories.checkins, histories.row_B
+        case_H, row_H = histories.past_rows()
         previous_H, goes_on_H = step_back(checkins, row_H)
         earlier_H, went_on_H = step_back(checkins, previous_H)
         before_B, walked_B = step_back(checkins, row_B)
@@ -45,7 +44,7 @@ class PastRows:
             row_H=row_H,
             previous_H=previous_H,
             has_previous_H=previous_H < row_H,
-            is_after_source_H=goes_on_H & (checkins.poi_T[previous_H] == batch.source_B[case_H]),
+            is_after_source_H=goes_on_H & (checkins.poi_T[previous_H] == histories.source_B[case_H]),
             is_after_same_pair_H=(went_on_H & walked_B[case_H])
             & (checkins.poi_T[earlier_H] == checkins.poi_T[before_B][case_H]),
         )

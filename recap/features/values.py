@@ -21,8 +21,8 @@ from recap.features.similar_users import SimilarUsers
 from recap.features.two_hop import two_hop_paths, without_paths
 from recap.features.visits import visit_features
 from recap.graph import TransitionGraph
+from recap.history import Histories
 from recap.ragged import found_in
-from recap.scores import CaseBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +55,7 @@ class FeatureValues:
         by_category_JBK: the last of `PLACE_FEATURES`, which depend on case and category only.
     """
 
-    batch: CaseBatch
+    histories: Histories
     places: Places
     visits: Pairs
     transitions: Pairs
@@ -81,8 +81,8 @@ class FeatureValues:
         dtype = self.by_category_JBK.dtype
         return torch.stack(
             [
-                torch.log1p(self.places.others_checkins(self.batch.user_B[case_I], poi_I)).to(dtype),
-                torch.log1p(self.places.distance_between(self.batch.source_B[case_I], poi_I, dtype)),
+                torch.log1p(self.places.others_checkins(self.histories.user_B[case_I], poi_I)).to(dtype),
+                torch.log1p(self.places.distance_between(self.histories.source_B[case_I], poi_I, dtype)),
                 *self.by_category_JBK[:, case_I, self.places.category_P[poi_I]],
             ]
         )
@@ -136,59 +136,59 @@ class Features:
 
     def of(
         self,
-        batch: CaseBatch,
+        histories: Histories,
         edits: EdgeEdits | None = None,
         cut_K3: Tensor | None = None,
         dtype: torch.dtype = torch.float64,
     ) -> FeatureValues:
-        """Features of every case of a batch.
+        """Features of every case of a histories.
 
         Args:
             edits: training counts changed for single cases.
             cut_K3: (case, middle, destination) of two-hop paths taken out.
         """
         num_pois = self.others.num_pois
-        past = PastRows.of(batch)
-        poi_H = batch.checkins.poi_T[past.row_H]
+        past = PastRows.of(histories)
+        poi_H = histories.checkins.poi_T[past.row_H]
         key_C, slot_H = torch.unique(past.case_H * num_pois + poi_H, return_inverse=True)
         case_C = torch.div(key_C, num_pois, rounding_mode="floor")
         poi_C = key_C - case_C * num_pois
-        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(batch), torch.float64))
-        share_B = new_lately(batch.checkins, batch.row_B)
-        found = visit_features(batch, past, slot_H, case_C) | {
-            "popularity_known": torch.log1p(self.places.others_checkins(batch.user_B[case_C], poi_C)),
-            "distance_known": torch.log1p(self.places.distance_between(batch.source_B[case_C], poi_C)),
+        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(histories), torch.float64))
+        share_B = new_lately(histories.checkins, histories.row_B)
+        found = visit_features(histories, past, slot_H, case_C) | {
+            "popularity_known": torch.log1p(self.places.others_checkins(histories.user_B[case_C], poi_C)),
+            "distance_known": torch.log1p(self.places.distance_between(histories.source_B[case_C], poi_C)),
             "category_known": category_BK[case_C, self.places.category_P[poi_C]],
             "new_lately": share_B[case_C],
         }
         found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in VISIT_FEATURES if f.factors}
         visits = Pairs(key_C, torch.stack([found[feature.name] for feature in VISIT_FEATURES]).to(dtype))
 
-        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(batch.user_B, batch.source_B, edits)
+        edge_case_E, edge_poi_E, count_E = self.others.transitions_from(histories.user_B, histories.source_B, edits)
         transitions = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
-        paths = two_hop_paths(self.others, batch.user_B, batch.source_B, edits)
+        paths = two_hop_paths(self.others, histories.user_B, histories.source_B, edits)
         if cut_K3 is not None:
             paths = without_paths(paths, cut_K3, num_pois)
         two_hop = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
-        similar_case, similar_poi, similarity = self.similar.visits(past.case_H, poi_H, batch.user_B)
+        similar_case, similar_poi, similarity = self.similar.visits(past.case_H, poi_H, histories.user_B)
         key_S = similar_case * num_pois + similar_poi
         is_among_C, place_C = found_in(key_S, key_C)
         is_new_S = torch.ones_like(key_S, dtype=torch.bool)
         is_new_S[place_C[is_among_C]] = False
         similar = Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype))
         return FeatureValues(
-            batch,
+            histories,
             self.places,
             visits,
             Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype)),
             Pairs(two_hop.key_C, two_hop.value_FC.to(dtype)),
             similar,
-            torch.stack([category_BK, *self._category_features(batch, share_B)]).to(dtype),
+            torch.stack([category_BK, *self._category_features(histories, share_B)]).to(dtype),
         )
 
-    def _category_features(self, batch: CaseBatch, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        category_B, hour_B = self.places.category_P[batch.source_B], batch.checkins.hour_T[batch.row_B]
-        from_here_BK, at_hour_BK = self.categories.likelier(batch.user_B, category_B, hour_B)
+    def _category_features(self, histories: Histories, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        category_B, hour_B = self.places.category_P[histories.source_B], histories.checkins.hour_T[histories.row_B]
+        from_here_BK, at_hour_BK = self.categories.likelier(histories.user_B, category_B, hour_B)
         return from_here_BK, at_hour_BK, share_B[:, None].expand_as(at_hour_BK)
 
 

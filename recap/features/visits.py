@@ -12,7 +12,7 @@ from torch import Tensor
 
 from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS
 from recap.features.past import PastRows, days_between, is_weekend, same_hour
-from recap.scores import CaseBatch
+from recap.history import Histories
 
 _SHORTEST_DAYS: Final = 0.02
 """About half an hour, the resolution of waits."""
@@ -20,13 +20,13 @@ _LARGEST_RATIO: Final = 5.0
 _NEXT_HOUR_WIDTH: Final = 2.0
 
 
-def visit_features(batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
+def visit_features(histories: Histories, past: PastRows, slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
     """Features by name, (C,) float64 each.
 
     Args:
         slot_H: each past check-in's place among C.
     """
-    checkins, row_B = batch.checkins, batch.row_B
+    checkins, row_B = histories.checkins, histories.row_B
     q_H, row_H = past.row_H, row_B[past.case_H]
 
     def total(value_H: Tensor) -> Tensor:
@@ -36,15 +36,15 @@ def visit_features(batch: CaseBatch, past: PastRows, slot_H: Tensor, case_C: Ten
     hours_C = 24.0 * days_between(checkins, last_C, row_B[case_C])
     days_H = days_between(checkins, q_H, row_H)
     return {
-        **{name: torch.log1p(total(value_H)) for name, value_H in _weights(batch, past, days_H).items()},
+        **{name: torch.log1p(total(value_H)) for name, value_H in _weights(histories, past, days_H).items()},
         "time_since_visit": 1.0 + torch.log1p(hours_C),
         **_regularity(days_H, slot_H, len(case_C)),
     }
 
 
-def _weights(batch: CaseBatch, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
+def _weights(histories: Histories, past: PastRows, days_H: Tensor) -> dict[str, Tensor]:
     """Weight of each past check-in in its place's counts."""
-    checkins, row_B, q_H, before_H = batch.checkins, batch.row_B, past.row_H, past.previous_H
+    checkins, row_B, q_H, before_H = histories.checkins, histories.row_B, past.row_H, past.previous_H
     row_H = row_B[past.case_H]
     habit_H = torch.exp(-days_H / HABIT_DAYS)
     follows_H = past.is_after_source_H * habit_H

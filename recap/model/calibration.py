@@ -9,10 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import RevisitCandidates, local_hour_fraction, local_weekday
+from recap.history import Histories, RevisitCandidates, local_hour_fraction, local_weekday
 from recap.model.config import ModelConfig
 from recap.model.tokens import TimeEmbedding
-from recap.scores import CaseBatch
 
 _NUM_STATISTICS = 3
 _NUM_PAIR_FEATURES = 3
@@ -50,10 +49,10 @@ class RevisitCalibration(nn.Module):
         time_BT = torch.cat([angle_B.cos()[:, None], angle_B.sin()[:, None], weekday_B7], dim=1)
         return self.query(torch.cat([state_BD, time_BT.to(state_BD.dtype)], dim=1))
 
-    def history_features(self, batch: CaseBatch, candidates: RevisitCandidates, statistics_C3: Tensor) -> Tensor:
+    def history_features(self, histories: Histories, candidates: RevisitCandidates, statistics_C3: Tensor) -> Tensor:
         """phi_t(d) = MLP_hist([alpha; e_tod(last); e_dow(last); psi]) (Eqs. 21-23)."""
-        now_C = batch.checkins.local_seconds_T[batch.row_B][candidates.case_C]
-        last_C = batch.checkins.local_seconds_T[candidates.last_row_C]
+        now_C = histories.local_seconds_B[candidates.case_C]
+        last_C = histories.checkins.local_seconds_T[candidates.last_row_C]
         angle_C = 2 * math.pi * (local_hour_fraction(now_C) - local_hour_fraction(last_C))
         same_weekday_C = (local_weekday(now_C) == local_weekday(last_C)).to(angle_C.dtype)
         pair_C3 = torch.stack([angle_C.cos(), angle_C.sin(), same_weekday_C], dim=1)
@@ -62,7 +61,7 @@ class RevisitCalibration(nn.Module):
 
     def forward(
         self,
-        batch: CaseBatch,
+        histories: Histories,
         candidates: RevisitCandidates,
         *,
         state_BD: Tensor,
@@ -70,8 +69,8 @@ class RevisitCalibration(nn.Module):
         statistics_C3: Tensor,
     ) -> Tensor:
         """The signed gate gamma_t(d), (C,), in [-1, 1]."""
-        query_BD = self.context_query(state_BD, batch.checkins.local_seconds_T[batch.row_B])
-        features_CD = self.history_features(batch, candidates, statistics_C3)
+        query_BD = self.context_query(state_BD, histories.local_seconds_B)
+        features_CD = self.history_features(histories, candidates, statistics_C3)
         candidate_CD = self.candidate(torch.cat([embedding_CE, features_CD], dim=1))
         # On several CPU threads, the gradient of query_BD[case_C] would add up in no fixed order.
         query_CD = F.embedding(candidates.case_C, query_BD)

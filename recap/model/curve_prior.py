@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from recap.features.catalogue import FEATURES, PAST, PLACE_FEATURES, TIME, VISIT_FEATURES
 from recap.features.others import EdgeEdits
 from recap.features.values import Features, FeatureValues, Pairs
+from recap.history import Histories
 from recap.model.curves import Curves, OnCurves
 from recap.ragged import found_in
-from recap.scores import CaseBatch
 
 _VISITS, _SIMILAR, _CATEGORIES = 0, 3, 4
 """Positions in `CurveValues.on`; the first four are those of `FeatureValues.sparse`."""
@@ -104,16 +104,16 @@ class CurvePrior(nn.Module):
 
     def features_of(
         self,
-        batch: CaseBatch,
+        histories: Histories,
         edits: EdgeEdits | None = None,
         cut_K3: Tensor | None = None,
         factor_BF: Tensor | None = None,
     ) -> CurveValues:
         """The features of a batch under edited counts, cut paths and factors on curves."""
-        if self.features.device != batch.row_B.device:
-            self.features = self.features.to(batch.row_B.device)
+        if self.features.device != histories.row_B.device:
+            self.features = self.features.to(histories.row_B.device)
         dtype = self.curves.step_FK.dtype
-        values = self.features.of(batch, edits, cut_K3, dtype)
+        values = self.features.of(histories, edits, cut_K3, dtype)
         return CurveValues(values, self.locate(values), kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
 
     def locate(self, values: FeatureValues) -> tuple[OnCurves, ...]:
@@ -128,13 +128,13 @@ class CurvePrior(nn.Module):
         distance_BU = self.features.places.distance_km(source_B, self.curves.step_FK.dtype, poi_U).log1p_()
         return self.curves.locate(distance_BU.view(1, -1), _DISTANCE)
 
-    def place_knots(self, batch: CaseBatch) -> None:
+    def place_knots(self, histories: Histories) -> None:
         """Put the knots at quantiles over the cases' candidates."""
-        size = min(_KNOT_CASES, len(batch))
-        apart = torch.linspace(0, len(batch) - 1, size, device=batch.row_B.device).round().long()
+        size = min(_KNOT_CASES, len(histories))
+        apart = torch.linspace(0, len(histories) - 1, size, device=histories.row_B.device).round().long()
         found: list[list[Tensor]] = [[] for _ in FEATURES]
-        for rows_B in batch.row_B[apart].split(64):
-            values = self.features.of(CaseBatch(batch.checkins, rows_B), dtype=self.curves.step_FK.dtype)
+        for rows_B in histories.row_B[apart].split(64):
+            values = self.features.of(Histories(histories.checkins, rows_B), dtype=self.curves.step_FK.dtype)
             for span, pairs in zip(_SPANS, values.sparse, strict=True):
                 for feature, value_C in zip(range(len(FEATURES))[span], pairs.value_FC, strict=True):
                     found[feature].append(value_C[value_C != 0].cpu())
@@ -173,7 +173,7 @@ class CurvePrior(nn.Module):
     ) -> Tensor:
         """R_t(d) of all places (B, P) or some (B, U), see `_AsNew`."""
         features, kept_FB = values.features, values.kept_FB
-        places, source_B, dtype = features.places, features.batch.source_B, features.by_category_JBK.dtype
+        places, source_B, dtype = features.places, features.histories.source_B, features.by_category_JBK.dtype
         popularity_U = self.curves(torch.log1p(places.checkins_P).to(dtype)[None], _POPULARITY)[0]
         distance = values.distance or self.locate_distances(source_B, poi_U)
         distance_BU = self.curves(distance, _DISTANCE).view(len(source_B), -1)
@@ -209,7 +209,7 @@ class CurvePrior(nn.Module):
 
     def _without_own(self, features: FeatureValues, popularity_P: Tensor) -> tuple[Tensor, Tensor]:
         """How leaving out the user's own check-ins changes popularity's points: keys and changes, (O,)."""
-        case_O, poi_O, own_O = features.places.own_checkins(features.batch.user_B)
+        case_O, poi_O, own_O = features.places.own_checkins(features.histories.user_B)
         others_O = torch.log1p(features.places.checkins_P[poi_O] - own_O).to(popularity_P.dtype)
         change_O = self.curves(others_O[None], _POPULARITY)[0] - popularity_P.index_select(0, poi_O)
         return case_O * features.num_pois + poi_O, change_O

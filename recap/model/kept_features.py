@@ -12,10 +12,10 @@ from torch.nn import functional as F
 
 from recap.features.places import Places
 from recap.features.values import FeatureValues, Pairs
+from recap.history import Histories
 from recap.model.curve_prior import CurvePrior, CurveValues
 from recap.model.curves import OnCurves
 from recap.ragged import expand_ranges
-from recap.scores import CaseBatch
 
 _CASES: Final = 256
 """Cases computed at a time."""
@@ -72,19 +72,19 @@ class KeptFeatures:
     distance_PP: OnCurves | None
 
     @classmethod
-    def of(cls, curves: CurvePrior, cases: CaseBatch) -> "KeptFeatures | None":
+    def of(cls, curves: CurvePrior, cases: Histories) -> "KeptFeatures | None":
         """Compute the features of all cases; None if they take too much memory."""
         places, num_pois = curves.features.places, len(curves.features.places.checkins_P)
         pieces: list[CurveValues] = []
         held = 0
-        for row_B in cases.row_B.split(_CASES):
-            values = curves.features_of(CaseBatch(cases.checkins, row_B)).without_values()
+        for start in range(0, len(cases), _CASES):
+            values = curves.features_of(cases.select(slice(start, start + _CASES))).without_values()
             pieces.append(values)
             held += sum(on.at_FN.nbytes + on.part_FN.nbytes for on in values.on)
             held += sum(8 * len(pairs.key_C) for pairs in values.features.sparse)
             if held / (_CASES * len(pieces)) * len(cases) > _MOST_BYTES:
                 return None
-        sizes = [len(piece.features.batch) for piece in pieces]
+        sizes = [len(piece.features.histories) for piece in pieces]
         packed = tuple(
             _Packed.of(
                 [piece.features.sparse[at].key_C for piece in pieces],
@@ -110,12 +110,12 @@ class KeptFeatures:
             )
         return cls(places, packed, by_category, distance_PP)
 
-    def take(self, batch: CaseBatch, index_B: Tensor) -> CurveValues:
+    def take(self, histories: Histories, index_B: Tensor) -> CurveValues:
         """Features of a batch whose cases are at ``index_B`` among those kept."""
         found = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
         visits, transitions, two_hop, similar = (pairs for pairs, _ in found)
         features = FeatureValues(
-            batch,
+            histories,
             self.places,
             visits,
             transitions,
@@ -125,7 +125,7 @@ class KeptFeatures:
         )
         distance = None
         if self.distance_PP is not None:
-            rows = (column.index_select(0, batch.source_B) for column in vars(self.distance_PP).values())
+            rows = (column.index_select(0, histories.source_B) for column in vars(self.distance_PP).values())
             distance = OnCurves(*(row_BP.view(1, -1) for row_BP in rows))
         columns = (column_JNK.index_select(1, index_B).flatten(1) for column_JNK in vars(self.by_category).values())
         return CurveValues(features, (*(on for _, on in found), OnCurves(*columns)), distance)

@@ -20,7 +20,7 @@ from recap.data.dataset import Dataset
 from recap.features.catalogue import FEATURES, NAMES, PAST
 from recap.features.values import Features
 from recap.graph import TransitionGraph
-from recap.history import RevisitCandidates, find_revisit_candidates
+from recap.history import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.backbone import Backbone, CoreScore
 from recap.model.calibration import RevisitCalibration
 from recap.model.config import MAX_CANDIDATES, ModelConfig, Stage
@@ -29,7 +29,7 @@ from recap.model.graph_token import GraphToken
 from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitPrior, revisit_statistics
 from recap.model.tokens import CheckinTokens
-from recap.scores import CaseBatch, Scores, Term, known_places
+from recap.scores import Scores, Term
 
 CORE: Final = "core"
 PRIOR_TERMS: Final = ("count", "recency", "window")
@@ -159,12 +159,12 @@ class Recap(nn.Module):
         order = [term.name for term in self.terms]
         return changes.term_factor_BT[:, [order.index(name) for name in names]]
 
-    def features_of(self, batch: CaseBatch, changes: Interventions | None = None) -> CurveValues:
+    def features_of(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
         """Features of a batch for the curves, under changes."""
         assert self.curves is not None
         if changes is None:
-            return self.curves.features_of(batch)
-        return self.curves.features_of(batch, changes.edge_edits, changes.cut_K3, self.factor(changes, *NAMES))
+            return self.curves.features_of(histories)
+        return self.curves.features_of(histories, changes.edge_edits, changes.cut_K3, self.factor(changes, *NAMES))
 
     def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
         factor_BF = self.factor(changes, *NAMES)
@@ -176,15 +176,15 @@ class Recap(nn.Module):
 
     def encode(
         self,
-        batch: CaseBatch,
+        histories: Histories,
         stage: Stage,
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
     ) -> Tensor:
         """The prediction state h_BD (Eqs. 1-4, 8); (B, 0) without an encoder."""
         if not self.config.has_encoder:
-            return torch.zeros(len(batch), 0, dtype=self.dtype, device=batch.row_B.device)
-        tokens_BKD, present_BK = self.tokens(batch, self.poi_embedding)
+            return torch.zeros(len(histories), 0, dtype=self.dtype, device=histories.row_B.device)
+        tokens_BKD, present_BK = self.tokens(histories, self.poi_embedding)
         graph_BD = None
         if self.graph_token is not None:
             if stage.graph_weight > 0:
@@ -193,29 +193,29 @@ class Recap(nn.Module):
                 else:
                     propagated_PE = self.propagate() if propagated_PE is None else propagated_PE
                     assert propagated_PE is not None
-                    propagated_BE = F.embedding(batch.source_B, propagated_PE)  # indexing: see the calibration
+                    propagated_BE = F.embedding(histories.source_B, propagated_PE)  # indexing: see the calibration
                 graph_BD = stage.graph_weight * self.graph_token(propagated_BE)
                 if changes is not None and changes.graph_factor_B is not None:
                     graph_BD = graph_BD * changes.graph_factor_B[:, None]
             else:
-                graph_BD = tokens_BKD.new_zeros(len(batch), self.config.hidden_dim)
+                graph_BD = tokens_BKD.new_zeros(len(histories), self.config.hidden_dim)
         masked_BS = None if changes is None else changes.masked_BS
-        return self.backbone(batch.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
+        return self.backbone(histories.user_B, tokens_BKD, present_BK, graph_BD, masked_BS)
 
-    def score_core(self, batch: CaseBatch, state_BD: Tensor, changes: Interventions | None = None) -> Tensor:
+    def score_core(self, histories: Histories, state_BD: Tensor, changes: Interventions | None = None) -> Tensor:
         """The core scores (B, P) (Eq. 5), 0 where ``core_scope`` leaves them out."""
         if self.core is None:
-            return state_BD.new_zeros(len(batch), self.num_pois)
+            return state_BD.new_zeros(len(histories), self.num_pois)
         core_BP = self.core(state_BD)
         factor_B1 = self.factor(changes, CORE)
         core_BP = core_BP if factor_B1 is None else core_BP * factor_B1
         if self.config.core_scope == "everywhere":
             return core_BP
-        return core_BP * ~known_places(batch, self.num_pois)
+        return core_BP * ~histories.known_places(self.num_pois)
 
     def revisit(
         self,
-        batch: CaseBatch,
+        histories: Histories,
         stage: Stage,
         state_BD: Tensor,
         changes: Interventions | None = None,
@@ -230,8 +230,7 @@ class Recap(nn.Module):
         if not stage.prior or (self.prior is None and not corrects):
             return None
         candidates = find_revisit_candidates(
-            batch.checkins,
-            batch.row_B,
+            histories,
             recent_window=self.config.recent_window,
             max_candidates=None if self.curves is not None else MAX_CANDIDATES,
         )
@@ -245,7 +244,7 @@ class Recap(nn.Module):
         rows = candidates.padded(_BF16_ROWS) if torch.is_autocast_enabled("cpu") else candidates
         log_steps = self.prior.log_recency_steps if self.prior is not None else self.calibration.log_recency_steps
         gate_C = self.calibration(
-            batch,
+            histories,
             rows,
             state_BD=state_BD,
             embedding_CE=self.poi_embedding(rows.poi_C),
@@ -264,7 +263,7 @@ class Recap(nn.Module):
 
     def forward(
         self,
-        batch: CaseBatch,
+        histories: Histories,
         stage: Stage,
         propagated_PE: Tensor | None = None,
         changes: Interventions | None = None,
@@ -278,24 +277,24 @@ class Recap(nn.Module):
         Args:
             values, state_BD: features and prediction state, computed if None.
         """
-        state_BD = self.encode(batch, stage, propagated_PE, changes) if state_BD is None else state_BD
+        state_BD = self.encode(histories, stage, propagated_PE, changes) if state_BD is None else state_BD
         dense = {}
         if self.core is not None or self.curves is None:
-            dense["core"] = self.score_core(batch, state_BD, changes)
+            dense["core"] = self.score_core(histories, state_BD, changes)
         if self.curves is not None:
-            values = self.features_of(batch, changes) if values is None else values
-            dense["prior"] = self.curves(values) if stage.prior else self._zeros(len(batch), batch)
-        parts = self.revisit(batch, stage, state_BD, changes, values)
+            values = self.features_of(histories, changes) if values is None else values
+            dense["prior"] = self.curves(values) if stage.prior else self._zeros(histories)
+        parts = self.revisit(histories, stage, state_BD, changes, values)
         names = [*(["prior"] if self.curves is None else []), "correction"]
         if parts is None:
-            empty = torch.zeros(0, dtype=torch.int64, device=batch.row_B.device)
+            empty = torch.zeros(0, dtype=torch.int64, device=histories.row_B.device)
             return Scores(dense, {name: empty.to(state_BD.dtype) for name in names}, empty, empty)
         zeros_C = state_BD.new_zeros(len(parts.candidates.case_C))
         packed = {name: parts.packed.get(name, zeros_C) for name in names}
         return Scores(dense, packed, parts.candidates.case_C, parts.candidates.poi_C)
 
-    def _zeros(self, size: int, batch: CaseBatch) -> Tensor:
-        return torch.zeros(size, self.num_pois, dtype=self.dtype, device=batch.row_B.device)
+    def _zeros(self, histories: Histories) -> Tensor:
+        return torch.zeros(len(histories), self.num_pois, dtype=self.dtype, device=histories.row_B.device)
 
 
 def standardise(coordinates_P2: Tensor) -> Tensor:

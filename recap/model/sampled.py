@@ -12,12 +12,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from recap.history import CaseBatch
 from recap.model.config import Stage
 from recap.model.curve_prior import CurveValues
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.ragged import found_in
-from recap.scores import CaseBatch
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class SampledScores:
     is_scored_BU: Tensor
 
 
-def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) -> SampledScores:
+def sampled_scores(model: Recap, cases: CaseBatch, stage: Stage, poi_U: Tensor) -> SampledScores:
     """Scores of targets, candidates and sampled places.
 
     Candidates are the user's past places and, with curves, other users' direct and two-hop destinations.
@@ -49,15 +49,16 @@ def sampled_scores(model: Recap, batch: CaseBatch, stage: Stage, poi_U: Tensor) 
     Args:
         poi_U: ascending, each once.
     """
+    histories = cases.histories(target_time=model.config.use_future_time)
     changes = None
     if model.graph_token is not None and stage.graph_weight > 0:
-        propagated_BE = model.graph_token.propagate_rows(model.poi_embedding.weight, batch.source_B)
+        propagated_BE = model.graph_token.propagate_rows(model.poi_embedding.weight, histories.source_B)
         changes = Interventions(propagated_BE=propagated_BE)
-    state_BD = model.encode(batch, stage, changes=changes)
-    values = None if model.curves is None else model.curves.features_of(batch)
-    parts = model.revisit(batch, stage, state_BD, values=values)
-    num_pois, size = model.num_pois, len(batch)
-    keys = [torch.arange(size, device=batch.row_B.device) * num_pois + batch.target_B]
+    state_BD = model.encode(histories, stage, changes=changes)
+    values = None if model.curves is None else model.curves.features_of(histories)
+    parts = model.revisit(histories, stage, state_BD, values=values)
+    num_pois, size = model.num_pois, len(histories)
+    keys = [torch.arange(size, device=histories.row_B.device) * num_pois + cases.target_B]
     if values is not None:
         keys += [
             pairs.key_C for pairs in (values.features.visits, values.features.transitions, values.features.two_hop)

@@ -6,10 +6,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from recap.history import Histories
 from recap.model.config import Stage
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS, Recap
-from recap.scores import GRAPH_TOKEN, CaseBatch, Scores, Term, past_rows
+from recap.scores import GRAPH_TOKEN, Scores, Term
 
 
 class RecapScorer:
@@ -27,6 +28,10 @@ class RecapScorer:
         return self.model.terms
 
     @property
+    def reads_target_time(self) -> bool:
+        return self.model.config.use_future_time
+
+    @property
     def supported_edits(self) -> frozenset[str]:
         """Check-ins always; transitions, paths and tokens if the model reads them."""
         config = self.model.config
@@ -35,32 +40,32 @@ class RecapScorer:
         found |= {"paths"} if config.has_curves or (config.has_token and config.num_hops == 2) else set()
         return frozenset(found | ({"tokens"} if config.has_encoder else set()))
 
-    def score(self, batch: CaseBatch, changes: Interventions | None = None) -> Scores:
+    def score(self, histories: Histories, changes: Interventions | None = None) -> Scores:
         with torch.inference_mode():
-            return self.model(batch, self.stage, self.propagated_PE, changes)
+            return self.model(histories, self.stage, self.propagated_PE, changes)
 
-    def contributions(self, batch: CaseBatch, poi_B: Tensor, changes: Interventions | None = None) -> Tensor:
+    def contributions(self, histories: Histories, poi_B: Tensor, changes: Interventions | None = None) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T); see `recap.scores.Explainable`."""
         with torch.inference_mode():
-            model, index_B = self.model, torch.arange(len(batch), device=poi_B.device)
-            state_BD = model.encode(batch, self.stage, self.propagated_PE, changes)
+            model, index_B = self.model, torch.arange(len(histories), device=poi_B.device)
+            state_BD = model.encode(histories, self.stage, self.propagated_PE, changes)
             found: dict[str, Tensor] = {}
             if model.core is not None:
                 core_B = (state_BD * model.core.output.weight[poi_B]).sum(1) + model.core.output.bias[poi_B]
                 if model.config.core_scope == "unvisited":
-                    case_H, row_H = past_rows(batch)
-                    visited_H = batch.checkins.poi_T[row_H] == poi_B[case_H]
+                    case_H, row_H = histories.past_rows()
+                    visited_H = histories.checkins.poi_T[row_H] == poi_B[case_H]
                     core_B = core_B.index_fill(0, case_H[visited_H], 0.0)
                 factor_B1 = model.factor(changes, CORE)
                 found[CORE] = core_B if factor_B1 is None else core_B * factor_B1[:, 0]
             values = None
             if model.curves is not None:
-                values = model.features_of(batch, changes)
+                values = model.features_of(histories, changes)
                 if self.stage.prior:
                     points_FB = model.curves.at_pairs(values, index_B * model.num_pois + poi_B)
                     names = [term.name for term in model.terms if term.name not in (CORE, CORRECTION)]
                     found |= dict(zip(names, points_FB, strict=True))
-            parts = model.revisit(batch, self.stage, state_BD, changes, values)
+            parts = model.revisit(histories, self.stage, state_BD, changes, values)
             if parts is not None:
                 here_C = parts.candidates.poi_C == poi_B[parts.candidates.case_C]
                 case_C = parts.candidates.case_C[here_C]
@@ -69,37 +74,41 @@ class RecapScorer:
                     shown = (parts.terms.count_C, parts.terms.recency_C, parts.terms.window_C)
                     packed |= dict(zip(PRIOR_TERMS, shown, strict=True)) | {CLIP: -parts.terms.clip_loss_C}
                 for name, value_C in packed.items():
-                    found[name] = value_C.new_zeros(len(batch)).index_add(0, case_C, value_C[here_C])
-            zeros_B = torch.zeros(len(batch), dtype=model.dtype, device=poi_B.device)
+                    found[name] = value_C.new_zeros(len(histories)).index_add(0, case_C, value_C[here_C])
+            zeros_B = torch.zeros(len(histories), dtype=model.dtype, device=poi_B.device)
             return torch.stack([found.get(term.name, zeros_B) for term in model.terms], dim=1).double()
 
-    def scores_without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Tensor:
+    def scores_without(
+        self, histories: Histories, terms: Collection[str], changes: Interventions | None = None
+    ) -> Tensor:
         """Totals (B, P) without these terms; clip and correction are recomputed."""
-        return self.score(batch, self.without(batch, terms, changes)).total
+        return self.score(histories, self.without(histories, terms, changes)).total
 
     def scores_without_each(
-        self, batch: CaseBatch, each: Iterable[Collection[str]], changes: Interventions | None = None
+        self, histories: Histories, each: Iterable[Collection[str]], changes: Interventions | None = None
     ) -> Iterator[Tensor]:
         """`scores_without` for several sets of terms, bitwise equal; each may hold `GRAPH_TOKEN` too. Features and
         prediction states are computed once.
         """
         model, states = self.model, {}
-        values = None if model.curves is None else model.features_of(batch, changes)
+        values = None if model.curves is None else model.features_of(histories, changes)
         for terms in each:
-            left = self.without(batch, terms, changes)
+            left = self.without(histories, terms, changes)
             has_token = GRAPH_TOKEN not in terms
             if not has_token:
-                left = replace(left, graph_factor_B=torch.zeros(len(batch), dtype=model.dtype))
+                left = replace(left, graph_factor_B=torch.zeros(len(histories), dtype=model.dtype))
             with torch.inference_mode():
                 if has_token not in states:
-                    states[has_token] = model.encode(batch, self.stage, self.propagated_PE, left)
+                    states[has_token] = model.encode(histories, self.stage, self.propagated_PE, left)
                 kept = None if values is None else model.keep_curves(values, left)
-                yield model(batch, self.stage, None, left, kept, states[has_token]).total
+                yield model(histories, self.stage, None, left, kept, states[has_token]).total
 
-    def without(self, batch: CaseBatch, terms: Collection[str], changes: Interventions | None = None) -> Interventions:
+    def without(
+        self, histories: Histories, terms: Collection[str], changes: Interventions | None = None
+    ) -> Interventions:
         """The changes, with these terms also switched off."""
         kept_T = torch.tensor([float(term.name not in terms) for term in self.terms], dtype=self.model.dtype)
-        kept_BT = kept_T.to(batch.row_B.device).expand(len(batch), -1)
+        kept_BT = kept_T.to(histories.row_B.device).expand(len(histories), -1)
         if changes is None:
             return Interventions(term_factor_BT=kept_BT)
         return replace(

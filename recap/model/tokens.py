@@ -6,24 +6,23 @@ Shape suffixes: B cases, K suffix positions (oldest first), D hidden features, P
 import torch
 from torch import Tensor, nn
 
-from recap.history import local_hour_fraction, local_weekday
+from recap.history import Histories, TimedHistories, local_hour_fraction, local_weekday
 from recap.model.config import ModelConfig
-from recap.scores import CaseBatch
 
 HOUR_BINS = 24
 _TIME_DIM = 16
 
 
-def suffix_rows(batch: CaseBatch, length: int) -> tuple[Tensor, Tensor]:
+def suffix_rows(histories: Histories, length: int) -> tuple[Tensor, Tensor]:
     """Rows of B_t = (p_{t-k+1}, ..., p_t) (Eq. 1) and which of them exist.
 
     Returns:
         row_BK (int64; missing ones are the source row) and present_BK (bool; missing ones come first).
     """
-    offset_K = torch.arange(length - 1, -1, -1, device=batch.row_B.device)
-    row_BK = batch.row_B[:, None] - offset_K
-    present_BK = row_BK >= batch.checkins.first_T[batch.row_B][:, None]
-    row_BK = torch.where(present_BK, row_BK, batch.row_B[:, None])
+    offset_K = torch.arange(length - 1, -1, -1, device=histories.row_B.device)
+    row_BK = histories.row_B[:, None] - offset_K
+    present_BK = row_BK >= histories.first_B[:, None]
+    row_BK = torch.where(present_BK, row_BK, histories.row_B[:, None])
     return row_BK, present_BK
 
 
@@ -66,15 +65,16 @@ class CheckinTokens(nn.Module):
         )
         self.dropout = nn.Dropout(config.embedding_dropout)
 
-    def forward(self, batch: CaseBatch, poi_embedding: nn.Embedding) -> tuple[Tensor, Tensor]:
+    def forward(self, histories: Histories, poi_embedding: nn.Embedding) -> tuple[Tensor, Tensor]:
         """Tokens x_BKD and present_BK (False where the user has fewer than k check-ins)."""
-        row_BK, present_BK = suffix_rows(batch, self.config.suffix_length)
-        poi_BK = batch.checkins.poi_T[row_BK]
+        row_BK, present_BK = suffix_rows(histories, self.config.suffix_length)
+        poi_BK = histories.checkins.poi_T[row_BK]
         features = [
             self.dropout(torch.cat([poi_embedding(poi_BK), self.category_embedding(self.category_P[poi_BK])], -1)),
             self.coordinates_P2[poi_BK],
         ]
         if self.future_time is not None:
-            time_BD = self.future_time(batch.checkins.local_seconds_T[batch.row_B + 1])
+            assert isinstance(histories, TimedHistories)
+            time_BD = self.future_time(histories.next_local_seconds_B)
             features.append(time_BD[:, None].expand(-1, poi_BK.shape[1], -1))
         return self.mlp(torch.cat(features, dim=-1)), present_BK

@@ -18,12 +18,13 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from recap.history import Histories
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import DchlConfig
 from recap.published.network import CaseExamples, Examples, PublishedNetwork
 from recap.published.translation import places_near
-from recap.scores import CaseBatch, past_rows
+from recap.visits import NEVER
 
 VIEWS: Final = ("collaborative", "geographic", "transitional")
 
@@ -68,13 +69,13 @@ class Dchl(PublishedNetwork):
             return self.to_near(x_PD)
         return F.dropout(self.to_later(self.to_earlier(x_PD)), self.config.dropout, self.training)
 
-    def users(self, batch: CaseBatch, places: list[Tensor]) -> list[Tensor]:
+    def users(self, histories: Histories, places: list[Tensor]) -> list[Tensor]:
         """The normalised `pool_past` in each view, (B, D) each."""
-        return [F.normalize(mean_BD, dim=1) for mean_BD in pool_past(batch, places)]
+        return [F.normalize(mean_BD, dim=1) for mean_BD in pool_past(histories, places)]
 
-    def logits(self, batch: CaseBatch) -> Tensor:
+    def logits(self, histories: Histories) -> Tensor:
         places = self.places()
-        return self._match(self.users(batch, places), [F.normalize(x_PD, dim=1) for x_PD in places])
+        return self._match(self.users(histories, places), [F.normalize(x_PD, dim=1) for x_PD in places])
 
     def _match(self, users: list[Tensor], places: list[Tensor]) -> Tensor:
         shares = [torch.sigmoid(share(user_BD)) for share, user_BD in zip(self.shares, users, strict=True)]
@@ -84,8 +85,8 @@ class Dchl(PublishedNetwork):
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         assert isinstance(examples, CaseExamples)
-        batch, views = CaseBatch(examples.checkins, examples.row_N[index_B]), self.places()
-        users, places = self.users(batch, views), [F.normalize(x_PD, dim=1) for x_PD in views]
+        batch, views = examples.take(index_B), self.places()
+        users, places = self.users(batch.histories(), views), [F.normalize(x_PD, dim=1) for x_PD in views]
         loss = F.cross_entropy(self._match(users, places), batch.target_B)
         if not self.config.contrast_weight:
             return loss
@@ -95,12 +96,12 @@ class Dchl(PublishedNetwork):
         return loss + self.config.contrast_weight * contrast
 
 
-def pool_past(batch: CaseBatch, tables: list[Tensor]) -> list[Tensor]:
-    """The mean of each table's rows (P, D) over the distinct POIs visited up to each source, (B, D) each."""
-    case_H, row_H = past_rows(batch)
-    is_last_H = batch.checkins.next_visit_T[row_H] > batch.row_B[case_H]
-    case_H, poi_H = case_H[is_last_H], batch.checkins.poi_T[row_H[is_last_H]]
-    size_B = torch.bincount(case_H, minlength=len(batch))
+def pool_past(histories: Histories, tables: list[Tensor]) -> list[Tensor]:
+    """The mean of each table's rows (P, D) over the distinct POIs of each history, (B, D) each."""
+    case_H, row_H = histories.past_rows()
+    is_last_H = histories.next_visit(case_H, row_H) == NEVER
+    case_H, poi_H = case_H[is_last_H], histories.checkins.poi_T[row_H[is_last_H]]
+    size_B = torch.bincount(case_H, minlength=len(histories))
     offset_B = torch.cumsum(size_B, 0) - size_B
     return [F.embedding_bag(poi_H, table_PD, offset_B, mode="mean") for table_PD in tables]
 

@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import DeepmoveConfig
 from recap.published.network import SequenceNetwork, slot_of_day
@@ -61,8 +61,8 @@ class Deepmove(SequenceNetwork):
         weight_BKK = torch.softmax(score_BKK, dim=-1) * past_BKK  # a first trajectory has no past
         return torch.cat([state_BKD, weight_BKK @ entry_BKD], dim=-1)
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        whole_ND = torch.cat([state_ND, self.user_embedding(checkins.user_T[row_N])], dim=-1)
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        whole_ND = torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1)
         logits: Tensor = self.output(self.dropout(whole_ND))
         return logits
 

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CheckinTensors
+from recap.history import Histories
 from recap.published.city import City
 from recap.published.configs import DepoiConfig
 from recap.published.decay import kilometres_apart
@@ -168,7 +168,7 @@ class Depoi(SequenceNetwork):
         tokens = [F.embedding(windows.poi_BK, view_PD) * self.config.dim**0.5 for view_PD in views[:2]]
         return torch.cat([self.encoder(self.dropout(token_BKD), relations) for token_BKD in tokens], dim=-1)
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         return state_ND[:, : self.config.dim] @ self.views()[0].T
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:

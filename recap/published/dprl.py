@@ -18,11 +18,11 @@ from scipy.cluster.vq import kmeans, vq
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CheckinTensors
+from recap.history import CaseBatch, Histories
 from recap.published.city import City
 from recap.published.configs import DprlConfig
 from recap.published.decay import average_past, degrees_apart, time_weights
-from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week
+from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week, step_times
 from recap.published.windows import Windows, by_length
 
 _FOCAL_ALPHA: Final = 0.25
@@ -87,11 +87,11 @@ class Dprl(SequenceNetwork):
         """A user's preference at each check-in's hour of the week, (B, K, D)."""
         return rotate(taste_BD[:, None].expand(-1, slot_BKD.shape[1], -1), slot_BKD, self.config.dim)
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         dim = self.config.dim
         place_ND, region_ND, likes_place_ND, likes_region_ND = state_ND.split([2 * dim, 2 * dim, dim, dim], dim=-1)
-        slot_N = slot_of_week(checkins.local_seconds_T[row_N + 1 if self.config.target_time else row_N])
-        user_ND, slot_ND = self.user_embedding(checkins.user_T[row_N]), self.slot_embedding(slot_N)
+        slot_N = slot_of_week(step_times(steps, target_time=self.config.target_time))
+        user_ND, slot_ND = self.user_embedding(steps.user_B), self.slot_embedding(slot_N)
         whole_ND = torch.cat([place_ND + region_ND, user_ND, likes_place_ND + likes_region_ND, slot_ND], dim=-1)
         logits: Tensor = self.output(F.dropout(whole_ND, _REGION_DROPOUT, self.training))
         return logits
@@ -103,11 +103,11 @@ class Dprl(SequenceNetwork):
         mixed_ND = self.next_region(torch.cat([region_ND, self.user_embedding(user_N), likes_ND], dim=-1))
         return F.linear(mixed_ND, self.region_embedding.weight)
 
-    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         """Cross-entropy of the next place, and a focal loss of its region."""
-        region_NR = self.region_logits(state_ND, checkins.user_T[row_N])
-        region_loss = focal_loss(region_NR, self.region_P[checkins.poi_T[row_N + 1]])
-        return super().step_loss(state_ND, checkins, row_N) + self.config.region_weight * region_loss
+        region_NR = self.region_logits(state_ND, steps.histories().user_B)
+        region_loss = focal_loss(region_NR, self.region_P[steps.target_B])
+        return super().step_loss(state_ND, steps) + self.config.region_weight * region_loss
 
 
 def liking(wanted: Tensor, had: Tensor) -> Tensor:

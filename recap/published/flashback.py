@@ -13,7 +13,7 @@ from abc import abstractmethod
 import torch
 from torch import Tensor, nn
 
-from recap.history import CheckinTensors
+from recap.history import Histories
 from recap.published.city import City
 from recap.published.configs import FlashbackConfig, RecurrentConfig
 from recap.published.decay import average_past, degrees_apart, time_weights
@@ -59,6 +59,6 @@ class Flashback(FlashbackAverages):
         embedded: Tensor = self.poi_embedding(windows.poi_BK)
         return embedded
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        logits: Tensor = self.output(torch.cat([state_ND, self.user_embedding(checkins.user_T[row_N])], dim=-1))
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        logits: Tensor = self.output(torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1))
         return logits

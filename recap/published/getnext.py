@@ -16,7 +16,7 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CheckinTensors, local_hour_fraction
+from recap.history import CaseBatch, Histories, local_hour_fraction
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import GetnextConfig
@@ -91,9 +91,9 @@ class Getnext(PackedNetwork):
         position_ND = sinusoids(packing.runs[-1][1], token_ND)[packing.position_N]
         return encode(self.encoder, self.dropout(token_ND * token_ND.shape[-1] ** 0.5 + position_ND), packing)
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         logits: Tensor = self.output(state_ND)
-        return logits + self.transition_map(checkins.poi_T[row_N])
+        return logits + self.transition_map(steps.source_B)
 
     def transition_map(self, source_N: Tensor) -> Tensor:
         """M_sd of the sources, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
@@ -108,12 +108,12 @@ class Getnext(PackedNetwork):
         added_L = plain_NP[row_L, to_L] * torch.cat([self.share_L[edge_L], self.own_P[source_N]])
         return plain_NP.index_put((row_L, to_L), added_L, accumulate=True)
 
-    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         """Cross-entropy of next place and category, and squared error of its time of day."""
-        category_N = self.category_P[checkins.poi_T[row_N + 1]]
-        time_N = local_hour_fraction(checkins.local_seconds_T[row_N + 1]).to(state_ND.dtype)
+        category_N = self.category_P[steps.target_B]
+        time_N = local_hour_fraction(steps.target_local_seconds_B).to(state_ND.dtype)
         return (
-            super().step_loss(state_ND, checkins, row_N)
+            super().step_loss(state_ND, steps)
             + F.cross_entropy(self.next_category(state_ND), category_N)
             + self.config.time_weight * F.mse_loss(self.next_time(state_ND)[:, 0], time_N)
         )

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CheckinTensors
+from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import LotnextConfig
 from recap.published.decay import average_past, kilometres_apart
@@ -139,24 +139,24 @@ class Lotnext(SequenceNetwork):
         average_BKD = average_past(self.state(x_BKD), near_BKK * fit_BK[:, None, :])
         return torch.cat([average_BKD, self.next_slot(x_BKD)], dim=-1)
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        logits: Tensor = self.output(self._with_user(state_ND, checkins, row_N))
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        logits: Tensor = self.output(self._with_user(state_ND, steps))
         return logits
 
-    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         """The mean of adjusted cross-entropy, plain cross-entropy and squared error of the next slot."""
-        target_N, published = checkins.poi_T[row_N + 1], self.config.as_published
-        full_ND = self._with_user(state_ND, checkins, row_N)
+        target_N, published = steps.target_B, self.config.as_published
+        full_ND = self._with_user(state_ND, steps.histories())
         logits_NP = self.output(full_ND)
         moved_NP = logits_NP + (self.adjustment_P if published else -self.adjustment_P)
         weight_N = step_weights(F.cosine_similarity(full_ND, self.output.weight[target_N]).detach())
         adjusted_N = F.cross_entropy(moved_NP, target_N, reduction="none")
         rare = adjusted_N.mean() * weight_N.mean() if published else (adjusted_N * weight_N).mean()
-        slot_N = slot_of_week(self._clock(checkins)[row_N + 1]).to(state_ND.dtype) / SLOTS_OF_WEEK
+        slot_N = slot_of_week(self._clock(steps.checkins)[steps.row_B + 1]).to(state_ND.dtype) / SLOTS_OF_WEEK
         return (rare + F.cross_entropy(logits_NP, target_N) + F.mse_loss(state_ND[:, -1], slot_N)) / 3
 
-    def _with_user(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        return torch.cat([state_ND[:, :-1], self.user_embedding(checkins.user_T[row_N])], dim=-1)
+    def _with_user(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        return torch.cat([state_ND[:, :-1], self.user_embedding(steps.user_B)], dim=-1)
 
     def _clock(self, checkins: CheckinTensors) -> Tensor:
         return checkins.seconds_T if self.config.as_published else checkins.local_seconds_T

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors
+from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import MeltConfig
 from recap.published.network import Examples
@@ -72,20 +72,20 @@ class Melt(Sasrec):
         if self.branches_act and fresh and self._windows is not None:
             self._rewrite_tail_places(self._windows)
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        tail_N1 = self.acting * ~self.is_head_U[checkins.user_T[row_N]][:, None]
-        return super().step_logits(state_ND + tail_N1 * self.user_branch(state_ND), checkins, row_N)
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        tail_N1 = self.acting * ~self.is_head_U[steps.user_B][:, None]
+        return super().step_logits(state_ND + tail_N1 * self.user_branch(state_ND), steps)
 
-    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         if self.config.objective == "softmax":  # without branches
-            return F.cross_entropy(state_ND @ self.poi_embedding.weight.T, checkins.poi_T[row_N + 1])
-        return super().step_loss(state_ND, checkins, row_N)
+            return F.cross_entropy(state_ND @ self.poi_embedding.weight.T, steps.target_B)
+        return super().step_loss(state_ND, steps)
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
         states_BKD = self.states(windows)
-        loss = self.step_loss(states_BKD[learned_BK], windows.checkins, windows.row_BK[learned_BK])
+        loss = self.step_loss(states_BKD[learned_BK], CaseBatch(windows.checkins, windows.row_BK[learned_BK]))
         if not self.branches_act:
             # Weight 0 keeps both branches in the graph for the optimiser.
             return loss + 0.0 * (self.user_branch.weight.sum() + self.place_branch.weight.sum())

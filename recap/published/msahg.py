@@ -20,13 +20,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.geodesy import unit_vectors
-from recap.history import SECONDS_PER_DAY, local_weekday
+from recap.history import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import MsahgConfig
 from recap.published.dchl import comes_later, contrast_views, incidence, nearness, occurrences, pool_past
 from recap.published.network import CaseExamples, Examples, PublishedNetwork, slot_of_day
-from recap.scores import CaseBatch
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
 VIEWS: Final = (*POOLED, "temporal")
@@ -114,22 +113,22 @@ class Msahg(PublishedNetwork):
             found[name] = torch.stack(levels).mean(0)
         return found
 
-    def scenarios(self, batch: CaseBatch) -> dict[str, Tensor]:
+    def scenarios(self, histories: Histories) -> dict[str, Tensor]:
         """Each case's side, 0 or 1, in the splits by user, time and place of the source, (B,)."""
-        weekday_B = local_weekday(batch.checkins.local_seconds_T[batch.row_B])
+        weekday_B = local_weekday(histories.local_seconds_B)
         return {
-            "user": self.is_local_U[batch.user_B],
+            "user": self.is_local_U[histories.user_B],
             "time": (weekday_B >= 5).long(),
-            "place": self.is_downtown_P[batch.source_B],
+            "place": self.is_downtown_P[histories.source_B],
         }
 
     def matched(
-        self, batch: CaseBatch, tables: dict[str, Tensor], split: str, side: int
+        self, histories: Histories, tables: dict[str, Tensor], split: str, side: int
     ) -> tuple[list[Tensor], list[Tensor]]:
         """A scenario's cases (B, D) and POIs (P, D) in each view, normalised."""
         own = {view: f"{view}-{side}" if view in SPLITS[split] else view for view in (*VIEWS, CLOCK)}
-        pooled = pool_past(batch, [tables[own[view]] for view in POOLED])
-        users = [*pooled, F.embedding(batch.user_B, tables[own[CLOCK]])]
+        pooled = pool_past(histories, [tables[own[view]] for view in POOLED])
+        users = [*pooled, F.embedding(histories.user_B, tables[own[CLOCK]])]
         return [F.normalize(user_BD, dim=1) for user_BD in users], [
             F.normalize(tables[own[view]], dim=1) for view in VIEWS
         ]
@@ -140,30 +139,30 @@ class Msahg(PublishedNetwork):
         whole_BD = torch.stack([share * user for share, user in zip(shares, users, strict=True)]).sum(0)
         return whole_BD @ torch.stack(places).sum(0).T
 
-    def logits(self, batch: CaseBatch) -> Tensor:
-        tables, sides = self.tables(), self.scenarios(batch)
-        total_BP = self.poi_embedding.weight.new_zeros(len(batch), self.poi_embedding.num_embeddings)
+    def logits(self, histories: Histories) -> Tensor:
+        tables, sides = self.tables(), self.scenarios(histories)
+        total_BP = self.poi_embedding.weight.new_zeros(len(histories), self.poi_embedding.num_embeddings)
         for split in SPLITS:
             for side in SIDES:
                 index_B = (sides[split] == side).nonzero()[:, 0]
                 if len(index_B):
-                    part = CaseBatch(batch.checkins, batch.row_B[index_B])
+                    part = histories.select(index_B)
                     total_BP = total_BP.index_add(0, index_B, self.match(*self.matched(part, tables, split, side)))
         return total_BP / len(SPLITS)
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         """Sum over scenarios of the weighted cross-entropy and contrast between views."""
         assert isinstance(examples, CaseExamples)
-        batch, tables = CaseBatch(examples.checkins, examples.row_N[index_B]), self.tables()
-        sides, losses = self.scenarios(batch), []
+        rows_B, tables = examples.row_N[index_B], self.tables()
+        sides, losses = self.scenarios(Histories(examples.checkins, rows_B)), []
         weight = self.config.contrast_weight
         drawn = torch.randperm(self.poi_embedding.num_embeddings)[: self.config.contrast_places].to(index_B.device)
         for split in SPLITS:
             for side in SIDES:
-                part = CaseBatch(batch.checkins, batch.row_B[sides[split] == side])
+                part = CaseBatch(examples.checkins, rows_B[sides[split] == side])
                 if not len(part):
                     continue
-                users, places = self.matched(part, tables, split, side)
+                users, places = self.matched(part.histories(), tables, split, side)
                 some = [place_PD[drawn] for place_PD in places]
                 contrast = contrast_views(some, self.config.temperature)
                 contrast = contrast + contrast_views(users, self.config.temperature)

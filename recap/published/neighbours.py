@@ -9,10 +9,9 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.ragged import expand_ranges
-from recap.scores import CaseBatch
 
 _CELLS_AT_ONCE: Final = 1 << 23
 
@@ -61,15 +60,15 @@ class Outline:
         first_J = row_T[begins_T]
         return cls(begins_T.long().cumsum(0) - 1, first_J, torch.cat([first_J[1:], row_T[-1:] + 1]) - 1)
 
-    def earlier(self, batch: CaseBatch, most: int) -> tuple[Tensor, Tensor]:
-        """The user's latest trajectories before each source's: case and trajectory, (N,) each."""
-        now_B, first_B = self.number_T[batch.row_B], self.number_T[batch.checkins.first_T[batch.row_B]]
+    def earlier(self, histories: Histories, most: int) -> tuple[Tensor, Tensor]:
+        """The user's latest trajectories before each source's: history and trajectory, (N,) each."""
+        now_B, first_B = self.number_T[histories.row_B], self.number_T[histories.first_B]
         from_B = torch.maximum(first_B, now_B - most)
         return expand_ranges(from_B, now_B - from_B)
 
-    def prefixes(self, batch: CaseBatch, longest: int) -> Packed:
+    def prefixes(self, histories: Histories, longest: int) -> Packed:
         """Each source's trajectory up to the source."""
-        return Packed.of(batch.checkins, self.first_J[self.number_T[batch.row_B]], batch.row_B, longest)
+        return Packed.of(histories.checkins, self.first_J[self.number_T[histories.row_B]], histories.row_B, longest)
 
 
 class SimilarTrajectories:

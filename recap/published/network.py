@@ -14,11 +14,11 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, TimedHistories, local_weekday
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.windows import TrainingWindows, Windows
-from recap.scores import CaseBatch, Scores
+from recap.scores import Scores
 
 SLOTS_OF_WEEK: Final = 168
 
@@ -39,11 +39,18 @@ class CaseExamples:
     def __len__(self) -> int:
         return len(self.row_N)
 
+    def take(self, index_B: Tensor) -> CaseBatch:
+        return CaseBatch(self.checkins, self.row_N[index_B])
+
 
 class PublishedNetwork(nn.Module, ABC):
-    """A network over the users and POIs of one dataset. Nothing after a case's source may change its scores."""
+    """A network over the users and POIs of one dataset. Nothing after a history may change its scores."""
 
     config: PublishedConfig
+
+    @property
+    def reads_target_time(self) -> bool:
+        return self.config.options.get("target_time", False)
 
     def prepare(self, city: City) -> None:
         """Compute buffers from the training split before the first step."""
@@ -60,8 +67,8 @@ class PublishedNetwork(nn.Module, ABC):
         """The mean loss over some examples, a scalar."""
 
     @abstractmethod
-    def logits(self, batch: CaseBatch) -> Tensor:
-        """Scores of all POIs for every case, (B, P). Must not read targets or anything later."""
+    def logits(self, histories: Histories) -> Tensor:
+        """Scores of all POIs for every history, (B, P). Must not read any later row."""
 
 
 class SequenceNetwork(PublishedNetwork):
@@ -83,12 +90,13 @@ class SequenceNetwork(PublishedNetwork):
         return self.states(windows)[wanted_BK]
 
     @abstractmethod
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        """Scores of all POIs, (N, P), from the states after the check-ins of these rows."""
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        """Scores of all POIs, (N, P), from the states after the last check-ins of these histories."""
 
-    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         """The mean cross-entropy of learned steps."""
-        return F.cross_entropy(self.step_logits(state_ND, checkins, row_N), checkins.poi_T[row_N + 1])
+        histories = steps.histories(target_time=self.reads_target_time)
+        return F.cross_entropy(self.step_logits(state_ND, histories), steps.target_B)
 
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
         return TrainingWindows.of(dataset, checkins, self.window, within_trajectory=self.within_trajectory)
@@ -96,13 +104,15 @@ class SequenceNetwork(PublishedNetwork):
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
-        return self.step_loss(self.states_at(windows, learned_BK), windows.checkins, windows.row_BK[learned_BK])
+        return self.step_loss(
+            self.states_at(windows, learned_BK), CaseBatch(windows.checkins, windows.row_BK[learned_BK])
+        )
 
-    def logits(self, batch: CaseBatch) -> Tensor:
-        windows = Windows.of_cases(batch, self.window, within_trajectory=self.within_trajectory)
-        position_K = torch.arange(windows.row_BK.shape[1], device=batch.row_B.device)
+    def logits(self, histories: Histories) -> Tensor:
+        windows = Windows.of_histories(histories, self.window, within_trajectory=self.within_trajectory)
+        position_K = torch.arange(windows.row_BK.shape[1], device=histories.row_B.device)
         last_BD = self.states_at(windows, position_K == windows.length_B[:, None] - 1)
-        return self.step_logits(last_BD, batch.checkins, batch.row_B)
+        return self.step_logits(last_BD, histories)
 
 
 class PublishedScorer:
@@ -112,9 +122,21 @@ class PublishedScorer:
         self.model = model.eval()
         self.name = model.config.label
 
-    def score(self, batch: CaseBatch) -> Scores:
+    @property
+    def reads_target_time(self) -> bool:
+        return self.model.reads_target_time
+
+    def score(self, histories: Histories) -> Scores:
         with torch.inference_mode():
-            return Scores({"logits": self.model.logits(batch)})
+            return Scores({"logits": self.model.logits(histories)})
+
+
+def step_times(steps: Histories, *, target_time: bool) -> Tensor:
+    """Local seconds of the check-in to predict, or of the last one."""
+    if not target_time:
+        return steps.local_seconds_B
+    assert isinstance(steps, TimedHistories)
+    return steps.next_local_seconds_B
 
 
 def slot_of_week(local_seconds: Tensor) -> Tensor:

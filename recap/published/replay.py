@@ -13,11 +13,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CheckinTensors
+from recap.history import Histories
 from recap.published.city import City
 from recap.published.configs import ReplayConfig
 from recap.published.flashback import FlashbackAverages
-from recap.published.network import SLOTS_OF_WEEK, slot_of_week
+from recap.published.network import SLOTS_OF_WEEK, slot_of_week, step_times
 from recap.published.windows import Windows
 
 _LEAST_BANDWIDTH: Final = 1e-3
@@ -53,9 +53,9 @@ class Replay(FlashbackAverages):
         mixed: Tensor = self.mix(torch.cat([self.poi_embedding(windows.poi_BK), slots_BKD], dim=-1))
         return mixed
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
-        time_N = checkins.local_seconds_T[row_N + 1 if self.config.target_time else row_N]
-        user_ND = self.user_embedding(checkins.user_T[row_N])
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        time_N = step_times(steps, target_time=self.config.target_time)
+        user_ND = self.user_embedding(steps.user_B)
         slot_ND = F.embedding(slot_of_week(time_N), self.slot_table())
         logits: Tensor = self.output(torch.cat([state_ND, user_ND, slot_ND], dim=-1))
         return logits

@@ -17,10 +17,10 @@ from typing import Final
 import torch
 from torch import Tensor, nn
 
-from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.history import SECONDS_PER_DAY, Histories, local_weekday
 from recap.published.city import City
 from recap.published.configs import RotanConfig
-from recap.published.network import Time2Vec, rotate
+from recap.published.network import Time2Vec, rotate, step_times
 from recap.published.packed import PackedNetwork, Packing, encode, encoder_of, sinusoids
 from recap.random_masks import WordDropout
 
@@ -118,11 +118,11 @@ class Rotan(PackedNetwork):
             states.append(encode(encoder, token_ND, packing))
         return torch.cat([*states, code_ND], dim=-1)
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         dim = self.config.dim
-        time_N = checkins.local_seconds_T[row_N + 1 if self.config.target_time else row_N]
+        time_N = step_times(steps, target_time=self.config.target_time)
         first_ND, second_ND, code_ND = state_ND.split([2 * dim, 2 * dim, dim], dim=-1)
-        place_ND = self.poi_embedding(checkins.poi_T[row_N])
+        place_ND = self.poi_embedding(steps.source_B)
         of_user_ND = torch.cat([self.user_out(first_ND, time_N), place_ND], dim=-1) * USER_SHARE
         of_place_ND = torch.cat([self.place_out(second_ND, time_N), code_ND], dim=-1) * (1 - USER_SHARE)
         # Weight before the products: a tenth of the numbers.

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.history import CheckinTensors
+from recap.history import CaseBatch, Histories
 from recap.published.city import City
 from recap.published.configs import SelfAttentionConfig
 from recap.published.network import SequenceNetwork, causal_mask
@@ -89,12 +89,12 @@ class Sasrec(SequenceNetwork):
         state: Tensor = self.norm(x_BKD)
         return state
 
-    def step_logits(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         return state_ND @ self.poi_embedding.weight.T
 
-    def step_loss(self, state_ND: Tensor, checkins: CheckinTensors, row_N: Tensor) -> Tensor:
+    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         if self.config.objective == "softmax":
-            return super().step_loss(state_ND, checkins, row_N)
-        target_ND = self.poi_embedding(checkins.poi_T[row_N + 1])
-        other_ND = self.poi_embedding(self.unvisited.draw(checkins.user_T[row_N]))
+            return super().step_loss(state_ND, steps)
+        target_ND = self.poi_embedding(steps.target_B)
+        other_ND = self.poi_embedding(self.unvisited.draw(steps.histories().user_B))
         return -(F.logsigmoid((state_ND * target_ND).sum(-1)) + F.logsigmoid(-(state_ND * other_ND).sum(-1))).mean()

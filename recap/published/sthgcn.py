@@ -20,13 +20,12 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
-from recap.history import SECONDS_PER_DAY, CheckinTensors, local_weekday
+from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
 from recap.published.configs import SthgcnConfig
 from recap.published.neighbours import Outline, Packed, SimilarTrajectories
 from recap.published.network import CaseExamples, Examples, PublishedNetwork
 from recap.ragged import softmax_within, sum_within
-from recap.scores import CaseBatch
 
 OWN, OTHER = 0, 1
 _HOUR: Final = 3600.0
@@ -134,16 +133,16 @@ class Sthgcn(PublishedNetwork):
         other_NM = torch.full((len(row_N), most), -1, device=checkins.device)
         for start in range(0, len(row_N), _CASES_AT_ONCE):
             part_B = row_N[start : start + _CASES_AT_ONCE]
-            case_H, other_H = self.others(CaseBatch(checkins, part_B), Outline.of(checkins))
+            case_H, other_H = self.others(Histories(checkins, part_B), Outline.of(checkins))
             count_B = torch.bincount(case_H, minlength=len(part_B))
             place_H = torch.arange(len(case_H), device=case_H.device) - (count_B.cumsum(0) - count_B)[case_H]
             other_NM[start + case_H, place_H] = other_H
         return NeighbourExamples(checkins, row_N, other_NM)
 
-    def others(self, batch: CaseBatch, outline: Outline) -> tuple[Tensor, Tensor]:
+    def others(self, histories: Histories, outline: Outline) -> tuple[Tensor, Tensor]:
         """Case and training trajectory of neighbours of other users."""
-        prefixes = outline.prefixes(batch, self.config.window)
-        start_B = batch.checkins.seconds_T[outline.first_J[outline.number_T[batch.row_B]]]
+        prefixes = outline.prefixes(histories, self.config.window)
+        start_B = histories.checkins.seconds_T[outline.first_J[outline.number_T[histories.row_B]]]
         return self.similar.find(prefixes, start_B, self.config.other_trajectories, self.config.least_similarity)
 
     def read(self, packed: Packed) -> Tensor:
@@ -174,12 +173,12 @@ class Sthgcn(PublishedNetwork):
         sums_J4 = sum_within(torch.cat([hours_H[:, None], points_H3], dim=1), packed.owner_H, len(packed))
         return sums_J4[:, 0] / count_J, sums_J4[:, 1:] / count_J[:, None]
 
-    def states(self, batch: CaseBatch, outline: Outline, others: tuple[Tensor, Tensor]) -> Tensor:
+    def states(self, histories: Histories, outline: Outline, others: tuple[Tensor, Tensor]) -> Tensor:
         """The visible trajectory's state after its neighbours, (B, D)."""
-        prefixes = outline.prefixes(batch, self.config.window)
+        prefixes = outline.prefixes(histories, self.config.window)
         state_BD, middles = self.read(prefixes), self.middles(prefixes)
         kinds = [
-            (OWN, batch.checkins, outline, outline.earlier(batch, self.config.own_trajectories)),
+            (OWN, histories.checkins, outline, outline.earlier(histories, self.config.own_trajectories)),
             (OTHER, self.similar.checkins, self.similar.outline, others),
         ]
         messages, cases = [], []
@@ -216,9 +215,9 @@ class Sthgcn(PublishedNetwork):
         merged: Tensor = self.merge((self.skip(state_BD) + heard_BAD.flatten(1)) / 2)
         return merged
 
-    def logits(self, batch: CaseBatch) -> Tensor:
-        outline = Outline.of(batch.checkins)
-        logits: Tensor = self.output(self.states(batch, outline, self.others(batch, outline)))
+    def logits(self, histories: Histories) -> Tensor:
+        outline = Outline.of(histories.checkins)
+        logits: Tensor = self.output(self.states(histories, outline, self.others(histories, outline)))
         return logits
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
@@ -226,7 +225,7 @@ class Sthgcn(PublishedNetwork):
         batch, other_BM = CaseBatch(examples.checkins, examples.row_N[index_B]), examples.other_NM[index_B]
         case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
         others = case_H, other_BM[case_H, place_H]
-        logits_BP: Tensor = self.output(self.states(batch, Outline.of(examples.checkins), others))
+        logits_BP: Tensor = self.output(self.states(batch.histories(), Outline.of(examples.checkins), others))
         return F.cross_entropy(logits_BP, batch.target_B)
 
 

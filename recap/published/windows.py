@@ -17,8 +17,7 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch
+from recap.history import CheckinTensors, Histories
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,15 +40,15 @@ class Windows:
         return cls(checkins, row_BK, length_B)
 
     @classmethod
-    def of_cases(cls, batch: CaseBatch, length: int, *, within_trajectory: bool = False) -> "Windows":
-        """The last ``length`` or fewer check-ins up to and including each case's source."""
-        first_B = torch.maximum(batch.checkins.first_T[batch.row_B], batch.row_B - length + 1)
+    def of_histories(cls, histories: Histories, length: int, *, within_trajectory: bool = False) -> "Windows":
+        """The last ``length`` or fewer check-ins of each history."""
+        checkins, last_B = histories.checkins, histories.row_B
+        first_B = torch.maximum(histories.first_B, last_B - length + 1)
         if within_trajectory:
-            row_BK = torch.maximum(first_B[:, None], batch.row_B[:, None] - torch.arange(length, device=first_B.device))
-            trajectory_T = batch.checkins.trajectory_T
-            inside_BK = trajectory_T[row_BK] == trajectory_T[batch.row_B][:, None]
-            first_B = torch.where(inside_BK, row_BK, batch.row_B[:, None]).amin(1)
-        return cls.of(batch.checkins, first_B, batch.row_B - first_B + 1)
+            row_BK = torch.maximum(first_B[:, None], last_B[:, None] - torch.arange(length, device=first_B.device))
+            inside_BK = checkins.trajectory_T[row_BK] == checkins.trajectory_T[last_B][:, None]
+            first_B = torch.where(inside_BK, row_BK, last_B[:, None]).amin(1)
+        return cls.of(checkins, first_B, last_B - first_B + 1)
 
     @property
     def present_BK(self) -> Tensor:

@@ -17,12 +17,12 @@ from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
+from recap.history import CaseBatch, Histories
 from recap.model.config import Stage
 from recap.model.kept_features import KeptFeatures
 from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
-from recap.scores import CaseBatch
 from recap.storage.tensors import load_weights
 from recap.training.group import Group
 from recap.training.loop import TrainingLoop
@@ -89,12 +89,12 @@ class Trainer(TrainingLoop):
 
     def _begin(self) -> None:
         if self.model.curves is not None:
-            self.model.curves.place_knots(CaseBatch(self.checkins, self.row_N))
+            self.model.curves.place_knots(Histories(self.checkins, self.row_N))
 
     @cached_property
     def _kept(self) -> KeptFeatures | None:
         curves = self.model.curves
-        return None if curves is None else KeptFeatures.of(curves, CaseBatch(self.checkins, self.row_N))
+        return None if curves is None else KeptFeatures.of(curves, Histories(self.checkins, self.row_N))
 
     def _begin_epoch(self, epoch: int) -> dict[str, float]:
         self._epoch, self._stage, self._order_N = epoch, self.stage(epoch), self._epoch_order(epoch)
@@ -147,8 +147,9 @@ class Trainer(TrainingLoop):
     def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
         """Score a batch; returns a function from warm cases and weight to losses."""
         if self.sampler is None:
-            values = None if self._kept is None else self._kept.take(batch, index_B)
-            scores, smoothing = self.model(batch, stage, values=values), self.config.label_smoothing
+            histories = batch.histories(target_time=self.config.model.use_future_time)
+            values = None if self._kept is None else self._kept.take(histories, index_B)
+            scores, smoothing = self.model(histories, stage, values=values), self.config.label_smoothing
             return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)
         negatives = self.sampler.draw()
         sampled = sampled_scores(self.model, batch, stage, negatives.poi_U)

@@ -25,11 +25,10 @@ from analysis.explain.edits import (
 )
 from recap import columns as c
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
-from recap.scores import CaseBatch
 
 
 def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Tensor:
@@ -96,7 +95,7 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
             model.core.output.bias.zero_()
     checkins = _tensors(edited)
     at = first + len(past)
-    return RecapScorer(model, stage).score(CaseBatch(checkins, torch.tensor([at]))).total[0]
+    return RecapScorer(model, stage).score(Histories(checkins, torch.tensor([at]))).total[0]
 
 
 def _keep_order(source: dict[str, Any], past: list[dict[str, Any]], zone: int) -> None:

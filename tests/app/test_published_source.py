@@ -11,9 +11,8 @@ from analysis.formatting import ordinal
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.predictor import open_ranker
-from recap.scores import CaseBatch
 from recap.training.run import train
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
 from tests.cli_runner import recap_here, recap_json_here
@@ -79,5 +78,5 @@ def test_removing_a_visit_is_a_dataset_without_it(city_folder: Path, published_c
     own = ranker.checkins
     names = ("user", "poi", "seconds", "local_seconds", "trajectory")
     without = CheckinTensors.from_arrays(**{name: getattr(own, f"{name}_T")[kept].numpy() for name in names})
-    total_P = ranker.scorer.score(CaseBatch(without, torch.tensor([len(kept) - 2]))).total[0]
+    total_P = ranker.scorer.score(Histories(without, torch.tensor([len(kept) - 2]))).total[0]
     assert rank_of(total_P, int(ranker.case(3)["target"])) == entry.rank_without

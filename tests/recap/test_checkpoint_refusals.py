@@ -25,7 +25,8 @@ from recap.errors import (
 )
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
-from recap.scores import CaseBatch, Scores
+from recap.history import Histories
+from recap.scores import Scores
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.loop import StepReport
 from recap.training.run import train
@@ -240,8 +241,9 @@ class Broken:
     """Scores that are NaN for one POI of one case."""
 
     name = "broken"
+    reads_target_time = False
 
-    def score(self, batch: CaseBatch) -> Scores:
+    def score(self, batch: Histories) -> Scores:
         total = torch.zeros(len(batch), small_city().num_pois, dtype=torch.float64)
         total[-1, 3] = math.nan
         return Scores({"total": total})

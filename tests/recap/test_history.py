@@ -14,19 +14,18 @@ from hypothesis import strategies as st
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors, find_revisit_candidates, local_hour_fraction, local_weekday
+from recap.history import CheckinTensors, Histories, find_revisit_candidates, local_hour_fraction, local_weekday
 from recap.model.tokens import suffix_rows
-from recap.scores import CaseBatch
 from recap.training.baselines import build_baseline
 from recap.visits import NEVER, Visits
 from tests.checkins import LENIENT, small_dataset
 from tests.worlds import small_city
 
-Histories = list[list[int]]
+Walks = list[list[int]]
 histories = st.lists(st.lists(st.integers(0, 4), min_size=1, max_size=20), min_size=1, max_size=4)
 
 
-def tensors(walks: Histories, **changes: Any) -> CheckinTensors:
+def tensors(walks: Walks, **changes: Any) -> CheckinTensors:
     """One user per list of POIs, an hour apart."""
     user = np.repeat(np.arange(len(walks)), [len(walk) for walk in walks])
     seconds = np.arange(len(user)) * 3600
@@ -42,7 +41,7 @@ def tensors(walks: Histories, **changes: Any) -> CheckinTensors:
 
 def packed(checkins: CheckinTensors, rows: list[int], **options: Any) -> list[dict[int, tuple[int, int, int, bool]]]:
     """Candidates of each case as {poi: (last row, count, recency, in recent window)}."""
-    found = find_revisit_candidates(checkins, torch.tensor(rows, dtype=torch.int64), **options)
+    found = find_revisit_candidates(Histories(checkins, torch.tensor(rows, dtype=torch.int64)), **options)
     cases: list[dict[int, tuple[int, int, int, bool]]] = [{} for _ in rows]
     columns = (found.poi_C, found.last_row_C, found.count_C, found.recency_steps_C, found.in_recent_window_C)
     for case, poi, *features in zip(found.case_C.tolist(), *(column.tolist() for column in columns), strict=True):
@@ -53,7 +52,7 @@ def packed(checkins: CheckinTensors, rows: list[int], **options: Any) -> list[di
 
 
 def by_dictionary(
-    walks: Histories, rows: list[int], recent_window: int, limit: int | None
+    walks: Walks, rows: list[int], recent_window: int, limit: int | None
 ) -> list[dict[int, tuple[int, int, int, bool]]]:
     """The definition: walk through each user's past and remember visits in a dictionary."""
     start = 0
@@ -93,7 +92,7 @@ def test_the_current_poi_counts_only_if_visited_before() -> None:
 
 
 @given(histories, st.integers(0, 6), st.sampled_from([None, 1, 2, 3, 256]), st.data())
-def test_equals_a_dictionary_per_user(walks: Histories, window: int, limit: int | None, data: st.DataObject) -> None:
+def test_equals_a_dictionary_per_user(walks: Walks, window: int, limit: int | None, data: st.DataObject) -> None:
     """Any histories, any batch of rows in any order and with repeats, any cap."""
     total = sum(map(len, walks))
     rows = data.draw(st.lists(st.integers(0, total - 1), min_size=1, max_size=12))
@@ -111,7 +110,7 @@ def test_keeps_the_256_most_recent_by_default() -> None:
 
 
 @given(histories, st.lists(st.integers(0, 4), min_size=1, max_size=6))
-def test_a_future_check_in_changes_no_earlier_feature(walks: Histories, future: list[int]) -> None:
+def test_a_future_check_in_changes_no_earlier_feature(walks: Walks, future: list[int]) -> None:
     """Steps up to now have the same candidates whether or not the user goes on."""
     before = tensors([walks[0]])
     after = tensors([walks[0] + future])
@@ -120,7 +119,7 @@ def test_a_future_check_in_changes_no_earlier_feature(walks: Histories, future: 
 
 
 @given(histories)
-def test_target_in_history_is_membership_of_the_target(walks: Histories) -> None:
+def test_target_in_history_is_membership_of_the_target(walks: Walks) -> None:
     """y in C_t, for every row that has a successor of the same user."""
     checkins = tensors(walks)
     user, poi = checkins.user_T.tolist(), checkins.poi_T.tolist()
@@ -174,10 +173,10 @@ def test_check_ins_that_open_no_case_are_history() -> None:
     checkins = CheckinTensors.from_dataset(dataset)
     assert packed(checkins, [row], recent_window=1)[0][bar] == (17, 2, 1, True)
     visits = build_baseline("visit_count", dataset, TransitionGraph.from_dataset(dataset)).score(
-        CaseBatch(checkins, torch.tensor([row]))
+        Histories(checkins, torch.tensor([row]))
     )
     assert visits.total[0, bar] == 2
-    row_BK, present_BK = suffix_rows(CaseBatch(checkins, torch.tensor([row])), 3)
+    row_BK, present_BK = suffix_rows(Histories(checkins, torch.tensor([row])), 3)
     assert row_BK.tolist() == [[16, 17, 18]] and present_BK.all()
     case = describe_cases(dataset, TransitionGraph.from_dataset(dataset)).iloc[0]
     assert case["in_history"] and case["position"] == 18

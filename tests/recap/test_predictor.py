@@ -36,7 +36,7 @@ def test_a_case_alone_scores_as_in_the_evaluation(predictor: Predictor, records:
     """Score, parts and rank of every test case's target, to 1e-12."""
     for number in range(len(records)):
         case = predictor.case(number)
-        scores = predictor.score(predictor.batch([int(case["row"])]))
+        scores = predictor.score(predictor.histories([int(case["row"])]))
         target, record = int(case["target"]), records.iloc[number]
         assert scores.total[0, target].item() == pytest.approx(record["score"], abs=1e-12)
         for name, part in scores.parts.items():
@@ -46,7 +46,7 @@ def test_a_case_alone_scores_as_in_the_evaluation(predictor: Predictor, records:
 
 def test_parts_are_recomputed_apart(predictor: Predictor) -> None:
     """Core, prior and correction asked for one by one add up to the total."""
-    batch = predictor.batch(predictor.cases["row"].tolist())
+    batch = predictor.histories(predictor.cases["row"].tolist())
     state = predictor.state(batch)
     core = predictor.model.score_core(batch, state)
     parts = predictor.revisit_parts(batch, state)

@@ -3,8 +3,9 @@
 import pytest
 import torch
 
-from recap.scores import CaseBatch, Scores
-from tests.worlds import batch_of, small_city
+from recap.history import Histories
+from recap.scores import Scores
+from tests.worlds import batch_of, small_city, targets_of
 
 
 def example() -> Scores:
@@ -72,8 +73,8 @@ def test_a_batch_reads_source_user_and_target_from_the_table() -> None:
     table = dataset.checkins
     assert len(batch) == 24
     assert batch.source_B.tolist() == table["poi"].to_numpy()[rows].tolist()
-    assert batch.target_B.tolist() == table["poi"].to_numpy()[rows + 1].tolist()
+    assert targets_of(batch).tolist() == table["poi"].to_numpy()[rows + 1].tolist()
     assert batch.user_B.tolist() == table["user"].to_numpy()[rows].tolist()
     with pytest.raises(AttributeError):
         batch.row_B = rows  # type: ignore[misc]  # frozen: that is the point
-    assert isinstance(batch, CaseBatch)
+    assert isinstance(batch, Histories)

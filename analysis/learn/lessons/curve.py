@@ -168,7 +168,7 @@ def _check(world: Workspace, curve: Curve) -> Question:
     """Ask which of three marks is a place that a user knows."""
     for case in world.cases[c.CASE].tolist():
         edited_case = build_edited_case(world.predictor, int(case))
-        pois = np.unique(edited_case.variant.history.poi_H[:-2]).tolist()
+        pois = np.unique(edited_case.variant.history.poi_H[:-1]).tolist()
         if len(pois) < len(_LETTERS):
             continue
         values = values_at(edited_case, pois)[curve.name]

@@ -82,7 +82,7 @@ def test_refuses_edits_that_do_not_fit() -> None:
     """Visits, places, times and components the case does not have, and an edit that leaves no history."""
     predictor = small_predictor()
     edited_case = build_edited_case(predictor, 3)
-    last = len(edited_case.variant.history) - 2
+    last = len(edited_case.variant.history) - 1
     later = "2030-01-01T10:00"
     refusals = {
         "remove:9999": "there is no visit 9999",
@@ -130,11 +130,11 @@ def test_an_edit_touches_what_it_says() -> None:
     assert gone.poi_H.tolist() == history.poi_H.tolist()[1:]
     hour = apply_edit(edited_case, SetHour(hour=5, minute=7)).variant.history
     assert hour.seconds_H.tolist() == history.seconds_H.tolist()
-    assert hour.local_seconds_H[-2] % 86400 == 5 * 3600 + 7 * 60 and len(hour) == len(history)
-    assert (hour.local_seconds_H[:-2] == history.local_seconds_H[:-2]).all()
+    assert hour.local_seconds_H[-1] % 86400 == 5 * 3600 + 7 * 60 and len(hour) == len(history)
+    assert (hour.local_seconds_H[:-1] == history.local_seconds_H[:-1]).all()
     first = pd.Timestamp(int(history.local_seconds_H[0]), unit="s").to_pydatetime()
     added = apply_edit(edited_case, AddVisit(poi=7, local_time=first + timedelta(minutes=1)))
-    assert added.variant.history.poi_H.tolist()[1] == 7 and added.visit_H.tolist()[1] == len(history) - 1
+    assert added.variant.history.poi_H.tolist()[1] == 7 and added.visit_H.tolist()[1] == len(history)
     same_second = apply_edit(edited_case, AddVisit(poi=7, local_time=first))
     assert same_second.variant.history.poi_H.tolist()[:2] == [history.poi_H[0], 7]
 
@@ -143,7 +143,7 @@ def random_edits(edited_case: EditedCase, generator: np.random.Generator, length
     """A random sequence that fits: each edit is drawn for the edited case that the ones before it leave."""
     num_pois = edited_case.predictor.dataset.num_pois
     while len(edited_case.edits) < length:
-        visits = edited_case.visit_H[:-2]
+        visits = edited_case.visit_H[:-1]
         start, now = (int(edited_case.variant.history.local_seconds_H[at]) for at in (0, -2))
         moment = pd.Timestamp(int(generator.integers(start - 90_000, now)), unit="s").floor("min").to_pydatetime()
         poi, other = (int(value) for value in generator.integers(0, num_pois, 2))
@@ -218,9 +218,8 @@ def test_a_clock_edit_never_comes_before_the_check_in_before() -> None:
             clock_H = apply_edit(edited_case, edit).variant.history.local_seconds_H
             assert (np.diff(clock_H) >= 0).all(), edit.text
             if isinstance(edit, SetHour):
-                assert clock_H[-2] % 86400 == 3600 * edit.hour
-                moved += clock_H[-2] - history.local_seconds_H[-2] > 86400
+                assert clock_H[-1] % 86400 == 3600 * edit.hour
+                moved += clock_H[-1] - history.local_seconds_H[-1] > 86400
             else:
-                assert clock_H[-2] % 86400 == history.local_seconds_H[-2] % 86400
-            assert clock_H[-1] % (7 * 86400) == history.local_seconds_H[-1] % (7 * 86400)
+                assert clock_H[-1] % 86400 == history.local_seconds_H[-1] % 86400
     assert moved, "no hour came before the check-in before"

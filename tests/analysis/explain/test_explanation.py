@@ -58,7 +58,7 @@ def without_by_hand(predictor: Predictor, name: str, row: int) -> torch.Tensor:
         else:
             stage = stage.model_copy(update={"prior": False})
     scorer = RecapScorer(model, stage)
-    return scorer.score(predictor.batch([row])).total[0]
+    return scorer.score(predictor.histories([row])).total[0]
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
@@ -66,7 +66,7 @@ def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
     """By term and by group, as they are and after edits, for every place that is listed."""
     predictor = small_predictor(**changes)
     for number in CASES:
-        scores = predictor.score(predictor.batch([int(predictor.cases["row"][number])])).total[0]
+        scores = predictor.score(predictor.histories([int(predictor.cases["row"][number])])).total[0]
         for edits in ("", "remove:1;hour:5;source:2"):
             explained = explain_case(predictor, number, edits=parse_edits(edits), counterfactuals=False, top=17)
             assert len(explained.candidates) == predictor.dataset.num_pois
@@ -82,7 +82,7 @@ def test_a_counting_baseline_is_a_sum_too() -> None:
     """Of every place, by the scorer's own terms."""
     predictor = small_predictor()
     baseline = CountPlusMarkov(predictor.dataset, predictor.graph)
-    batch = predictor.batch(predictor.cases["row"].tolist())
+    batch = predictor.histories(predictor.cases["row"].tolist())
     total_BP = baseline.score(batch).total.double()
     for poi in range(predictor.dataset.num_pois):
         found_BT = baseline.contributions(batch, torch.full((len(batch),), poi))
@@ -130,7 +130,7 @@ def test_a_path_adds_f_of_x_times_its_share_and_the_rest_is_scored_without_it() 
     number, explained = paths_case(predictor)
     curve = next(curve for curve in learned_curves(predictor) if curve.name == "two_hop_paths")
     case = build_edited_case(predictor, number)
-    batch = predictor.batch([case.row])
+    batch = predictor.histories([case.row])
     assert predictor.model.curves is not None
     packed = paths_of_others(predictor.model.curves.features.others, batch.user_B, batch.source_B)
     here = packed.destination_W == explained.target
@@ -167,7 +167,7 @@ def test_the_papers_paths_have_no_points_but_a_cut() -> None:
         changed = propagated.clone()
         changed[explained.source] -= path.product * embedding[explained.target]
         with torch.inference_mode():
-            total_P = predictor.model(predictor.batch([case.row]), predictor.stage, changed).total[0]
+            total_P = predictor.model(predictor.histories([case.row]), predictor.stage, changed).total[0]
         assert torch.allclose(predictor.score_counterfactuals([cut(case, path.middle, explained.target)])[0], total_P)
         assert path.rank_without == rank_of(total_P, explained.target)
 
@@ -227,7 +227,7 @@ def test_the_smallest_edit_turns_the_two_round(changes: dict[str, Any]) -> None:
         assert parse_edits(explained.flip.text) == (explained.flip.edit,) or isinstance(explained.flip.edit, SwitchOff)
         if isinstance(explained.flip.edit, RemoveVisit):  # of all visits, the one after which the lead is smallest
             before = build_edited_case(predictor, number)
-            poi_H, places = before.variant.history.poi_H[:-2], (explained.target, explained.runner_up)
+            poi_H, places = before.variant.history.poi_H[:-1], (explained.target, explained.runner_up)
             visits = [int(before.visit_H[at]) for at in np.flatnonzero(np.isin(poi_H, places))]
             copies = [apply_edit(before, RemoveVisit(visit=visit)).total_P for visit in visits]
             leads = [float(total_P[places[0]] - total_P[places[1]]) for total_P in copies]

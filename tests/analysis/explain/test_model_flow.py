@@ -52,7 +52,7 @@ def test_parts_add_up_and_each_is_left_out_for_real(model: str) -> None:
         for at, place in enumerate(flow.places):
             added = sum(part.adds[at] for part in flow.parts if part.adds is not None)
             assert added == pytest.approx(place.score, abs=1e-9)
-        batch = predictor.batch([predictor.case(number).row])
+        batch = predictor.histories([predictor.case(number).row])
         for part in flow.parts:
             assert part.title and all(part.reads) and explain_part(part.name, flow).does
             if part.name == GRAPH_TOKEN or part.without is None:
@@ -111,7 +111,7 @@ def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:
     table = describe_ablations(predictor, predictor.cases)
     for number in range(0, len(table), 9):
         row, target = int(predictor.cases["row"][number]), int(predictor.cases["target"][number])
-        batch = predictor.batch([row])
+        batch = predictor.histories([row])
         past = batch.checkins.poi_T[int(batch.checkins.first_T[row]) : row + 1]
         kind_P = torch.isin(torch.arange(predictor.dataset.num_pois), past)
         assert table["is_known"][number] == bool(kind_P[target])

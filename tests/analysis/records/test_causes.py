@@ -55,7 +55,7 @@ def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
     assert groups <= set(GROUP_NAMES)
     for number in range(0, len(base.cases), 7):
         row, target = int(base.cases["row"][number]), int(base.cases["target"][number])
-        total_P = base.score(base.batch([row])).total[0]
+        total_P = base.score(base.histories([row])).total[0]
         assert described["rank"][number] == rank_of(total_P, target)
         assert total_N[number] == pytest.approx(float(total_P[target]), abs=1e-9)
         for name, off in ablations_of(base.scorer).items():
@@ -66,7 +66,7 @@ def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_several_ablations_at_once_equal_each_by_itself(kind: str) -> None:
     """To the last digit: features and states that are computed once are the same ones."""
-    scorer, batch = predictor(kind).scorer, predictor(kind).batch(predictor(kind).cases["row"].tolist())
+    scorer, batch = predictor(kind).scorer, predictor(kind).histories(predictor(kind).cases["row"].tolist())
     sets = [frozenset[str](), *ablations_of(scorer).values()]
     totals = list(scorer.scores_without_each(batch, sets))
     assert torch.equal(totals[0], scorer.score(batch).total)

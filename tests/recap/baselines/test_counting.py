@@ -18,8 +18,8 @@ from recap.evaluation.metrics import metrics_by_group
 from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch, PartTerms, Scores
+from recap.history import CheckinTensors, Histories
+from recap.scores import PartTerms, Scores
 from recap.training.baselines import build_baseline
 from tests.checkins import split_dataset
 from tests.nyc import FULL_HISTORY_FILE, needs_nyc, nyc_dataset, nyc_reference
@@ -48,7 +48,7 @@ def world() -> tuple[Dataset, TransitionGraph]:
 def score_tests(name: str) -> Scores:
     dataset, graph = world()
     rows = torch.from_numpy(dataset.cases(TEST))
-    return build_baseline(name, dataset, graph).score(CaseBatch(CheckinTensors.from_dataset(dataset), rows))
+    return build_baseline(name, dataset, graph).score(Histories(CheckinTensors.from_dataset(dataset), rows))
 
 
 def places_of(name: str) -> list[tuple[int, int]]:
@@ -62,7 +62,7 @@ def test_nearest_by_hand() -> None:
     dataset, _ = world()
     pois = dataset.pois.assign(latitude=[0.0, 1.0, 3.0, 3.0, -1.0], longitude=0.0)
     moved = replace(dataset, pois=pois)
-    batch = CaseBatch(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))  # 0 -> 1
+    batch = Histories(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))  # 0 -> 1
     scores = Nearest(moved).score(batch)
     assert scores.total[0].tolist() == pytest.approx([0, -111.195, -333.585, -333.585, -111.195], abs=1e-3)
     assert top_pois(scores, 5)[0].tolist() == [[0, 1, 4, 2, 3]]
@@ -72,7 +72,7 @@ def test_nearest_across_the_date_line() -> None:
     """Places at 179.5 and -179.5 degrees are one degree apart, not 359."""
     dataset, _ = world()
     moved = replace(dataset, pois=dataset.pois.assign(latitude=0.0, longitude=[179.5, -179.5, 0.0, 90.0, 178.0]))
-    batch = CaseBatch(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))
+    batch = Histories(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))
     assert top_pois(Nearest(moved).score(batch), 2)[0].tolist() == [[0, 1]]
 
 
@@ -109,7 +109,7 @@ def test_count_plus_markov_by_hand() -> None:
 def test_scores_without_a_term_are_those_of_the_rest() -> None:
     """Without A_sd, count_plus_markov is log(1 + visits); without both, nothing is left."""
     dataset, graph = world()
-    batch = CaseBatch(CheckinTensors.from_dataset(dataset), torch.from_numpy(dataset.cases(TEST)))
+    batch = Histories(CheckinTensors.from_dataset(dataset), torch.from_numpy(dataset.cases(TEST)))
     counter = build_baseline("count_plus_markov", dataset, graph)
     assert isinstance(counter, PartTerms)
     visits_BP = torch.log1p(score_tests("visit_count").total)
@@ -132,10 +132,10 @@ def test_the_target_and_all_that_follows_are_not_read(name: str) -> None:
     dataset, graph = world()
     scorer = build_baseline(name, dataset, graph)
     row = dataset.cases(TEST)[:1]
-    before = scorer.score(CaseBatch(CheckinTensors.from_dataset(dataset), torch.from_numpy(row))).total
+    before = scorer.score(Histories(CheckinTensors.from_dataset(dataset), torch.from_numpy(row))).total
     later = dataset.checkins.assign(**{c.POI: dataset.checkins[c.POI].where(dataset.checkins.index <= row[0], 4)})
     edited = Dataset(checkins=later, pois=dataset.pois, users=dataset.users, manifest=dataset.manifest)
-    after = scorer.score(CaseBatch(CheckinTensors.from_dataset(edited), torch.from_numpy(row))).total
+    after = scorer.score(Histories(CheckinTensors.from_dataset(edited), torch.from_numpy(row))).total
     assert torch.equal(before, after)
 
 

@@ -18,8 +18,8 @@ from recap.evaluation.evaluate import evaluate
 from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases, score_cases
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scores
+from recap.history import CheckinTensors, Histories
+from recap.scores import Scores
 from tests.checkins import START, split_dataset
 
 TRAIN, TEST = c.TRAIN, c.TEST
@@ -44,10 +44,12 @@ def world() -> tuple[Dataset, TransitionGraph]:
 class Broken:
     """Scores every POI by its number, except that one is not a number."""
 
+    reads_target_time = False
+
     poi: int
     name: str = "broken"
 
-    def score(self, batch: CaseBatch) -> Scores:
+    def score(self, batch: Histories) -> Scores:
         total = torch.arange(4.0).repeat(len(batch), 1)
         total[-1, self.poi] = torch.nan
         return Scores({"number": total})

@@ -10,8 +10,8 @@ import torch
 
 from recap.evaluation import scoring
 from recap.evaluation.scoring import rank_cases, score_cases
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch, Scores
+from recap.history import CheckinTensors, Histories
+from recap.scores import Scores
 from tests.checkins import small_dataset
 
 PROGRAM = """
@@ -51,8 +51,9 @@ def test_the_scores_of_one_batch_are_gone_before_the_next(monkeypatch: pytest.Mo
 
     class Watching:
         name = "watching"
+        reads_target_time = False
 
-        def score(self, batch: CaseBatch) -> Scores:
+        def score(self, batch: Histories) -> Scores:
             alive.append(sum(1 for reference in made if reference() is not None))
             scores = Scores({"core": torch.rand(len(batch), 2, dtype=torch.float64)})
             made.append(weakref.ref(scores))

@@ -17,8 +17,7 @@ from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
-from recap.scores import CaseBatch
+from recap.history import CheckinTensors, Histories
 from tests.checkins import small_dataset, split_dataset
 from tests.recap.features.reference_features import Reference, distance_km
 from tests.worlds import all_cases, batch_of
@@ -47,14 +46,14 @@ def features() -> Features:
 
 def laid_out(values: FeatureValues) -> np.ndarray:
     """Every feature of every place, (F, B, P); 0 where a place cannot have it."""
-    value_FI, applies_FI = values.at(torch.arange(len(values.batch) * values.num_pois))
-    return (value_FI * applies_FI).view(len(FEATURES), len(values.batch), -1).numpy()
+    value_FI, applies_FI = values.at(torch.arange(len(values.histories) * values.num_pois))
+    return (value_FI * applies_FI).view(len(FEATURES), len(values.histories), -1).numpy()
 
 
 def features_at(dataset: Dataset, rows: torch.Tensor, checkins: CheckinTensors | None = None) -> np.ndarray:
     """`laid_out` of rows of a dataset, or of other check-ins after its training."""
     found = Features.from_dataset(dataset, TransitionGraph.from_dataset(dataset))
-    return laid_out(found.of(CaseBatch(checkins or CheckinTensors.from_dataset(dataset), rows)))
+    return laid_out(found.of(Histories(checkins or CheckinTensors.from_dataset(dataset), rows)))
 
 
 def test_every_feature_equals_plain_loops() -> None:
@@ -92,7 +91,7 @@ def test_nothing_after_the_source_is_read() -> None:
             trajectory=np.where(later, 10_000 + table.user_T.numpy(), table.trajectory_T.numpy()),
         )
         rows = torch.tensor([row])
-        one, other = (laid_out(features().of(CaseBatch(checkins, rows))) for checkins in (table, changed))
+        one, other = (laid_out(features().of(Histories(checkins, rows))) for checkins in (table, changed))
         np.testing.assert_array_equal(one, other)
 
 
@@ -117,7 +116,7 @@ def test_what_the_user_does_later_says_nothing_about_others() -> None:
         visited_UP = found.similar.visited_UP
         profile_PU = sparse.csr_array(similar_users._profiles(visited_UP, rarity_P).T)
         similar = SimilarUsers(visited_UP, profile_PU, rarity_P)
-        batch = CaseBatch(checkins, torch.tensor([row]))
+        batch = Histories(checkins, torch.tensor([row]))
         one, other = (laid_out(those.of(batch)) for those in (features(), replace(found, similar=similar)))
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
 
@@ -177,7 +176,7 @@ def test_unknown_users_have_a_past_of_their_own_alone() -> None:
     table = CheckinTensors.from_dataset(city())
     row = int(all_cases(city())[40])
     stranger = CheckinTensors(**(vars(table) | {"user_T": torch.full_like(table.user_T, 99)}))
-    found = laid_out(features().of(CaseBatch(stranger, torch.tensor([row]))))
+    found = laid_out(features().of(Histories(stranger, torch.tensor([row]))))
     assert np.isfinite(found).all()
     counts = np.bincount(city().checkins[c.POI][city().checkins[c.SPLIT] == c.TRAIN], minlength=city().num_pois)
     either = found[NAMES.index("popularity_known"), 0] + found[NAMES.index("popularity_new"), 0]

@@ -9,21 +9,20 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recap.history import CheckinTensors, find_revisit_candidates
+from recap.history import CheckinTensors, Histories, find_revisit_candidates
 from recap.model.calibration import RevisitCalibration
 from recap.model.config import Stage
 from recap.model.revisit_prior import revisit_statistics
-from recap.scores import CaseBatch
 from tests.worlds import SMALL_MODEL, batch_of, shake, small_city, small_recap
 
 
-def batch_at(clocks: list[str]) -> CaseBatch:
+def batch_at(clocks: list[str]) -> Histories:
     """One user: a first visit to POI 0 at the first clock, ..., the source, POI 1, at the last but one."""
     seconds = np.array([int(pd.Timestamp(clock).timestamp()) for clock in clocks])
     user = np.zeros(len(clocks), dtype=np.int64)
     poi = np.append(np.zeros(len(clocks) - 2, dtype=np.int64), [1, 0])
     checkins = CheckinTensors.from_arrays(user=user, poi=poi, seconds=seconds, local_seconds=seconds, trajectory=user)
-    return CaseBatch(checkins, torch.tensor([len(clocks) - 2]))
+    return Histories(checkins, torch.tensor([len(clocks) - 2]))
 
 
 def inputs_of(module: torch.nn.Module, run: torch.nn.Module, *args: object, **kwargs: object) -> list[float]:
@@ -49,7 +48,7 @@ def test_history_features_by_hand(last: str, now: str, psi: list[float]) -> None
     """alpha, the last visit's hour and weekday, and psi: an older visit at another hour plays no part (Eqs. 20-23)."""
     calibration = RevisitCalibration(SMALL_MODEL).double().eval()
     batch = batch_at(["2012-03-01 17:00", last, now, "2012-05-01 00:00"])
-    found = find_revisit_candidates(batch.checkins, batch.row_B)
+    found = find_revisit_candidates(batch)
     alpha = torch.tensor([[0.7, 0.3, 1.0]], dtype=torch.float64)
     given_inputs = inputs_of(
         calibration.history,
@@ -98,7 +97,7 @@ def test_gates_of_every_pair_are_those_of_single_pairs() -> None:
     """Three states of one case with each of its candidates: what the gate says of the pair alone (Eq. 12)."""
     model = small_recap(small_city())
     batch = batch_of(small_city(), torch.tensor([20]))
-    calibration, candidates = model.calibration, find_revisit_candidates(batch.checkins, batch.row_B)
+    calibration, candidates = model.calibration, find_revisit_candidates(batch)
     assert calibration is not None and model.prior is not None
     given_C = {
         "embedding_CE": model.poi_embedding(candidates.poi_C),

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap.history import Histories
 from recap.model.curve_prior import CurvePrior
 from recap.model.kept_features import KeptFeatures
-from recap.scores import CaseBatch
 from tests.worlds import CURVES, batch_of, small_city, small_recap
 
 CITY = small_city()
@@ -29,7 +29,7 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
     kept = KeptFeatures.of(curves, CASES)
     assert kept is not None and (kept.distance_PP is None) == (most_distances == 0)
     for index in (torch.tensor([0]), torch.tensor([5, 3, 5, len(ROWS) - 1]), torch.arange(len(ROWS))):
-        batch = CaseBatch(CASES.checkins, ROWS[index])
+        batch = Histories(CASES.checkins, ROWS[index])
         read, computed = kept.take(batch, index), curves.features_of(batch)
         for one, other in zip(read.features.sparse, computed.features.sparse, strict=True):
             assert torch.equal(one.key_C, other.key_C)
@@ -49,7 +49,7 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
 def test_the_gradient_of_every_place_is_that_of_single_pairs() -> None:
     """Over all places at once, or pair by pair: the same scores and the same gradient of each increment."""
     curves = prior()
-    batch = CaseBatch(CASES.checkins, ROWS[::7])
+    batch = Histories(CASES.checkins, ROWS[::7])
     values = curves.features_of(batch)
     key_I = torch.arange(len(batch) * values.features.num_pois)
     weight_I = torch.randn(len(key_I), generator=torch.Generator().manual_seed(1), dtype=curves.curves.step_FK.dtype)

@@ -12,13 +12,22 @@ from torch import Tensor
 
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.model.config import MAX_PRIOR, ModelConfig, Stage
 from recap.model.recap import Recap, standardise
 from recap.model.scorer import RecapScorer
-from recap.scores import CaseBatch
 from tests.recap.model.reference_model import ByHand
-from tests.worlds import CURVES, all_cases, batch_of, shake, small_city, small_model_config, small_recap
+from tests.worlds import (
+    CURVES,
+    all_cases,
+    batch_of,
+    shake,
+    small_city,
+    small_model_config,
+    small_recap,
+    targets_of,
+    timed,
+)
 
 CASES = all_cases(small_city())[::6]
 """Every sixth case: first check-ins of a user, short and long histories, all three splits."""
@@ -60,7 +69,7 @@ def test_every_part_equals_the_equations(changes: dict[str, Any], stage: dict[st
     dataset = small_city()
     model = small_recap(dataset, **changes)
     with torch.inference_mode():
-        scores = model(batch_of(dataset, CASES), Stage(**stage))
+        scores = model(timed(batch_of(dataset, CASES)), Stage(**stage))
     expected = ByHand(model, dataset).all_scores(CASES.tolist(), **stage)
     near = 1e-8 if model.curves is not None else 1e-11
     for name, part in {**scores.parts, "total": scores.total}.items():
@@ -113,7 +122,7 @@ def checkins_of(walks: list[list[int]], gap_seconds: int = 5000) -> CheckinTenso
 
 def totals(checkins: CheckinTensors, rows: list[int], model: Recap = MODEL) -> Tensor:
     with torch.inference_mode():
-        return model(CaseBatch(checkins, torch.tensor(rows, dtype=torch.int64)), Stage()).total
+        return model(Histories(checkins, torch.tensor(rows, dtype=torch.int64)), Stage()).total
 
 
 @given(histories)
@@ -122,7 +131,7 @@ def test_outside_the_history_there_is_no_prior_and_inside_it_is_bounded(walks: l
     checkins = checkins_of(walks)
     rows = torch.arange(len(checkins.poi_T))
     with torch.inference_mode():
-        scores = MODEL(CaseBatch(checkins, rows), Stage())
+        scores = MODEL(Histories(checkins, rows), Stage())
     for row, first in zip(rows.tolist(), checkins.first_T.tolist(), strict=True):
         visited = set(checkins.poi_T[first:row].tolist())
         outside = [poi for poi in range(NUM_POIS) if poi not in visited]
@@ -170,7 +179,7 @@ def test_scores_of_a_city_do_not_depend_on_the_batch() -> None:
     batch = batch_of(dataset)
     together = scorer.score(batch).total
     for size in (1, 7):
-        pieces = [scorer.score(CaseBatch(batch.checkins, rows)).total for rows in batch.row_B.split(size)]
+        pieces = [scorer.score(Histories(batch.checkins, rows)).total for rows in batch.row_B.split(size)]
         torch.testing.assert_close(torch.cat(pieces), together, rtol=0, atol=1e-12)
 
 
@@ -178,14 +187,14 @@ def test_scores_of_a_city_do_not_depend_on_the_batch() -> None:
 def test_packed_candidates_equal_dense_tables(walks: list[list[int]]) -> None:
     """The packed parts, written out for all POIs, add up to the total; single values are the same numbers."""
     checkins = checkins_of(walks)
-    batch = CaseBatch(checkins, torch.arange(len(checkins.poi_T) - 1))
+    batch = Histories(checkins, torch.arange(len(checkins.poi_T) - 1))
     with torch.inference_mode():
         scores = MODEL(batch, Stage())
     assert list(scores.parts) == ["core", "prior", "correction"]
     total_BP = torch.stack(list(scores.parts.values())).sum(0)
     torch.testing.assert_close(total_BP, scores.total, rtol=0, atol=1e-12)
-    for name, values in scores.parts_at(batch.target_B).items():
-        assert torch.equal(values, scores.parts[name].gather(1, batch.target_B[:, None])[:, 0])
+    for name, values in scores.parts_at(targets_of(batch)).items():
+        assert torch.equal(values, scores.parts[name].gather(1, targets_of(batch)[:, None])[:, 0])
 
 
 @pytest.mark.parametrize(

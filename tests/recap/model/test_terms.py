@@ -16,15 +16,15 @@ from recap.data.dataset import Dataset
 from recap.features.catalogue import GROUPS, NAMES, PAST, TIME, TWO_HOP_FEATURE, features_of
 from recap.features.two_hop import two_hop_paths
 from recap.graph import TransitionGraph
+from recap.history import Histories
 from recap.model.config import Stage
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.scores import CaseBatch
 from recap.storage.installed import bundles_folder
 from tests.recap.features.reference_features import counts_of_others, paths_by_loops
-from tests.worlds import CURVES, all_cases, batch_of, small_city, small_recap
+from tests.worlds import CURVES, all_cases, batch_of, small_city, small_recap, targets_of
 
 CITY = small_city()
 CASES = all_cases(CITY)[:200]
@@ -84,7 +84,7 @@ def test_contributions_add_up_to_the_score(name: str) -> None:
     scorer = RecapScorer(model_of(name), Stage())
     batch = batch_of(CITY, CASES)
     total_BP = scorer.score(batch).total
-    for poi_B in (batch.target_B, batch.source_B, (batch.source_B + 5) % CITY.num_pois, batch.row_B % CITY.num_pois):
+    for poi_B in (targets_of(batch), batch.source_B, (batch.source_B + 5) % CITY.num_pois, batch.row_B % CITY.num_pois):
         found_BT = scorer.contributions(batch, poi_B)
         assert found_BT.dtype == torch.float64 and found_BT.shape == (len(batch), len(scorer.terms))
         torch.testing.assert_close(found_BT.sum(1), total_BP.gather(1, poi_B[:, None])[:, 0], rtol=0, atol=1e-9)
@@ -109,7 +109,7 @@ def test_scores_without_terms_equal_a_model_that_never_had_them(name: str) -> No
     groups = {term.group for term in model.terms}
     asked = [{term.name for term in model.terms if term.group == group} for group in groups]
     asked += [{terms[0]}, {terms[-1]}, set(terms[::3]), set(terms), set()]
-    speaks_T = scorer.contributions(batch, batch.target_B).any(0).tolist()
+    speaks_T = scorer.contributions(batch, targets_of(batch)).any(0).tolist()
     answer = {term for term, speaks in zip(terms, speaks_T, strict=True) if speaks} - {"clip"}
     total_BP = scorer.score(batch).total
     for left_out in asked:
@@ -137,7 +137,7 @@ def test_bundled_models_score_without_a_group_as_if_it_had_no_weights(name: str)
 def off(model: Recap, sets: list[frozenset[str]], rows: list[int]) -> Tensor:
     """Totals of cases, each with something of its own switched off."""
     batch = batch_of(CITY)
-    histories = [History.of_case(batch.checkins, row) for row in rows]
+    histories = [History.until(batch.checkins, row) for row in rows]
     variants = [Counterfactual(history, off=names) for history, names in zip(histories, sets, strict=True)]
     packed, changes = pack_counterfactuals(variants, model, propagation_of(model))
     return RecapScorer(model, Stage()).score(packed, changes).total
@@ -166,9 +166,9 @@ def test_what_is_off_in_one_case_stays_on_in_the_next(changes: dict[str, Any]) -
     torch.testing.assert_close(found[:, 2], scorer.scores_without(batch, names), rtol=0, atol=1e-9)
     silent = RecapScorer(model, Stage(graph_weight=0.0)).score(batch).total
     torch.testing.assert_close(found[:, 3], silent, rtol=0, atol=1e-9)
-    at_target = scorer.contributions(batch, batch.target_B, scorer.without(batch, names))
+    at_target = scorer.contributions(batch, targets_of(batch), scorer.without(batch, names))
     torch.testing.assert_close(
-        at_target.sum(1), found[:, 2].gather(1, batch.target_B[:, None])[:, 0], rtol=0, atol=1e-9
+        at_target.sum(1), found[:, 2].gather(1, targets_of(batch)[:, None])[:, 0], rtol=0, atol=1e-9
     )
 
 
@@ -226,14 +226,14 @@ def test_edited_counts_are_those_of_a_graph_that_was_edited(changes: dict[str, A
         )
         edges = {new: count} if known is None else {known: count, new: count, (known[1], new[1]): count}
         mine = {edge: value for edge, value in edges.items() if value >= everyone(graph, edge) - theirs.get(edge, 0)}
-        history = History.of_case(checkins, row)
+        history = History.until(checkins, row)
         variants = [Counterfactual(history), Counterfactual(history, edges=mine)]
         packed, interventions = pack_counterfactuals(variants, model, propagation_of(model))
         found = RecapScorer(model, Stage()).score(packed, interventions).total
         edited = edited_graph(graph, mine)
         other = Recap.for_dataset(model.config, CITY, edited, torch.float64).eval()
         other.load_state_dict(model.state_dict())
-        batch = CaseBatch(checkins, torch.tensor([row]))
+        batch = Histories(checkins, torch.tensor([row]))
         torch.testing.assert_close(found[1:], RecapScorer(other, Stage()).score(batch).total, rtol=0, atol=1e-9)
         torch.testing.assert_close(found[:1], RecapScorer(model, Stage()).score(batch).total, rtol=0, atol=1e-9)
         if mine and count == 9:
@@ -259,7 +259,7 @@ def test_without_history_no_past_visit_no_time_and_no_correction() -> None:
     """Those curves are 0 for any weights, the others still count; the paper's model keeps its core alone."""
     model = small_recap(CITY, **CURVES, use_history=False)
     batch = batch_of(CITY, CASES)
-    found_BT = RecapScorer(model, Stage()).contributions(batch, batch.target_B)
+    found_BT = RecapScorer(model, Stage()).contributions(batch, targets_of(batch))
     for at, term in enumerate(model.terms):
         assert bool(found_BT[:, at].any()) is (term.group not in (PAST, TIME)), term
     assert model.calibration is None and "correction" not in [term.name for term in model.terms]
@@ -314,6 +314,6 @@ def test_before_the_prior_acts_its_terms_are_zero() -> None:
         stage = Stage(prior=False, correction=False)
         model, batch = small_recap(CITY, **changes), batch_of(CITY, CASES[:30])
         scorer = RecapScorer(model, stage)
-        found_BT = scorer.contributions(batch, batch.target_B)
+        found_BT = scorer.contributions(batch, targets_of(batch))
         assert found_BT[:, 0].all() and not found_BT[:, 1:].any()
         assert torch.equal(scorer.score(batch).total, scorer.score(batch).parts["core"])

@@ -7,11 +7,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.model.config import Stage
 from recap.model.tokens import TimeEmbedding, suffix_rows
-from recap.scores import CaseBatch
-from tests.worlds import batch_of, small_city, small_recap
+from tests.worlds import batch_of, small_city, small_recap, timed
 
 
 def tensors(user: list[int], trajectory: list[int], seconds: list[int] | None = None) -> CheckinTensors:
@@ -31,7 +30,7 @@ TWO_USERS = tensors([0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2])
 
 def seen(row: int, length: int) -> list[int | None]:
     """The suffix of a case as a list with None where nothing is."""
-    batch = CaseBatch(TWO_USERS, torch.tensor([row]))
+    batch = Histories(TWO_USERS, torch.tensor([row]))
     row_BK, present_BK = suffix_rows(batch, length)
     return [q if there else None for q, there in zip(row_BK[0].tolist(), present_BK[0].tolist(), strict=True)]
 
@@ -48,7 +47,7 @@ def test_the_suffix_ends_at_the_source_and_is_padded_at_the_front() -> None:
 def test_the_suffix_equals_a_list_slice(lengths: list[int], k: int) -> None:
     """For any users: the last k rows of the user up to the source, nothing else."""
     user = np.repeat(np.arange(len(lengths)), lengths).tolist()
-    row_BK, present_BK = suffix_rows(CaseBatch(tensors(user, user), torch.arange(len(user))), k)
+    row_BK, present_BK = suffix_rows(Histories(tensors(user, user), torch.arange(len(user))), k)
     for t in range(len(user)):
         expected = [q for q in range(t + 1) if user[q] == user[t]][-k:]
         assert row_BK[t][present_BK[t]].tolist() == expected
@@ -84,5 +83,5 @@ def test_the_targets_time_matters_only_where_the_task_gives_it(use_future_time: 
     late[row + 1] += 5 * 3600
     later = CheckinTensors(**{**vars(before.checkins), "local_seconds_T": late})
     with torch.inference_mode():
-        first, second = (model(b, Stage()).total for b in (before, CaseBatch(later, before.row_B)))
+        first, second = (model(timed(b), Stage()).total for b in (before, Histories(later, before.row_B)))
     assert torch.equal(first, second) is not use_future_time

@@ -9,7 +9,7 @@ import torch
 
 from recap import columns as c
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.dchl import Dchl, comes_later
 from recap.published.decay import average_past, degrees_apart, time_weights
@@ -27,7 +27,6 @@ from recap.published.rotan import Rotan, TimeTurn, quadkey_runs
 from recap.published.sasrec import Sasrec, UnvisitedSampler
 from recap.published.translation import closest_pois
 from recap.published.windows import Windows
-from recap.scores import CaseBatch
 from tests.checkins import split_dataset
 from tests.recap.published.variants import small_config
 
@@ -73,7 +72,7 @@ def test_flashback_scores_one_check_in_by_hand() -> None:
         model.poi_embedding.weight.copy_(torch.tensor([[2.0], [9.0]]))
         model.start_D.fill_(0.3)
     state = math.tanh(0.5 * 2 + 0.5 + 0.5 * 0.3 + 0.5)
-    logits = model.logits(CaseBatch(checkins, torch.tensor([0])))
+    logits = model.logits(Histories(checkins, torch.tensor([0])))
     assert logits[0].tolist() == approx([0.5 * state + 0.5 * 0.5 + 0.5] * 2)
 
 
@@ -136,7 +135,7 @@ def test_sasrec_scores_by_its_own_table() -> None:
     with torch.no_grad():
         model.position_embedding.weight.zero_()
         model.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [5.0, 2.0], [-1.0, 4.0]]))
-    logits = model.logits(CaseBatch(checkins, torch.tensor([0])))
+    logits = model.logits(Histories(checkins, torch.tensor([0])))
     assert logits[0].tolist() == pytest.approx([1.0, 3.0, -5.0], abs=1e-4)
 
 
@@ -183,7 +182,7 @@ def test_dchl_pools_the_distinct_places_of_the_past() -> None:
     model = build_published(small_config("dchl"), city, torch.float64)
     assert isinstance(model, Dchl)
     table = torch.tensor([[3.0, 0.0], [0.0, 3.0], [9.0, 9.0]], dtype=torch.float64)
-    pooled = model.users(CaseBatch(checkins, torch.tensor([2, 0])), [table])[0]
+    pooled = model.users(Histories(checkins, torch.tensor([2, 0])), [table])[0]
     assert pooled[0].tolist() == approx([math.sqrt(0.5), math.sqrt(0.5)]) and pooled[1].tolist() == [1.0, 0.0]
 
 
@@ -220,7 +219,7 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
         model.slot_embedding.weight.zero_()
         model.history.weight.fill_(1.0)
         model.history.bias.zero_()
-        states = model.states(Windows.of_cases(CaseBatch(checkins, torch.tensor([3])), 12))[0]
+        states = model.states(Windows.of_histories(Histories(checkins, torch.tensor([3])), 12))[0]
     state, first, second = float(states[3, 0]), math.tanh(0.3), math.tanh(-0.5)
     weight = math.exp(state * first) / (math.exp(state * first) + math.exp(state * second))
     assert float(states[3, 1]) == pytest.approx(weight * first + (1 - weight) * second)
@@ -248,7 +247,7 @@ def test_dprl_averages_by_what_the_user_likes() -> None:
         model.likes_places.weight.copy_(torch.tensor([[3.0, 4.0]]))
         model.poi_embedding.weight.copy_(torch.tensor([[0.0, 4.0], [3.0, 2.0], [0.0, 0.0]]))
         model.place_recurrent.all_weights[0][0][0, 1] = 0.1  # the first state is tanh(.1 of y)
-        state = model.states(Windows.of_cases(CaseBatch(checkins, torch.tensor([1])), 12))[0, 1]
+        state = model.states(Windows.of_histories(Histories(checkins, torch.tensor([1])), 12))[0, 1]
     past = (1 + math.cos(2 * math.pi / 24)) / 2 * math.exp(-0.1 / 24) * math.exp(-3)
     now = math.exp(-2)
     assert float(state[0]) == pytest.approx((past * math.tanh(0.4) + now * math.tanh(0.2)) / (past + now), abs=1e-7)
@@ -299,7 +298,7 @@ def test_rotan_adds_seven_tenths_of_the_user() -> None:
         for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
             output.weight.zero_()
             output.bias.fill_(says)
-        logits = model.logits(CaseBatch(checkins, torch.tensor([1])))
+        logits = model.logits(Histories(checkins, torch.tensor([1])))
     assert logits[0].tolist() == approx([4.0, 4.0, 4.0])
 
 
@@ -365,7 +364,7 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
         model.user_branch.bias.zero_()
         model.place_branch.weight.copy_(2 * torch.eye(2))
         model.place_branch.bias.fill_(1.0)
-    batch = CaseBatch(checkins, torch.tensor([0, 4]))
+    batch = Histories(checkins, torch.tensor([0, 4]))
     model.begin_epoch(1, fresh=True)
     backbone = model.logits(batch)
     model.progress = 1.0

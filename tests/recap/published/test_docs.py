@@ -8,12 +8,11 @@ import torch
 
 from recap import columns as c
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.published import registry
 from recap.published.city import City
 from recap.published.configs import PUBLISHED
 from recap.published.network import PublishedScorer
-from recap.scores import CaseBatch
 from recap.training.published_trainer import PublishedTrainer
 from tests.recap.published.variants import table
 from tests.worlds import small_city
@@ -36,7 +35,7 @@ def test_the_example_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     changed = table(city, poi=torch.where(torch.arange(len(own.poi_T)) > row, 0, own.poi_T))
     model = registry.build_published(config, City.of(city, TransitionGraph.from_dataset(city)), torch.float64)
     scores = [
-        PublishedScorer(model).score(CaseBatch(checkins, torch.tensor([row]))).total for checkins in (own, changed)
+        PublishedScorer(model).score(Histories(checkins, torch.tensor([row]))).total for checkins in (own, changed)
     ]
     assert torch.equal(*scores)
 

@@ -6,13 +6,12 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.history import CheckinTensors
+from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.msahg import Msahg, downtown, locals_of
 from recap.published.neighbours import Outline, SimilarTrajectories
 from recap.published.registry import build_published
 from recap.published.sthgcn import NumberCode, Sthgcn, TrajectoryReader, kilometres
-from recap.scores import CaseBatch
 from tests.checkins import split_dataset
 from tests.recap.published.test_arithmetic import approx, city_of
 from tests.recap.published.variants import small_config
@@ -37,7 +36,7 @@ def test_msahg_keeps_workdays_and_suburbs_apart() -> None:
     city, checkins = city_of([[0, 1], [1, 2]], 3)
     model = build_published(small_config("msahg"), city, torch.float64)
     assert isinstance(model, Msahg) and downtown(city).tolist() == [1, 1, 1]
-    sides = model.scenarios(CaseBatch(checkins, torch.tensor([0])))
+    sides = model.scenarios(Histories(checkins, torch.tensor([0])))
     weekend = int(sides["time"])
     assert sides["place"].tolist() == [1] and weekend in (0, 1)
     assert model.graphs[f"temporal-{1 - weekend}"](column(1, 3, 5)).eq(0).all()
@@ -52,7 +51,7 @@ def test_msahg_takes_the_mean_of_a_cases_three_scenarios() -> None:
     city, checkins = city_of([[0, 1, 0, 2], [1, 2]], 3)
     model = build_published(small_config("msahg", dim=1), city, torch.float64).eval()
     assert isinstance(model, Msahg)
-    batch = CaseBatch(checkins, torch.tensor([1]))
+    batch = Histories(checkins, torch.tensor([1]))
     with torch.no_grad():
         tables = model.tables()
         of_sides = [
@@ -73,7 +72,7 @@ def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
     walks = [(0, [0, 3]), (1, [0, 1, 2]), (2, [4]), (3, [0, 1]), (3, [0, 1, 0, 5]), (4, [0, 1])]
     dataset = split_dataset([(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in walks], num_pois=6)
     checkins = CheckinTensors.from_dataset(dataset)
-    batch, outline = CaseBatch(checkins, torch.tensor([10])), Outline.of(checkins)  # user 3, in his second trajectory
+    batch, outline = Histories(checkins, torch.tensor([10])), Outline.of(checkins)  # user 3, in his second trajectory
     prefixes, start = outline.prefixes(batch, 9), checkins.seconds_T[torch.tensor([8])]
     assert prefixes.row_H.tolist() == [8, 9, 10] and outline.first_J.tolist() == [0, 2, 5, 6, 8, 12]
     assert [found.tolist() for found in outline.earlier(batch, 5)] == [[0], [3]], "his own is a neighbour of its kind"

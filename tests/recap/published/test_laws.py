@@ -12,46 +12,26 @@ from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
-from recap.history import CheckinTensors
+from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedScorer, SequenceNetwork
 from recap.published.registry import build_published
 from recap.published.windows import Windows
-from recap.scores import CaseBatch
 from tests.checkins import split_dataset
 from tests.recap.published.variants import shaken, small_config, table, variant_id, variants
-from tests.worlds import batch_of, small_city
+from tests.worlds import batch_of, small_city, targets_of, timed
 
 VARIANTS = variants()
 every_variant = pytest.mark.parametrize("config", VARIANTS, ids=variant_id)
 
 
 def scores_of(config: PublishedConfig, checkins: CheckinTensors, row: int) -> torch.Tensor:
-    return PublishedScorer(shaken(config)).score(CaseBatch(checkins, torch.tensor([row]))).total
+    return PublishedScorer(shaken(config)).score(histories_of(config, checkins, torch.tensor([row]))).total
 
 
-@every_variant
-def test_nothing_after_the_source_changes_a_score(config: PublishedConfig) -> None:
-    """All later rows of all users get other places and times; with the target's time, all but that time."""
-    city = small_city()
-    own = CheckinTensors.from_dataset(city)
-    generator = torch.Generator().manual_seed(0)
-    for row in (int(city.cases(c.TEST)[0]), int(city.cases(c.VAL)[5]), int(city.cases(c.TRAIN)[40])):
-        later = torch.arange(len(own.poi_T)) > row
-        later_but_time = later.clone()
-        if config.options.get("target_time"):
-            later_but_time[row + 1] = False
-        poi = torch.where(later, torch.randint(city.num_pois, later.shape, generator=generator), own.poi_T)
-        shift = torch.where(later_but_time, 7 * 3600, 0)
-        changed = table(
-            city,
-            poi=poi,
-            seconds=own.seconds_T + shift,
-            local_seconds=own.local_seconds_T + shift,
-            trajectory=torch.where(later, own.trajectory_T[row], own.trajectory_T),
-        )
-        assert torch.equal(scores_of(config, own, row), scores_of(config, changed, row))
+def histories_of(config: PublishedConfig, checkins: CheckinTensors, row_B: torch.Tensor) -> Histories:
+    return CaseBatch(checkins, row_B).histories(target_time=config.options.get("target_time", False))
 
 
 @pytest.mark.parametrize("config", [v for v in VARIANTS if v.options.get("target_time")], ids=variant_id)
@@ -67,7 +47,7 @@ def test_the_targets_time_is_read_where_it_says_so(config: PublishedConfig) -> N
 @every_variant
 def test_alone_or_in_a_batch_the_same_score(config: PublishedConfig) -> None:
     """Windows of all lengths in one batch; in float64 what is left is the rounding of sums."""
-    batch = batch_of(small_city())
+    batch = timed(batch_of(small_city()))
     together = PublishedScorer(shaken(config)).score(batch).total
     for index in range(0, len(batch), 17):
         alone = scores_of(config, batch.checkins, int(batch.row_B[index]))
@@ -93,7 +73,7 @@ ORDERLY = [config for config in VARIANTS if not (config.network == "lotnext" and
 def test_the_order_of_places_does_not_matter(config: PublishedConfig) -> None:
     """Places, and every weight that stands for one, in another order: the same scores in that order."""
     dataset = small_city()
-    city, model, batch = City.of(dataset), shaken(config), batch_of(dataset)
+    city, model, batch = City.of(dataset), shaken(config), timed(batch_of(dataset))
     before = PublishedScorer(model).score(batch).total
     new_P = torch.from_numpy(np.random.default_rng(0).permutation(city.num_pois))  # place p becomes new_P[p]
     old_P = torch.argsort(new_P)
@@ -115,7 +95,7 @@ def test_the_order_of_places_does_not_matter(config: PublishedConfig) -> None:
         weights[name] = new_P[tensor] if tensor.dtype == torch.int64 and "poi" in name else tensor
     other.load_state_dict(weights)
     poi = new_P[batch.checkins.poi_T]
-    after = PublishedScorer(other).score(CaseBatch(table(dataset, poi=poi), batch.row_B)).total
+    after = PublishedScorer(other).score(timed(Histories(table(dataset, poi=poi), batch.row_B))).total
     torch.testing.assert_close(after[:, new_P], before, rtol=1e-9, atol=1e-9)
 
 
@@ -135,8 +115,8 @@ def test_training_on_a_sequence_is_scoring_its_cases(config: PublishedConfig) ->
     assert learned_BK.sum() > 10
     with torch.inference_mode():
         row_N = windows.row_BK[learned_BK]
-        in_sequence = model.step_logits(model.states(windows)[learned_BK], checkins, row_N)
-        as_cases = model.logits(CaseBatch(checkins, row_N))
+        in_sequence = model.step_logits(model.states(windows)[learned_BK], timed(Histories(checkins, row_N)))
+        as_cases = model.logits(timed(Histories(checkins, row_N)))
     torch.testing.assert_close(in_sequence, as_cases, rtol=1e-9, atol=1e-9)
 
 
@@ -164,7 +144,7 @@ def test_planted_pairs_are_learned(config: PublishedConfig) -> None:
     examples = model.examples(dataset, checkins)
     assert len(examples) == 200
     optimiser = torch.optim.Adam(model.parameters(), 0.02)
-    batch = CaseBatch(checkins, torch.from_numpy(dataset.cases(c.TRAIN)))
+    batch = Histories(checkins, torch.from_numpy(dataset.cases(c.TRAIN)))
     found = 0.0
     for epoch in range(1, 301):
         model.begin_epoch(epoch, fresh=True)
@@ -174,7 +154,7 @@ def test_planted_pairs_are_learned(config: PublishedConfig) -> None:
             model.loss(examples, index_B).backward()
             optimiser.step()
         if epoch % 20 == 0:
-            found = float((PublishedScorer(model).score(batch).total.argmax(1) == batch.target_B).double().mean())
+            found = float((PublishedScorer(model).score(batch).total.argmax(1) == targets_of(batch)).double().mean())
             if found > 0.95:
                 break
     assert found > 0.95
@@ -198,8 +178,8 @@ def test_windows_teach_every_training_step_once() -> None:
 def test_a_case_window_ends_at_its_source() -> None:
     """Rows 0-3 and 4-6 are two trajectories of one user; the window of row 5 crosses, or begins at row 4."""
     walks = [(0, [(poi, 0) for poi in range(4)]), (0, [(poi, 0) for poi in range(4, 7)])]
-    batch = CaseBatch(CheckinTensors.from_dataset(split_dataset(walks, 7)), torch.tensor([5, 1]))
-    crossing = Windows.of_cases(batch, 3)
+    batch = Histories(CheckinTensors.from_dataset(split_dataset(walks, 7)), torch.tensor([5, 1]))
+    crossing = Windows.of_histories(batch, 3)
     assert crossing.row_BK.tolist() == [[3, 4, 5], [0, 1, 1]] and crossing.length_B.tolist() == [3, 2]
-    inside = Windows.of_cases(batch, 3, within_trajectory=True)
+    inside = Windows.of_histories(batch, 3, within_trajectory=True)
     assert inside.row_BK.tolist() == [[4, 5], [0, 1]] and inside.length_B.tolist() == [2, 2]

@@ -13,11 +13,11 @@ from recap.errors import DataError
 from recap.evaluation.evaluate import evaluate
 from recap.features.catalogue import NAMES
 from recap.graph import TransitionGraph
+from recap.history import Histories
 from recap.model.curves import Curves
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import RECAP_PRESETS, feature_curves, recap, train_preset
-from recap.scores import CaseBatch
 from recap.storage.user_folder import HOME_VARIABLE
 from recap.training import baselines
 from recap.training.baselines import build_baseline, is_fitted
@@ -26,7 +26,7 @@ from recap.training.run import train
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 from tests.checkins import split_dataset
-from tests.worlds import SMALL_MODEL, batch_of, small_city
+from tests.worlds import SMALL_MODEL, batch_of, small_city, targets_of
 
 CPU = torch.device("cpu")
 SIZES = [
@@ -209,8 +209,8 @@ def test_a_poor_city_gives_flat_curves_and_no_nan(kind: str, preset: str, tmp_pa
     model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph, torch.float64)
     model.load_state_dict(trainer.model.state_dict())
     scorer = RecapScorer(model, trainer.stage(6))
-    batch = CaseBatch(batch_of(dataset).checkins, torch.from_numpy(dataset.cases(c.TEST)))
-    found_BT = scorer.contributions(batch, batch.target_B)
+    batch = Histories(batch_of(dataset).checkins, torch.from_numpy(dataset.cases(c.TEST)))
+    found_BT = scorer.contributions(batch, targets_of(batch))
     assert scorer.score(batch).total.isfinite().all() and found_BT.isfinite().all()
     if model.curves is not None:
         curves = model.curves.curves

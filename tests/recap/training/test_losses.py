@@ -11,20 +11,21 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from recap.graph import TransitionGraph
+from recap.history import Histories
 from recap.model.config import Stage
 from recap.model.recap import Recap
-from recap.scores import CaseBatch, Scores
+from recap.scores import Scores
 from recap.training.losses import training_losses
-from tests.worlds import batch_of, small_city, small_recap
+from tests.worlds import batch_of, small_city, small_recap, targets_of
 
 DATASET = small_city()
 ROWS = torch.from_numpy(DATASET.cases(0))
 
 
-def warm_cases(batch: CaseBatch) -> Tensor:
+def warm_cases(batch: Histories) -> Tensor:
     """Cases whose transition occurs at least twice in training (Eq. 15)."""
     counts = TransitionGraph.from_dataset(DATASET).counts.toarray()
-    return torch.tensor([counts[s, d] >= 2 for s, d in zip(batch.source_B, batch.target_B, strict=True)])
+    return torch.tensor([counts[s, d] >= 2 for s, d in zip(batch.source_B, targets_of(batch), strict=True)])
 
 
 def two_softmaxes(scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight: float, smoothing: float) -> Tensor:
@@ -84,9 +85,9 @@ def test_gradients_equal_two_losses_with_a_detached_core(
     model = small_recap(DATASET, seed, prior={"kind": kind})
     batch = batch_of(DATASET, ROWS[cases])
     warm_B = warm_cases(batch)
-    naive = gradients(model, two_softmaxes(model(batch, Stage()), batch.target_B, warm_B, warm_weight, smoothing))
+    naive = gradients(model, two_softmaxes(model(batch, Stage()), targets_of(batch), warm_B, warm_weight, smoothing))
     shared = gradients(
-        model, training_losses(model(batch, Stage()), batch.target_B, warm_B, warm_weight, smoothing).objective
+        model, training_losses(model(batch, Stage()), targets_of(batch), warm_B, warm_weight, smoothing).objective
     )
     for name, expected in naive.items():
         assert (expected is None) is (shared[name] is None), name
@@ -99,7 +100,7 @@ def warm_share() -> dict[str, Tensor]:
     model = small_recap(DATASET)
     batch = batch_of(DATASET, ROWS)
     with_it, without = (
-        gradients(model, training_losses(model(batch, Stage()), batch.target_B, warm_cases(batch), weight).objective)
+        gradients(model, training_losses(model(batch, Stage()), targets_of(batch), warm_cases(batch), weight).objective)
         for weight in (0.5, 0.0)
     )
     added = {}
@@ -135,6 +136,6 @@ def test_inactive_parts_receive_no_gradient(stage: dict[str, Any], asleep: tuple
     """None, not zero: an optimiser with weight decay leaves such a parameter alone."""
     model = small_recap(DATASET)
     batch = batch_of(DATASET, ROWS)
-    losses = training_losses(model(batch, Stage(**stage)), batch.target_B, warm_cases(batch), warm_weight)
+    losses = training_losses(model(batch, Stage(**stage)), targets_of(batch), warm_cases(batch), warm_weight)
     for name, gradient in gradients(model, losses.objective).items():
         assert (gradient is None) is name.startswith(asleep or ("nothing",)), name

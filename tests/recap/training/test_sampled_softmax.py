@@ -15,6 +15,7 @@ from recap.errors import ConfigError, DataError
 from recap.evaluation import scoring
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
+from recap.history import CaseBatch
 from recap.model.config import Stage
 from recap.model.sampled import SampledScores, sampled_scores
 from recap.model.scorer import RecapScorer
@@ -50,15 +51,16 @@ def test_with_every_place_drawn_it_is_the_whole_softmax(kind: str, stage: Stage)
         pytest.skip("nothing scores")
     dataset = small_city()
     batch = batch_of(dataset, torch.arange(5, 60))
+    cases = CaseBatch(batch.checkins, batch.row_B)
     warm_B = torch.arange(len(batch)) % 3 == 0
     found = []
     for sampled in (False, True):
         model = small_recap(dataset, **KINDS[kind])
         if sampled:
-            scores = sampled_scores(model, batch, stage, torch.arange(dataset.num_pois))
+            scores = sampled_scores(model, cases, stage, torch.arange(dataset.num_pois))
             losses = sampled_losses(scores, torch.zeros(dataset.num_pois), warm_B, stage.warm_weight)
         else:
-            losses = training_losses(model(batch, stage), batch.target_B, warm_B, stage.warm_weight)
+            losses = training_losses(model(batch, stage), cases.target_B, warm_B, stage.warm_weight)
         losses.objective.backward()
         gradients = {
             name: torch.zeros_like(value) if value.grad is None else value.grad.to_dense()
@@ -216,6 +218,7 @@ def test_ranks_in_small_pieces_are_those_of_one(monkeypatch: pytest.MonkeyPatch)
 
     class Counting:
         name = "recap"
+        reads_target_time = False
 
         def score(self, batch: object) -> object:
             sizes.append(len(batch))  # type: ignore[arg-type]

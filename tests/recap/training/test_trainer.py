@@ -11,9 +11,9 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS
+from recap.history import Histories
 from recap.model.config import Stage
 from recap.runs.store.description import best_epoch
-from recap.scores import CaseBatch
 from recap.storage.tensors import load_tensors
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.metrics_file import read_metrics
@@ -124,7 +124,7 @@ def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
         trainer = Trainer(small_city(), config, tmp_path / name, CPU)
         trainer.run()
         trained.append(weights_of(trainer))
-        scored.append(trainer.scorer(1).score(CaseBatch(trainer.checkins, trainer.row_N[:50])).total)
+        scored.append(trainer.scorer(1).score(Histories(trainer.checkins, trainer.row_N[:50])).total)
     torch.testing.assert_close(*scored, rtol=1e-2, atol=1e-3)
     plain, compiled = trained
     assert plain.keys() == compiled.keys()
