@@ -47,9 +47,13 @@ def paper() -> TrainConfig:
 
 
 def recap() -> TrainConfig:
-    """RECAP with learned curves: the core scores places new to the user. Chosen on NYC validation."""
+    """RECAP with learned curves, for the next check-in, whenever it comes. The core scores places new to the user.
+    Chosen on NYC validation.
+    """
     return TrainConfig(
         preset="recap",
+        train_on="every_next",
+        select_on="every_next",
         epochs=4,
         batch_size=256,
         latest_share=0.4,
@@ -80,12 +84,14 @@ def recap() -> TrainConfig:
 
 
 def feature_curves() -> TrainConfig:
-    """The curves of `recap` alone: no core, no graph token, no correction, no holdout loss."""
+    """The curves of `recap` alone, learned inside trajectories: no core, no graph token, no holdout loss."""
     config = recap()
     model = {"core_scope": "nowhere", "use_graph": False, "use_correction": False}
     return config.model_copy(
         update={
             "preset": "feature_curves",
+            "train_on": "cases",
+            "select_on": "every_step",
             "model": config.model.model_copy(update=model),
             "curriculum": config.curriculum.model_copy(update={"warm_weight": 0.0}),
         }

@@ -19,7 +19,7 @@ def evaluate(
     checkpoint: MaybeCheckpoint = None,
     baseline: BaselineOption = None,
     split: SplitOption = "test",
-    protocol: Annotated[str, typer.Option(help="every_step, trajectory_last or user_last.")] = "every_step",
+    protocol: Annotated[str, typer.Option(help="every_next, every_step, trajectory_last or user_last.")] = "every_step",
     cases: Annotated[
         int | None, typer.Option(min=1, help="Rank a sample of this many cases, always the same one; all by default.")
     ] = None,
@@ -91,11 +91,11 @@ def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:
     for heading in ("scorer", "cases", "n", "HR@1", "HR@5", "HR@10", "HR@20", "NDCG@20", "MRR"):
         table.add_column(heading, justify="left" if heading in ("scorer", "cases") else "right")
     for scorer, groups in rows.items():
-        for group in ("all", "head", "tail", "unseen"):
-            values = groups[group]
+        for group, values in groups.items():
             cells = [
                 "–" if (value := values[name]) is None else f"{value:.4f}"
                 for name in ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
             ]
-            table.add_row(scorer if group == "all" else "", group, f"{values['n']:,}", *cells)
+            label = group.replace("_", " ").replace("24h", "24 h")
+            table.add_row(scorer if group == "all" else "", label, f"{values['n']:,}", *cells)
     return table

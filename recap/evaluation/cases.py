@@ -11,6 +11,7 @@ from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.visits import Visits
 
+HOUR: Final = pd.Timedelta(hours=1)
 _DRAW_SEED: Final = 0
 """One sample for every training and scorer of a dataset, so that they rank the same cases."""
 
@@ -48,7 +49,8 @@ def describe_cases(
         ``case`` (number among the split's cases, see `numbered_among`), ``row`` (source row), ``user``, ``position``
         (check-ins of the user before the source), ``time`` (of the source, UTC), ``trajectory, source, target,
         transition_count`` (m_sd), ``destination_count`` (the target's training check-ins), ``in_history`` (y in C_t),
-        ``within_two_hops`` (y in C_2(s)), ``two_step_walk`` ((A^2)_sy > 0).
+        ``within_two_hops`` (y in C_2(s)), ``two_step_walk`` ((A^2)_sy > 0) and, for every_next, ``gap_hours`` (to the
+        target).
     """
     every = dataset.cases(split, numbered_among(protocol))
     row = every if protocol == numbered_among(protocol) else dataset.cases(split, protocol)
@@ -56,13 +58,14 @@ def describe_cases(
     visits = Visits.of(dataset)
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     source, target = poi[row], poi[row + 1]
-    return pd.DataFrame(
+    time = dataset.checkins[c.TIME].array
+    cases = pd.DataFrame(
         {
             c.CASE: np.searchsorted(every, row),
             c.ROW: row,
             c.USER: dataset.checkins[c.USER].to_numpy(np.int64)[row],
             c.POSITION: row - visits.first_T[row],
-            c.TIME: dataset.checkins[c.TIME].array[row],
+            c.TIME: time[row],
             c.TRAJECTORY: dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)[row],
             c.SOURCE: source,
             c.TARGET: target,
@@ -73,3 +76,4 @@ def describe_cases(
             c.TWO_STEP_WALK: graph.two_step_probability(source, target) > 0,
         }
     )
+    return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / HOUR}) if protocol == "every_next" else cases

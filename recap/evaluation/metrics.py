@@ -19,10 +19,14 @@ SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 """Metrics in tables and selectors with little space."""
 GROUPS: Final = ("all", "head", "tail", "unseen")
 
+LONG_GAP_HOURS: Final = 24.0
+GAP_GROUPS: Final = ("gap_up_to_24h", "gap_over_24h")
+"""Groups of every_next: the next check-in comes within a day, or later."""
+
 Metrics = dict[str, float | int | None]
 """``n`` and every metric in `METRICS`; a metric is None where n is 0."""
 MetricsByGroup = dict[str, Metrics]
-"""`Metrics` of every group in `GROUPS`."""
+"""`Metrics` of every group in `GROUPS`, and in `GAP_GROUPS` for every_next."""
 
 
 def hit_rate(better: np.ndarray, tied: np.ndarray, k: int) -> np.ndarray:
@@ -81,5 +85,9 @@ def group_masks(transition_count: pd.Series, tail_max_count: int = TAIL_MAX_COUN
 
 
 def metrics_by_group(records: pd.DataFrame) -> MetricsByGroup:
-    """Metrics of all, head, tail and unseen cases (cases, not unique pairs)."""
-    return {name: metrics_of(records[mask]) for name, mask in group_masks(records[c.TRANSITION_COUNT]).items()}
+    """Metrics of all, head, tail and unseen cases (cases, not unique pairs), and by gap where records have one."""
+    masks = dict(group_masks(records[c.TRANSITION_COUNT]))
+    if c.GAP_HOURS in records:
+        is_long = records[c.GAP_HOURS] > LONG_GAP_HOURS
+        masks |= zip(GAP_GROUPS, (~is_long, is_long), strict=True)
+    return {name: metrics_of(records[mask]) for name, mask in masks.items()}

@@ -15,6 +15,7 @@ from recap.data.dataset import Dataset
 from recap.errors import RecapError, ScoreError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import evaluate
+from recap.evaluation.metrics import GAP_GROUPS
 from recap.evaluation.records import read_records, write_records
 from recap.evaluation.scoring import rank_cases, score_cases
 from recap.graph import TransitionGraph
@@ -174,3 +175,18 @@ def test_refuses_to_write_where_it_cannot(tmp_path: Path) -> None:
     with pytest.raises(RecapError, match="nothing was kept"):
         write_records(pd.DataFrame({"case": [0]}), tmp_path / "taken" / "records.parquet", {})
     assert (tmp_path / "taken").read_text() == ""
+
+
+def test_every_next_is_split_by_the_gap_before_it() -> None:
+    """A day's gap still counts as up to 24 hours, a minute more does not; both groups add up to all."""
+    times = START + pd.to_timedelta([0, 1, 25, 25 + 24 + 1 / 60], unit="h")
+    table = {c.USER: [0] * 4, c.POI: [0, 1, 0, 1], c.TIME: times, c.TRAJECTORY: [0, 0, 0, 1], c.SPLIT: [0, 2, 2, 2]}
+    dataset, graph = world()
+    checkins = pd.DataFrame(table).assign(**{c.TZ_OFFSET_MINUTES: [0] * 4, c.SOURCE_ROW: range(4)})
+    checkins = checkins.astype({name: kind for name, kind in dataset.checkins.dtypes.items() if name in checkins})
+    dataset = Dataset(checkins, dataset.pois, dataset.users, dataset.manifest)
+    evaluation = evaluate(VisitCount(dataset), dataset, graph, protocol="every_next")
+    assert evaluation.records["gap_hours"].tolist() == pytest.approx([1, 24, 24 + 1 / 60])
+    counts = {name: values["n"] for name, values in evaluation.metrics.items() if name in ("all", *GAP_GROUPS)}
+    assert counts == {"all": 3, "gap_up_to_24h": 2, "gap_over_24h": 1}
+    assert "gap_hours" not in evaluate(VisitCount(dataset), dataset, graph).records

@@ -79,9 +79,15 @@ def scored_by_the_core(trainer: Trainer) -> list[bool]:
 
 
 def test_the_curves_alone_are_the_default_with_the_rest_left_out() -> None:
-    """The same curves, cases, rates and epochs: the two presets differ in the parts that act and in nothing else."""
+    """The same curves, rates and epochs: the presets differ in the parts that act and in the pairs they learn from."""
     whole, alone = recap().model_dump(), feature_curves().model_dump()
-    assert {name for name in whole if whole[name] != alone[name]} == {"preset", "model", "curriculum"}
+    assert {name for name in whole if whole[name] != alone[name]} == {
+        "preset",
+        "train_on",
+        "select_on",
+        "model",
+        "curriculum",
+    }
     parts = {name for name in whole["model"] if whole["model"][name] != alone["model"][name]}
     assert parts <= {"core_scope", "use_graph", "use_correction"}
     assert not feature_curves().model.has_encoder and recap().model.has_core
