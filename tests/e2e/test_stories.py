@@ -93,7 +93,7 @@ def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, ap
 def test_a_bar_lists_its_cases_that_a_row_opens(open_page: Open) -> None:
     """A click on a cell, then on a bar, filters the list; the link lists the same; a row's button opens its case."""
     page = open_page("/long_tail")
-    for mark, words in (("cohort:1:0:1", "Rare, place visited before"), ("step:0:0", "Transition never seen")):
+    for mark, words in (("cohort:1:0:1", "Rare, known place"), ("step:0:0", "Transition never seen")):
         page.locator(f"[data-pick='{mark}']").click()
         page.get_by_role("button", name=words).wait_for()
         wait_until_idle(page)
