@@ -165,3 +165,20 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> N
     wait_until_idle(page)
     page.keyboard.press("Escape")
     page.wait_for_url("**/cases**")
+
+
+def test_help_marks_change_nothing(open_page: Open) -> None:
+    """A click on the "?" beside Truth and As recorded leaves both as they are; a click on the word changes them."""
+    page = open_page("/explain?case=3")
+    page.locator(".st-key-more button:visible").first.click()
+    for key in ("truth", "explain-exact"):
+        switch, row = page.locator(f".st-key-{key}"), page.locator(f"div:has(> .st-key-{key})")
+        state = switch.locator("input").is_checked()
+        assert switch.locator("[data-testid=stTooltipIcon]").count() == 0
+        row.locator("[data-testid=stTooltipIcon]").click()
+        page.locator("[data-testid=stTooltipContent]").last.wait_for()
+        wait_until_idle(page)
+        assert switch.locator("input").is_checked() == state
+        switch.locator("label").click()
+        wait_until_idle(page)
+        assert switch.locator("input").is_checked() != state
