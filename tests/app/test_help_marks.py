@@ -9,7 +9,7 @@ WITHIN_THE_LABEL = {"toggle", "checkbox"}
 
 
 def test_no_switch_has_its_help_mark_inside() -> None:
-    """`app.components.text.toggle` sets it beside the switch instead."""
+    """`app.components.text.toggle` sets it next to the switch instead."""
     for path in Path(app.__file__).parent.rglob("*.py"):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):

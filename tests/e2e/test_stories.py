@@ -168,7 +168,7 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> N
 
 
 def test_help_marks_change_nothing(open_page: Open) -> None:
-    """A click on the "?" beside Truth and As recorded leaves both as they are; a click on the word changes them."""
+    """A click on the "?" next to Truth and As recorded leaves both as they are; a click on the word changes them."""
     page = open_page("/explain?case=3")
     page.locator(".st-key-more button:visible").first.click()
     for key in ("truth", "explain-exact"):

@@ -1,4 +1,4 @@
-"""Present's bars: as long as their values say, whatever stands beside them."""
+"""Present's bars: as long as their values say, whatever is next to them."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ def bars_in(drawn: Any) -> list[tuple[str, str, str]]:
 
 
 def test_lengths_are_values() -> None:
-    """99, 98, 50 and 0 of 100: widths in proportion that no long name can shrink, each beside its own number."""
+    """99, 98, 50 and 0 of 100: widths in proportion that no long name can shrink, each next to its own number."""
     rows = pd.DataFrame({"group": ["tail", "head", "all"], "n": [9, 9, 0], "a": [0.98, 0, 1], "b": [0.99, 0.5, 1]})
     found = bars_in(draw_how_often(rows, a="A model with a very long name", b="RECAP", palette=LIGHT))
     assert [(number, name) for _, number, name in found] == [
