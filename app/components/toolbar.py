@@ -45,7 +45,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         format_func=lambda token: labels.get(token, token),
         label_visibility="collapsed",
         width=width,
-        on_change=state.unless_late(choose, "source", "predictions"),
+        on_change=state.unless_late(choose, "source", "predictions", key="picked_source", offered=labels),
         help=words.SOURCES_HELP,
     )
 

@@ -38,5 +38,5 @@ def test_threads_sleep_while_they_wait(given: dict[str, str], expected: str) -> 
     names = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME")
     code = "import app, os, sys; assert 'torch' not in sys.modules; print(*(os.environ[n] for n in sys.argv[1:]))"
     environment = {name: value for name, value in os.environ.items() if name not in names} | given
-    told = subprocess.run([sys.executable, "-c", code, *names], env=environment, capture_output=True, text=True)
-    assert told.stdout.strip() == expected, told.stderr
+    found = subprocess.run([sys.executable, "-c", code, *names], env=environment, capture_output=True, text=True)
+    assert found.stdout.strip() == expected, found.stderr
