@@ -258,7 +258,7 @@ _TERMS: Final = (
         "out_of_reach",
         "New place beyond two hops",
         "",
-        "Neither visited before nor within two hops.",
+        "A new place, and not within two hops.",
         "The target is neither in the history nor in C_2(s).",
     ),
     Term(

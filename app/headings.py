@@ -16,7 +16,7 @@ HEADINGS: Final[Mapping[str, str]] = {
     "n": "cases",
     "lower": "95 % from",
     "upper": "to",
-    "in_history": "place visited before",
+    "is_known": "known place",
     "within_two_hops": "within two hops",
     "transition_count": "seen in training",
     "pairs": "distinct transitions",
@@ -109,7 +109,7 @@ def accuracy_headings(value: str, reference: str) -> dict[str, str]:
     Args:
         value, reference: headings of the two models' accuracies.
     """
-    columns = ("bin", c.IN_HISTORY, c.WITHIN_TWO_HOPS, "n", "value", "lower", "upper", "reference")
+    columns = ("bin", c.IS_KNOWN, c.WITHIN_TWO_HOPS, "n", "value", "lower", "upper", "reference")
     named = {**HEADINGS, "value": value, "reference": reference}
     return {column: named[column] for column in columns}
 

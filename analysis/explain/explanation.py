@@ -51,7 +51,7 @@ class CaseExplanation(Config):
     runner_up: int = Field(description="The place the target is compared with: the best other one.")
     num_places: int
     transition_count: int = Field(description="Training transitions from the source to the target.")
-    in_history: bool
+    is_known: bool = Field(description="Whether the user has been to the target, or is there now.")
     within_two_hops: bool
     edits: str = Field(description="Text form of the edits that were applied; empty for the case as it was.")
     supported_edits: list[str] = Field(description="Kinds of edits that can change the scores.")
@@ -198,7 +198,11 @@ def explain_edited_case(
         runner_up=runner_up,
         num_places=len(total_P),
         transition_count=transition_count,
+<<<<<<< HEAD
         in_history=bool((history.poi_H[:-1] == target).any()),
+=======
+        is_known=bool((history.poi_H[:-1] == target).any()),
+>>>>>>> tour
         within_two_hops=transition_count > 0 or len(asked.paths) > 0,
         edits=write_edits(edited_case.edits),
         supported_edits=sorted(edited_case.supported_edits),

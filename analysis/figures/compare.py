@@ -21,6 +21,8 @@ _HEIGHT: Final = 280
 _ROWS: Final = (("tail", "Rare"), ("head", "Frequent"), ("all", "All cases"))
 _ROW: Final = {"display": "flex", "align_items": "center", "flex": 1}
 _COLUMN: Final = {"display": "flex", "flex_direction": "column"}
+_LONGEST_BAR: Final = 0.7
+"""Share of the width that a bar of 100 of 100 takes; the rest holds its words."""
 
 
 def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette: Palette) -> go.Figure:
@@ -145,7 +147,9 @@ def draw_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> E
 
 
 def _bar(name: str, value: float, fill: str) -> Element:
-    """A bar with the model's name and the number found of 100 cases."""
-    bar = element("div", style={"background": fill, "width": share(0.8 * value), "height": "100%"})
-    text = element("div", f"{name} ", element("b", f"{100 * value:.0f}"), style={"white_space": "nowrap"})
-    return element("div", bar, text, style=_ROW | {"gap": "0.6em"})
+    """A bar, the number found of 100 cases and the model's name; a long name is cut, never the bar."""
+    whole = {"flex": "none"}
+    bar = element("div", style=whole | {"background": fill, "width": share(_LONGEST_BAR * value), "height": "100%"})
+    number = element("b", f"{100 * value:.0f}", style=whole)
+    cut = {"overflow": "hidden", "text_overflow": "ellipsis", "white_space": "nowrap"}
+    return element("div", bar, number, element("span", name, style=cut), style=_ROW | {"gap": "0.5em"})

@@ -218,14 +218,14 @@ def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
 def accuracy_by_cohort(
     records: pd.DataFrame, metric: str, *, eta: int = TAIL_MAX_COUNT, reference: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Tail accuracy by the target's kind: visited before or not, within two hops or not (Fig. 7).
+    """Tail accuracy by the target's kind: known or new, within two hops or not (Fig. 7).
 
     Returns:
-        Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
+        Four rows in the order of `COHORTS`: ``is_known, within_two_hops, n, value, lower, upper, reference``.
     """
     cohorts = cohort_of_cases(records, eta)
     table = _grouped(records, cohorts, len(COHORTS), metric, reference)
-    flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
+    flags = pd.DataFrame(list(COHORTS), columns=[c.IS_KNOWN, c.WITHIN_TWO_HOPS])
     return pd.concat([flags, table], axis=1)
 
 

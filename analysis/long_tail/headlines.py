@@ -22,7 +22,7 @@ KINDS_HELP: Final = (
 )
 ETA_LABEL: Final = "Rare: seen at most … times"
 BY_COUNT: Final = "Accuracy by frequency in training"
-COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place was visited before and is within two hops"
+COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place is known and within two hops"
 HOPS_ALT: Final = "Unseen transitions reached, places reached and signal-to-noise ratio for one to five hops"
 WITHOUT_PARTS: Final = "Ranked again without each part; lines are 95 % intervals over users."
 LIFT_HELP: Final = "Chance: places as popular and as near as the true one."

@@ -10,6 +10,7 @@ from analysis.records.ablations import HOPS_ABLATIONS, describe_ablations
 from analysis.records.accuracy import is_hit
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.evaluation.cases import is_known_place
 
 KINDS: Final = ("past_visits", "two_hop_paths", "missed")
 ABLATED: Final = {"past_visits": ("past_visits",), "two_hop_paths": HOPS_ABLATIONS}
@@ -71,7 +72,7 @@ def notable_cases(
     """Up to one case of each kind, of different users if possible.
 
     Found cases rank within `FOUND_WITHIN`. With ablations, they are lost without the part. Otherwise the place was
-    visited before, or is new and within two hops. Unseen transitions and places within reach come first, then the
+    known, or is new and within two hops. Unseen transitions and places within reach come first, then the
     largest ratio of the two ranks. The missed case is new, beyond two hops and of middling rank.
 
     Args:
@@ -125,7 +126,7 @@ def _wanted(records: pd.DataFrame, *, ablated: bool) -> dict[str, np.ndarray]:
     """The preferred cases of each kind: unseen transitions to another place."""
     moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
     unseen = (records[c.TRANSITION_COUNT] == 0).to_numpy() & moves
-    known, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    known, near = is_known_place(records), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     hit = is_hit(records, FOUND_WITHIN)
     return {
         "past_visits": unseen & hit & known,

@@ -48,7 +48,7 @@ def run(
     spec = check_spec(values)
     options = [f"--epochs {epochs}" if epochs else "", f"--seeds {seeds}" if seeds else ""]
     command = " ".join(["recap experiment run", shlex.quote(Path(name).name), *filter(None, options)])
-    with stop_on_signals() as stopped:
+    with stop_on_signals() as stop:
         result = run_experiment(
             spec,
             Dataset.load(data),
@@ -56,7 +56,7 @@ def run(
             device=choose_device(device),
             command=command,
             log=progress_console.print,
-            stop=lambda: bool(stopped),
+            stop=stop,
         )
     if as_json:
         print_json(result.model_dump(mode="json"))

@@ -13,7 +13,7 @@ from analysis.sharing.tables import is_personal, share_table, to_csv
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
-from app.components.text import quiet
+from app.components.text import quiet, toggle
 from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
@@ -45,7 +45,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         format_func=lambda token: labels.get(token, token),
         label_visibility="collapsed",
         width=width,
-        on_change=state.unless_late(choose, "source", "predictions"),
+        on_change=state.unless_late(choose, "source", "predictions", key="picked_source", offered=labels),
         help=words.SOURCES_HELP,
     )
 
@@ -89,7 +89,7 @@ def open_case_button(page: View, source: Source, case: int, *, key: str, **look:
 
 def truth_toggle() -> bool:
     """Whether the true next place is shown; draw it before everything that depends on it."""
-    return st.toggle(
+    return toggle(
         "Truth",
         True,
         key="truth",
@@ -131,7 +131,7 @@ def download_buttons(
         quiet(words.CSV_TABLES)
         exact = False
         if pictures or any(map(is_personal, tables.values())):
-            exact = st.toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
+            exact = toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
             quiet(words.KEEP_FILES if exact else words.SAFE_FILES)
         for name, table in tables.items():
             write = partial(_table_file, source, table, exact)

@@ -79,6 +79,10 @@ def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, 
 def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
     key = f"pick_{name}"
     st.session_state[key] = st.session_state[side_key(name)]
+
+    def choose() -> None:
+        st.session_state[side_key(name)] = st.session_state[key]
+
     st.selectbox(
         label,
         list(options),
@@ -86,7 +90,7 @@ def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
         format_func=lambda token: options[token].label if token in options else token,
         label_visibility="collapsed",
         width=205,
-        on_change=state.unless_late(lambda: st.session_state.update({side_key(name): st.session_state[key]}), *_NAMES),
+        on_change=state.unless_late(choose, *_NAMES, key=key, offered=options),
         help=words.SIDES_HELP,
     )
 

@@ -77,3 +77,13 @@ def describe_cases(
         }
     )
     return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / HOUR}) if protocol == "every_next" else cases
+
+
+def is_known_place(cases: pd.DataFrame) -> np.ndarray:
+    """Whether the user has been to each case's target before or is there now, bool (N,); any other is a *new place*.
+
+    >>> walk = pd.DataFrame({c.SOURCE: [4, 4, 4], c.TARGET: [4, 5, 6], c.IN_HISTORY: [False, True, False]})
+    >>> is_known_place(walk)
+    array([ True,  True, False])
+    """
+    return (cases[c.IN_HISTORY].astype(bool) | (cases[c.SOURCE] == cases[c.TARGET])).to_numpy()

@@ -85,7 +85,7 @@ def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) 
     check_calm(app)
     case = int(app.session_state["case"])
     answer = expected(predictor, case)
-    assert answer.transition_count == 0 and answer.target_rank == 1 and answer.in_history and answer.paths
+    assert answer.transition_count == 0 and answer.target_rank == 1 and answer.is_known and answer.paths
     assert f"1st of {answer.num_places:,}, and that is where the user went" in app.title[0].value
     shown = chart_texts(app)
     for entry in (answer.a, answer.b):

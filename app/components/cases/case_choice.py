@@ -118,7 +118,7 @@ def _count(found: FoundCases) -> str:
 
 
 def collection_picker(shelf: Shelf) -> None:
-    current = st.session_state.get("collection")
+    current, offered = st.session_state.get("collection"), [_ALL, *shelf.collections]
     st.session_state["picked_collection"] = current if current in shelf.collections else _ALL
 
     def label(name: str) -> str:
@@ -131,12 +131,12 @@ def collection_picker(shelf: Shelf) -> None:
 
     st.selectbox(
         "Collection",
-        [_ALL, *shelf.collections],
+        offered,
         key="picked_collection",
         format_func=label,
         label_visibility="collapsed",
         width=230,
-        on_change=state.unless_late(pick, *FIELDS),
+        on_change=state.unless_late(pick, *FIELDS, key="picked_collection", offered=offered),
     )
 
 

@@ -128,15 +128,16 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
     offered = np.union1d(users_of(opened, numbers), trajectory.user)
     at = int(np.searchsorted(offered, trajectory.user))
+    users = offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist()
     st.session_state[c.USER] = trajectory.user
     st.selectbox(
         "User",
-        offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist(),
+        users,
         key=c.USER,
         format_func=user_name,
         label_visibility="collapsed",
         width=130,
-        on_change=state.unless_late(lambda: go_to(c.USER), "case"),
+        on_change=state.unless_late(lambda: go_to(c.USER), "case", key=c.USER, offered=users),
     )
     own = numbers[opened.cases[c.USER].to_numpy()[numbers] == trajectory.user]
     table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
@@ -152,7 +153,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
         format_func=lambda number: names.get(number, "earlier choice"),
         label_visibility="collapsed",
         width=190,
-        on_change=state.unless_late(lambda: go_to(c.TRAJECTORY), "case"),
+        on_change=state.unless_late(lambda: go_to(c.TRAJECTORY), "case", key=c.TRAJECTORY, offered=names),
     )
 
 
