@@ -198,11 +198,7 @@ def explain_edited_case(
         runner_up=runner_up,
         num_places=len(total_P),
         transition_count=transition_count,
-<<<<<<< HEAD
-        in_history=bool((history.poi_H[:-1] == target).any()),
-=======
-        is_known=bool((history.poi_H[:-1] == target).any()),
->>>>>>> tour
+        is_known=bool((history.poi_H == target).any()),
         within_two_hops=transition_count > 0 or len(asked.paths) > 0,
         edits=write_edits(edited_case.edits),
         supported_edits=sorted(edited_case.supported_edits),

@@ -27,6 +27,7 @@ checkins = CheckinTensors.from_dataset(small_dataset([("u", "ab"[i % 2], float(i
 
 class Wide:
     name = "wide"
+    reads_target_time = False
 
     def score(self, batch):
         base = torch.rand(len(batch), 7000, dtype=torch.float64)
