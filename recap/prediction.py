@@ -229,10 +229,10 @@ def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor 
     """Local seconds of the check-in to predict, for a model that reads them."""
     if not model.scorer.reads_target_time:
         if at is not None:
-            raise ConfigError(f"{model.label} does not read the time of the next check-in: leave out --at")
+            raise ConfigError(f"{model.label}: this model does not read the time of the next check-in; leave out --at")
         return None
     if at is None:
-        raise ConfigError(f"{model.label} reads the time of the next check-in: give it with --at")
+        raise ConfigError(f"{model.label}: this model reads the time of the next check-in; give it with --at")
     row_N = torch.from_numpy(chosen.row_N)
     early_N = at.column(model.checkins)[row_N] > at.seconds
     if early_N.any():
