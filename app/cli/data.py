@@ -14,6 +14,7 @@ from app.headings import HOP_COLUMNS, STATISTICS
 
 if TYPE_CHECKING:
     from recap.data.parsing.options import ReadOptions
+    from recap.data.parsing.read_report import RawRead
 
 FormatOption = Annotated[
     str,
@@ -95,7 +96,7 @@ def prepare(
 
     started = time.perf_counter()
     config = data_preset(preset).override(assignments or [])
-    options = _read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
+    options = read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
     found = understand(path, source_format, options)
     if found.question is not None:
         raise DataError(found.refusal())
@@ -205,7 +206,7 @@ def inspect(
     from recap.presets import data_preset
 
     config = data_preset("default")
-    options = _read_options(mapping, timezone, local_times, time_format, bbox, text)
+    options = read_options(mapping, timezone, local_times, time_format, bbox, text)
     with progress_console.status(f"Inspecting {path.name}"):
         found = understand(path, source_format, options)
         is_open = found.question is not None and found.question.about != "timezone"
@@ -257,7 +258,22 @@ def stats(
         )
 
 
-def _read_options(
+def read_understood(path: Path, source_format: str, options: "ReadOptions") -> "RawRead":
+    """Read a file as `recap prepare` does.
+
+    Raises:
+        DataError: it cannot be read, or a question about it is open.
+    """
+    from recap.data.reading import read_checkins, understand
+    from recap.errors import DataError
+
+    found = understand(path, source_format, options)
+    if found.question is not None:
+        raise DataError(found.refusal())
+    return read_checkins(path, found.source_format, found.options)
+
+
+def read_options(
     mapping: list[str] | None,
     timezone: str | None,
     local_times: bool,

@@ -1,0 +1,211 @@
+"""`recap predict`: where users go next."""
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
+
+from analysis.formatting import chance, points, signed_points
+from app.cli import data as reading
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.frames import frame_table
+from app.cli.options import DataOption, ModelArgument
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping
+
+    import pandas as pd
+
+    from recap.data.dataset import Dataset
+
+_TABLES: Final = 5
+"""So many users are shown as tables, more as a line each."""
+_LINES: Final = 50
+_IN_A_LINE: Final = 3
+_BY_PLACE: Final = {"place": "place", "category": "category", "expected": "expected visits", "counted": "counted"}
+
+
+def predict(
+    model: ModelArgument,
+    data: DataOption,
+    user: Annotated[
+        list[str] | None, typer.Option("--user", metavar="ID", help="A user as in the raw table; repeatable.")
+    ] = None,
+    top: Annotated[int, typer.Option(min=1, help="How many places to list for each user.")] = 20,
+    as_of: Annotated[
+        str | None,
+        typer.Option("--as-of", metavar="TIME", help="Leave out later check-ins; local times unless it has a zone."),
+    ] = None,
+    at: Annotated[
+        str | None, typer.Option("--at", metavar="TIME", help="Time of the next check-in, for models that read it.")
+    ] = None,
+    checkins: Annotated[
+        Path | None,
+        typer.Option("--checkins", metavar="FILE", help="Add later check-ins, read as `recap prepare` does."),
+    ] = None,
+    new_places: Annotated[
+        bool, typer.Option("--new-places", help="List only places where the user has never been.")
+    ] = False,
+    why: Annotated[bool, typer.Option("--why", help="Add what each group of features contributes.")] = False,
+    by_place: Annotated[bool, typer.Option("--by-place", help="Show the expected next visits of each place.")] = False,
+    shard: Annotated[
+        str | None, typer.Option("--shard", metavar="I/N", help="Take every N-th user, from the I-th on.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .parquet or .jsonl file.")
+    ] = None,
+    mapping: reading.MapOption = None,
+    timezone: reading.ZoneOption = None,
+    local_times: reading.LocalFlag = False,
+    time_format: reading.LayoutOption = None,
+    bbox: reading.BoxOption = None,
+    text: reading.TextOption = None,
+    source_format: reading.FormatOption = "auto",
+    skip_bad_rows: reading.SkipOption = False,
+    as_json: JsonFlag = False,
+) -> None:
+    """Predict where users go next, from their last check-in or as of a moment."""
+    from recap.data.dataset import Dataset
+    from recap.data.parsing.options import ReadOptions
+    from recap.errors import ConfigError
+    from recap.storage.frames import check_suffix, plain_records, write_frames
+
+    started = time.perf_counter()
+    if out is not None:
+        check_suffix(out)
+    if by_place and (why or new_places):
+        raise ConfigError("--by-place counts all places: leave out --why and --new-places")
+    part = _parse_shard(shard)
+    options = reading.read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
+    if checkins is None and (source_format != "auto" or options != ReadOptions()):
+        raise ConfigError("options that say how a file is read need --checkins FILE")
+
+    from recap.data.extension import extend_dataset
+    from recap.open_model import open_model
+    from recap.prediction import Moment, choose, expected_visits, later_rows
+    from recap.prediction import predict as run
+
+    moment, next_time = Moment.parse(as_of, "--as-of"), Moment.parse(at, "--at")
+    with progress_console.status("Opening the model"):
+        dataset = Dataset.load(data)
+        extension = None
+        if checkins is not None:
+            extension = extend_dataset(dataset, reading.read_understood(checkins, source_format, options).table)
+        opened = open_model(model, dataset, extension=extension)
+    chosen = choose(opened, user, moment).part(part)
+    notes = [*([] if extension is None else [extension.line]), *chosen.notes]
+    facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
+    frames: Iterator[pd.DataFrame]
+    if by_place:
+        with progress_console.status(f"Predicting {len(chosen):,} users"):
+            frames = iter([expected_visits(opened, chosen, at=next_time)])
+        facts["users_with_later_checkin"] = len(later_rows(opened, chosen))
+    else:
+        shown = chosen if out is not None or as_json else chosen.part(slice(_LINES))
+        frames = map(_in_words, run(opened, shown, top=top, new_places=new_places, why=why, at=next_time))
+    if out is not None:
+        with progress_line("Predicting") as report:
+            rows = write_frames(frames if by_place else _reported(frames, len(chosen), report), out)
+        facts |= {"out": str(out), "rows": rows, "seconds": time.perf_counter() - started}
+    elif as_json:
+        facts["places" if by_place else "predictions"] = [row for frame in frames for row in plain_records(frame)]
+    if as_json:
+        print_json(facts)
+        return
+    found = None if out is not None else _labelled(list(frames), opened.dataset)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
+    if found is None:
+        console.print(f"Wrote {rows:,} rows for {len(chosen):,} users to {out}.", markup=False, soft_wrap=True)
+    elif by_place:
+        console.print(frame_table(f"Expected next visits of {len(chosen):,} users", found.head(top), _BY_PLACE))
+        if "counted" in found:
+            console.print(f"Counted: the next check-ins of {facts['users_with_later_checkin']:,} of these users.")
+    else:
+        _print_users(found, len(chosen))
+
+
+def _parse_shard(text: str | None) -> slice:
+    """The users of shard ``I/N``; all users without one.
+
+    Raises:
+        ConfigError: not ``I/N`` with I from 1 to N.
+    """
+    from recap.errors import ConfigError
+
+    number, _, of = ("1/1" if text is None else text).partition("/")
+    if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
+        raise ConfigError(f"--shard expects I/N with I from 1 to N, such as 2/8, got {text!r}")
+    return slice(int(number) - 1, None, int(of))
+
+
+def _in_words(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """Contributions under the names that Explain gives their groups."""
+    from analysis.explain.sentences import part_label
+    from recap.prediction import CONTRIBUTION
+
+    names = [str(name) for name in frame.columns]
+    groups = {n: part_label(n.removeprefix(CONTRIBUTION)) for n in names if n.startswith(CONTRIBUTION)}
+    return frame.rename(columns=groups)
+
+
+def _reported(frames: "Iterator[pd.DataFrame]", total: int, report: Any) -> "Iterator[pd.DataFrame]":
+    done = 0
+    for frame in frames:
+        yield frame
+        done += frame["user_id"].nunique()
+        report(done, total)
+
+
+def _labelled(frames: "list[pd.DataFrame]", dataset: "Dataset") -> "pd.DataFrame":
+    """All rows, with the label of each place as ``place``."""
+    import pandas as pd
+
+    found = pd.concat(frames, ignore_index=True)
+    number = pd.Index(dataset.pois["poi_id"]).get_indexer(found["poi_id"])
+    return found.assign(place=[dataset.poi_labels[poi] for poi in number])
+
+
+def _print_users(found: "pd.DataFrame", total: int) -> None:
+    """Up to five users as tables, more as a line each."""
+    for user, rows in found.groupby("user_id", sort=False):
+        best = rows.to_dict("records")
+        if total <= _TABLES:
+            console.print(f"User {user} will most likely go to {_named(best[0])} next.", markup=False, soft_wrap=True)
+            console.print(_places_table(best))
+        else:
+            places = ", ".join(map(_named, best[:_IN_A_LINE]))
+            console.print(f"{user}: {places}", markup=False, highlight=False, soft_wrap=True)
+    if total > _LINES:
+        console.print(f"{total - _LINES:,} more users: write all with --out FILE.")
+
+
+def _named(row: "Mapping[Hashable, Any]") -> str:
+    probability = row["probability"]
+    return f"{row['place']} ({chance(probability)})" if probability == probability else str(row["place"])
+
+
+def _places_table(best: "list[dict[Hashable, Any]]") -> Table:
+    """The places of one user; with --why, what adds up to each score."""
+    names = list(map(str, best[0]))
+    groups = names[names.index("probability") + 1 : names.index("place")]
+    has_probability = best[0]["probability"] == best[0]["probability"]
+    title = f"After {best[0]['as_of_local']:%a %d %b %Y, %H:%M}"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    facts = [] if groups else ["category", "km", "visits"]
+    for heading in ["rank", "place", *facts, "score", *["probability"] * has_probability]:
+        table.add_column(heading, justify="left" if heading in ("place", "category") else "right")
+    if groups:
+        table.add_column("what adds up to the score")
+    for row in best:
+        about = [] if groups else [escape(row["category"]), f"{row['km']:.1f}", f"{row['visits']:,}"]
+        cells = [str(row["rank"]), escape(row["place"]), *about, points(row["score"])]
+        cells += [chance(row["probability"])] * has_probability
+        added = sorted(groups, key=lambda group, row=row: -abs(row[group]))  # type: ignore[misc]
+        why = ", ".join(f"{group} {signed_points(row[group])}" for group in added if points(row[group]) != "0.00")
+        table.add_row(*cells, *[why] * bool(groups))
+    return table
