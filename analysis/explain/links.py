@@ -1,8 +1,9 @@
 """Links to a case or a user's moment, its runner-up and its edits, with the hashes of checkpoint and dataset."""
 
+from typing import Self
 from urllib.parse import parse_qs, urlencode
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from analysis.explain.edits import parse_edits, write_edits
 from analysis.link_hashes import compare_hashes, link_hashes
@@ -33,6 +34,12 @@ class CaseLink(Config):
     about: int | None = Field(None, description="The place explained; None for the true next place.")
     against: int | None = Field(None, description="The runner-up; None takes the first place, or the second.")
     edits: str = Field("", description="Text form of the edits.")
+
+    @model_validator(mode="after")
+    def _user_with_row(self) -> Self:
+        if (self.user is None) != (self.row is None):
+            raise ValueError("user and row go together")
+        return self
 
     @classmethod
     def to(
