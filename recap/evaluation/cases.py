@@ -53,22 +53,12 @@ def describe_cases(
     every = dataset.cases(split, numbered_among(protocol))
     row = every if protocol == numbered_among(protocol) else dataset.cases(split, protocol)
     row = draw_cases(row, most)
-    return describe_pairs(dataset, graph, row, np.searchsorted(every, row))
-
-
-def describe_pairs(dataset: Dataset, graph: TransitionGraph, row: np.ndarray, number: np.ndarray) -> pd.DataFrame:
-    """The columns of `describe_cases` for check-ins whose user has a next one.
-
-    Args:
-        row: source rows.
-        number: of each case.
-    """
     visits = Visits.of(dataset)
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     source, target = poi[row], poi[row + 1]
     return pd.DataFrame(
         {
-            c.CASE: number,
+            c.CASE: np.searchsorted(every, row),
             c.ROW: row,
             c.USER: dataset.checkins[c.USER].to_numpy(np.int64)[row],
             c.POSITION: row - visits.first_T[row],
