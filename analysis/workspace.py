@@ -26,6 +26,7 @@ from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
+from recap.moments import Case, Moment, named_case, next_place
 from recap.published.configs import RECAP, published_label
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -174,6 +175,24 @@ class Workspace:
         if not 0 <= number < len(self.cases):
             raise CaseError(f"there is no test case {number}; {self.name} has {len(self.cases):,} cases, from 0")
         return self.cases.iloc[number]
+
+    def moment(self, case: int | Moment) -> Moment:
+        """The test case of a number, or a user's moment, which is a `Case` where a test case starts.
+
+        Raises:
+            CaseError: no such number.
+        """
+        if isinstance(case, Case):
+            return case
+        return named_case(case, self.cases) if isinstance(case, Moment) else Case.of(self.case(case))
+
+    def facts(self, moment: Moment) -> pd.Series:
+        """A test case's row of `cases`; of another moment what is known, case -1, and the target if there is one."""
+        if isinstance(moment, Case):
+            return self.case(moment.number)
+        now, target = self.dataset.checkins.iloc[moment.row], next_place(self.dataset, moment.row)
+        facts = {c.CASE: -1, c.ROW: moment.row, c.USER: moment.user, c.TRAJECTORY: now[c.TRAJECTORY]}
+        return pd.Series(facts | {c.SOURCE: now[c.POI]} | ({} if target is None else {c.TARGET: target}))
 
     def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
         """A table of the dataset alone, from the user's cache if it was computed before.

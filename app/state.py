@@ -9,8 +9,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
 from analysis.records.imported import find_predictions
+from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
+from recap.moments import Case, Moment, is_moment
 from recap.printable import markdown_text
 
 T = TypeVar("T")
@@ -24,7 +26,9 @@ _CAME_WITH = "_came_with"
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
+MOMENT = ("case", "user", "row")
+"""Fields that name what is shown: a case, or a user's number and the row of their last known check-in."""
+_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
 """Fields that depend on the dataset or the model."""
 
 
@@ -67,8 +71,11 @@ def arrive_at(page: str) -> None:
         if not st.query_params:
             written = st.session_state.get(_WRITTEN, {})
             st.query_params.update({name: written[name] for name in written if name in fields and written[name]})
-        elif "case" in st.query_params and "half" not in st.query_params:
-            choose("half", None)  # a link to a case opens Explain on its prediction
+        elif {"case", "row"} & set(st.query_params):
+            if "half" not in st.query_params:
+                choose("half", None)  # a link to a case opens Explain on its prediction
+            if "row" not in st.query_params:
+                st.session_state["moment"] = None
 
 
 def came_from() -> str | None:
@@ -289,21 +296,22 @@ def choose_source(token: str) -> None:
     st.session_state[_PREDICTIONS] = None
     if datasets.get(old) != datasets.get(token):
         st.session_state.pop("case", None)
+        st.session_state.pop("moment", None)
 
 
-def current_place(case: int, num_places: int) -> int | None:
+def current_place(row: int, num_places: int) -> int | None:
     """The place that was clicked or linked, or None."""
     asked = incoming("place")
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
-        st.session_state["place"] = (case, int(asked))
-    owner, place = st.session_state.get("place") or (case, None)
-    place = place if owner == case else None
+        st.session_state["place"] = (row, int(asked))
+    owner, place = st.session_state.get("place") or (row, None)
+    place = place if owner == row else None
     write_param("place", None if place is None else str(place))
     return None if place is None else int(place)
 
 
-def choose_place(case: int, place: int) -> None:
-    st.session_state["place"] = (case, place)
+def choose_place(row: int, place: int) -> None:
+    st.session_state["place"] = (row, place)
     write_param("place", str(place))
 
 
@@ -332,13 +340,51 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
         st.warning(
             f"There is no case `{_safe_token(missing)}`; cases run from 0 to {num_cases - 1:,}. This is case {case}."
         )
-    set_case(case)
+    st.session_state["case"] = case
+    write_param("case", str(case))
     return case
 
 
 def set_case(case: int) -> None:
-    st.session_state["case"] = case
-    write_param("case", str(case))
+    st.session_state["case"], st.session_state["moment"] = case, None
+    write_params({"case": str(case), "user": None, "row": None})
+
+
+def current_moment(opened: Workspace) -> Moment | None:
+    """The chosen or linked moment of a user that is no case; None where a case is shown.
+
+    A link's bad moment gives a message; one where a test case starts opens that case.
+    """
+    user, row = standing("user") or "", incoming("row")
+    if row is not None:
+        are_numbers = all(text.isascii() and text.isdigit() and len(text) <= 12 for text in (user, row))
+        st.session_state["moment"] = Moment(int(user), int(row)) if are_numbers else Moment(-1, -1)
+    elif incoming("case") is not None or (_went_back() and "row" not in st.query_params):
+        st.session_state["moment"] = None
+    moment: Moment | None = st.session_state.get("moment")
+    if moment is not None and not is_moment(opened.dataset, moment):
+        st.warning("The link's check-in is not one of its user's here, so a case is shown.")
+        moment = st.session_state["moment"] = None
+    if moment is not None:
+        set_moment(opened.moment(moment))
+    else:
+        write_params({"user": None, "row": None})
+    return st.session_state.get("moment")
+
+
+def set_moment(moment: Moment) -> None:
+    """Show a case or a user's moment; then the case stays for views that show cases only."""
+    if isinstance(moment, Case):
+        set_case(moment.number)
+    else:
+        st.session_state["moment"] = moment
+        write_params(fields_of(moment))
+
+
+def fields_of(case: int | Moment) -> dict[str, str]:
+    """The fields of the address that name a case or moment."""
+    named = case.fields if isinstance(case, Moment) else {"case": case}
+    return {name: str(number) for name, number in named.items()}
 
 
 def _safe_token(text: str) -> str:

@@ -47,6 +47,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
         target=place(e.target),
         runner_up=place(e.runner_up),
         truth=None if e.truth is None else place(e.truth),
+        has_truth=e.has_truth,
         roles=e.roles,
         num_places=e.num_places,
         inactive=e.inactive,
@@ -69,8 +70,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
 def shared_points(explanation: CaseExplanation, masking: Masking) -> list[SharedPoint]:
     """Places and times of the user that the case shows, as dataset indices."""
     assert masking.opened is not None
-    traces, dataset = traces_of(masking.opened.dataset), masking.opened.dataset
-    row = int(dataset.cases(c.SPLIT_NAMES.index(explanation.split))[explanation.case])
+    traces, row = traces_of(masking.opened.dataset), explanation.row
     visited = [place.poi for place in explanation.visits if place.visits]
     seen = set(traces.poi[: row + 2][traces.user[: row + 2] == explanation.user].tolist())  # edits may add places
     shown = visited if explanation.truth is None else [explanation.truth, *visited]
@@ -148,8 +148,8 @@ def _link(e: CaseExplanation) -> str:
     return CaseLink(
         checkpoint=e.checkpoint_hash[:12],
         dataset=e.dataset_hash[:12],
-        case=e.case,
-        split=c.SPLIT_NAMES.index(e.split),
+        **e.moment.fields,
+        split=c.TEST if e.split is None else c.SPLIT_NAMES.index(e.split),
         about=None if e.target == e.truth else e.target,
         against=e.runner_up,
         edits=e.edits,

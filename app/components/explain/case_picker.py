@@ -3,48 +3,52 @@
 import streamlit as st
 
 from analysis.explain import sentences
-from analysis.trajectories.case_names import case_name, cases_of_user, find_case
+from analysis.trajectories.case_names import case_name, cases_of_user, find_case, last_case, moment_name
 from app import state
 from app.cached.workspace import open_workspace
 from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
+from recap.moments import Case, Moment, next_place
 
 _LISTED = 60
 
 
-def case_bar(source: Source, case: int) -> bool:
+def case_bar(source: Source, moment: Moment) -> bool:
     """The selectors of a model without contributions; returns whether the truth is shown."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        case_picker(source, case)
+        case_picker(source, moment)
         st.space("stretch")
         more = st.popover("", icon=":material/tune:", key="more", help="Model and truth")
     with more:
         source_picker(source, lists=True)
-        return truth_toggle()
+        return next_place(open_workspace(source).dataset, moment.row) is None or truth_toggle()
 
 
-def case_picker(source: Source, case: int) -> None:
+def case_picker(source: Source, moment: Moment) -> None:
+    """A moment that is no case is listed by its name, after the user's cases."""
     opened = open_workspace(source)
-    last = len(opened.cases) - 1
+    is_case, last = isinstance(moment, Case), len(opened.cases) - 1
+    case = moment.number if isinstance(moment, Case) else last_case(opened, moment)
+    others = [] if is_case else [moment_name(opened, moment)]
     st.button(
         ":material/chevron_left:",
         key="case-before",
         shortcut="Left",
-        disabled=case == 0,
+        disabled=is_case and case == 0,
         on_click=state.set_case,
-        args=(max(case - 1, 0),),
+        args=(max(case - is_case, 0),),
         help="The case before",
     )
-    st.session_state["explained_case"] = case
+    st.session_state["explained_case"] = others[0] if others else case
     st.selectbox(
         "Case",
-        cases_of_user(opened, case, _LISTED),
+        [*cases_of_user(opened, case, _LISTED), *others],
         key="explained_case",
         format_func=lambda number: case_name(opened, number) if isinstance(number, int) else str(number),
         accept_new_options=True,
         label_visibility="collapsed",
         width=300,
-        on_change=state.unless_late(lambda: _picked(source), "case"),
+        on_change=state.unless_late(lambda: _picked(source), *state.MOMENT),
         help=sentences.case_help(last),
     )
     st.button(

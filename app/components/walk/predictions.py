@@ -27,25 +27,22 @@ _LONGEST_NAME: Final = 30
 def show_predictions(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> DeltaGenerator:
-    """Facts about the truth, the list, and the score of the chosen place.
+    """Facts about the truth (none after the user's last check-in), the list, and the score of the chosen place.
 
     Returns:
         the row under the list, for buttons.
     """
-    case = int(prediction.case[c.CASE])
-    stop = trajectory.stop_of(case)
+    case, row = int(prediction.case[c.CASE]), int(prediction.case[c.ROW])
+    stop = trajectory.stop_of(row)
+    when, stops = trajectory.stops["local_time"].iloc[stop - 1], len(trajectory.stops)
     here = maps.neighbourhood(source, int(prediction.case[c.SOURCE]))
-    there = maps.neighbourhood(source, int(prediction.case[c.TARGET])) if show_truth else ""
-    quiet(words.stop_line(trajectory.stops["local_time"].iloc[stop - 1], stop, len(trajectory.stops), here, there))
-    facts, badges = [words.HIDDEN] * 3, [""]
-    if show_truth:
-        rank = words.NOT_LISTED if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)
-        counted = ordinal(explanations.visit_count_rank(source, case))
-        facts = [rank, counted, times(int(prediction.case[c.TRANSITION_COUNT]))]
-        badges = words.badges(prediction.target_rank, explanations.ranks_without(source, case))
-    with st.container(horizontal=True, gap="medium"):
-        for label, value in zip(("Rank", "By visit count", "Transition in training"), facts, strict=True):
-            st.metric(label, value, width="content")
+    badges = [""]
+    if case >= 0:
+        there = maps.neighbourhood(source, int(prediction.case[c.TARGET])) if show_truth else ""
+        quiet(words.stop_line(when, stop, stops, here, there))
+        badges = _facts(source, case, prediction, show_truth)
+    else:
+        quiet(words.last_stop_line(when, here))
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
     st.dataframe(
@@ -53,7 +50,9 @@ def show_predictions(
         hide_index=True,
         column_config=_columns(listed),
         selection_mode="single-row",  # Tab would choose a cell
-        on_select=state.unless_late(partial(_choose, case, pois), "case"),  # before the map is drawn, which marks it
+        on_select=state.unless_late(
+            partial(_choose, row, pois), *state.MOMENT
+        ),  # before the map is drawn, which marks it
         key="list",
         height="content",
         alt=words.LIST_ALT,
@@ -66,10 +65,24 @@ def show_predictions(
     return buttons
 
 
-def _choose(case: int, pois: list[int]) -> None:
+def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bool) -> list[str]:
+    """Three numbers of the truth; returns its badges."""
+    facts, badges = [words.HIDDEN] * 3, [""]
+    if show_truth:
+        rank = words.NOT_LISTED if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)
+        counted = ordinal(explanations.visit_count_rank(source, case))
+        facts = [rank, counted, times(int(prediction.case[c.TRANSITION_COUNT]))]
+        badges = words.badges(prediction.target_rank, explanations.ranks_without(source, case))
+    with st.container(horizontal=True, gap="medium"):
+        for label, value in zip(("Rank", "By visit count", "Transition in training"), facts, strict=True):
+            st.metric(label, value, width="content")
+    return badges
+
+
+def _choose(row: int, pois: list[int]) -> None:
     rows = st.session_state["list"]["selection"]["rows"]
     if rows and int(rows[0]) < len(pois):
-        state.choose_place(case, pois[int(rows[0])])
+        state.choose_place(row, pois[int(rows[0])])
 
 
 def _shown(listed: pd.DataFrame) -> pd.DataFrame:
