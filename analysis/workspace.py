@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from recap.history import CheckinTensors
     from recap.predictor import CaseRanker, Predictor
     from recap.scores import Scorer
+    from recap.vocabulary import Match
 
 Part = TypeVar("Part")
 Progress = Callable[[int, int], None]
@@ -233,14 +234,23 @@ class Workspace:
 
         Raises:
             CheckpointError: the folder has none, or changed since it was opened.
-            VocabularyError: it was trained on another dataset.
+            VocabularyError: it does not open with this dataset.
         """
         if not isinstance(self.model, Path):
             return None
         if self._verified.hash != self.key:
             raise CheckpointError(f"{self.model} changed while it was open; open it again")
-        self._verified.check_dataset(self.dataset)
+        self.match  # noqa: B018 # refuses a checkpoint that does not open
         return self._verified
+
+    @property
+    def match(self) -> "Match | None":
+        """Which users and places the checkpoint knows; None for another model or the checkpoint's own dataset.
+
+        Raises:
+            VocabularyError: it does not open with this dataset.
+        """
+        return self._once("match", lambda: self._verified.match(self.dataset)) if isinstance(self.model, Path) else None
 
     @property
     def _verified(self) -> "Checkpoint":

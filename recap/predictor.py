@@ -143,7 +143,7 @@ class Predictor(CaseRanker):
 
     Raises:
         CheckpointError: it holds a published model.
-        VocabularyError: another dataset.
+        VocabularyError: the checkpoint does not open with this dataset.
     """
 
     scorer: RecapScorer
@@ -180,12 +180,11 @@ class Predictor(CaseRanker):
         return total
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """As in `CaseRanker`, without all totals if the core scores every place and there are no curves."""
-        only_states = self.model.curves is None and self.model.config.core_scope == "everywhere"
-        if not only_states or any(CORE in variant.off for variant in variants):
+        """As in `CaseRanker`, without all totals if the core scores every place by its own weights and no curves do."""
+        core, config = self.model.core, self.model.config
+        only_states = self.model.curves is None and config.core_scope == "everywhere"
+        if not only_states or core is None or core.is_new_P is not None or any(CORE in item.off for item in variants):
             return super().place_ranks(variants, poi)
-        core = self.model.core
-        assert core is not None
         states: list[Tensor] = []
         scorings, pois, values = ([column] for column in vars(Contributions.none()).values())
         with torch.inference_mode():
@@ -231,7 +230,7 @@ class PublishedRanker(CaseRanker):
 
     Raises:
         CheckpointError: it holds RECAP.
-        VocabularyError: another dataset.
+        VocabularyError: the checkpoint does not open with this dataset.
     """
 
     def __init__(
@@ -251,6 +250,6 @@ def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> Case
         opened: see `Predictor` and `CaseRanker`.
 
     Raises:
-        VocabularyError: another dataset.
+        VocabularyError: the checkpoint does not open with this dataset.
     """
     return (Predictor if checkpoint.is_recap else PublishedRanker)(checkpoint, dataset, **opened)

@@ -7,7 +7,7 @@ import typer
 from rich import box
 from rich.table import Table
 
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
 from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption, parse_split
 
 if TYPE_CHECKING:
@@ -49,9 +49,11 @@ def evaluate(
     scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
-        checkpoint_hash, options = None, dict[str, bool]()
+        checkpoint_hash, options, match = None, dict[str, bool](), None
         if checkpoint is not None:
             loaded = Checkpoint.load(checkpoint)
+            match = loaded.match(dataset)
+            say_what_is_new(match)
             scorer, checkpoint_hash, options = loaded.scorer(dataset, graph, chosen), loaded.hash, loaded.options
         else:
             assert baseline is not None
@@ -73,6 +75,8 @@ def evaluate(
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
     summary["options"] = options
+    if match is not None:
+        summary["new_to_checkpoint"] = {"users": match.new_users, "places": match.new_places}
     if as_json:
         print_json(summary)
         return

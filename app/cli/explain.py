@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.options import CheckpointArgument, DataOption, SplitOption, parse_split
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, share, write_shared
 from recap.errors import CaseError, ConfigError
@@ -84,6 +84,7 @@ def explain(
     edits = tuple(parse_edit(text) for text in edit or [])
     asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, parse_split(split))
     opened = Workspace.open(data, checkpoint)
+    say_what_is_new(opened.match)
     if not opened.has_parts:
         if link is not None or html is not None:
             raise ConfigError(f"{opened.label} has no contributions; --case, --about and --edit work")

@@ -16,13 +16,11 @@ from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import (
     BEST_OVERALL_WEIGHTS,
     TRAINING_FOLDER,
-    VOCABULARY,
     WEIGHTS,
     Checkpoint,
     CheckpointManifest,
     EpochResult,
     write_checkpoint,
-    write_vocabulary,
 )
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
@@ -41,6 +39,7 @@ from recap.training.published_trainer import PublishedTrainer
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
+from recap.vocabulary import write_vocabulary
 
 CONFIG: Final = "config.json"
 """Data and configuration of a training in progress."""
@@ -189,7 +188,7 @@ def _write_checkpoint(
     (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
     if best_overall.epoch != best.epoch:  # else stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
-    write_vocabulary(dataset, out / VOCABULARY)
+    write_vocabulary(dataset, out)
     most = trainer.config.test_cases
     trainer.let_go()
     scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
