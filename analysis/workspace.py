@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from recap.features.others import OtherUsers
     from recap.history import CheckinTensors
     from recap.predictor import CaseRanker, Predictor
+    from recap.probabilities import Temperature
     from recap.scores import Scorer
     from recap.vocabulary import Match
 
@@ -281,8 +282,13 @@ class Workspace:
         )
 
     @property
-    def is_probabilistic(self) -> bool:
-        return self.checkpoint.is_probabilistic if self.checkpoint is not None else self.model == FEATURE_CURVES
+    def temperature(self) -> "Temperature | None":
+        """Turns scores into probabilities; None for a model without them."""
+        from recap.probabilities import UNFITTED
+
+        if self.checkpoint is not None:
+            return self.checkpoint.temperature
+        return UNFITTED if self.model == FEATURE_CURVES else None
 
     @property
     def ranker(self) -> "CaseRanker":
@@ -324,7 +330,7 @@ class Workspace:
         pieces = []
         for start in range(0, max(len(self.cases), 1), _CASES_PER_REPORT):
             chunk = self.cases.iloc[start : start + _CASES_PER_REPORT]
-            pieces.append(score_cases(self.scorer, chunk, self.checkins))
+            pieces.append(score_cases(self.scorer, chunk, self.checkins, temperature=self.temperature))
             if progress is not None:
                 progress(min(start + _CASES_PER_REPORT, len(self.cases)), len(self.cases))
         return pd.concat(pieces, ignore_index=True)

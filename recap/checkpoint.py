@@ -20,6 +20,7 @@ from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.model.opened import rows_of_dataset
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
+from recap.probabilities import UNFITTED, Temperature
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
@@ -70,6 +71,10 @@ class CheckpointManifest(Config):
     features: list[dict[str, str]] | None = Field(
         None, description="Of a prior made of curves: name, group, unit and scale of each curve's feature, in order."
     )
+    temperature: Temperature | None = Field(
+        None,
+        description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none.",
+    )
     versions: dict[str, str]
 
     retired: ClassVar = {"rebalanced": AnyValue()}
@@ -82,7 +87,12 @@ class CheckpointManifest(Config):
 
     @classmethod
     def of(
-        cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult
+        cls,
+        dataset: Dataset,
+        train: AnyTraining,
+        best: EpochResult,
+        best_overall: EpochResult,
+        temperature: Temperature | None = None,
     ) -> "CheckpointManifest":
         return cls(
             format_version=FORMAT_VERSION,
@@ -96,6 +106,7 @@ class CheckpointManifest(Config):
             best=best,
             best_overall=best_overall,
             features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
+            temperature=temperature,
             versions=library_versions(),
         )
 
@@ -153,10 +164,14 @@ class Checkpoint:
         return "RECAP" if isinstance(train, TrainConfig) else train.label
 
     @property
-    def is_probabilistic(self) -> bool:
-        """See `PublishedConfig.is_probabilistic`."""
-        train = self.manifest.train
-        return isinstance(train, TrainConfig) or train.is_probabilistic
+    def temperature(self) -> Temperature | None:
+        """Turns scores into probabilities; None for a model without them."""
+        return (self.manifest.temperature or UNFITTED) if has_probabilities(self.manifest.train) else None
+
+    @property
+    def is_unfitted(self) -> bool:
+        """Whether its probabilities are those of T = 1: an earlier version, or too few validation cases."""
+        return self.temperature is not None and self.manifest.temperature is None
 
     @property
     def options(self) -> dict[str, bool]:
@@ -281,6 +296,11 @@ class Checkpoint:
         if not isinstance(summary, dict):
             raise CheckpointError(f"{path} must contain one object")
         return summary
+
+
+def has_probabilities(train: AnyTraining) -> bool:
+    """Whether a softmax of the model's scores means a probability."""
+    return isinstance(train, TrainConfig) or train.is_probabilistic
 
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:

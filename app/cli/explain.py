@@ -80,6 +80,7 @@ def explain(
     from analysis.explain.explanation import explain_case
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
+    from recap.probabilities import NOT_FITTED
 
     edits = tuple(parse_edit(text) for text in edit or [])
     asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, parse_split(split))
@@ -122,6 +123,8 @@ def explain(
     if html is not None:
         written = write_shared(share(explanations, opened, exact=exact, hide_places=hide_places), html)
     _show(explanations, _print_explanation, as_json=as_json)
+    if predictor.checkpoint.is_unfitted and not as_json:
+        console.print(NOT_FITTED, markup=False)
     for line in written if not as_json else ():
         console.print(line, markup=False)
 

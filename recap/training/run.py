@@ -20,6 +20,7 @@ from recap.checkpoint import (
     Checkpoint,
     CheckpointManifest,
     EpochResult,
+    has_probabilities,
     write_checkpoint,
 )
 from recap.data.dataset import Dataset
@@ -28,6 +29,8 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
+from recap.evaluation.temperature import fit_temperature, most_cases
+from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
@@ -192,7 +195,20 @@ def _write_checkpoint(
     most = trainer.config.test_cases
     trainer.let_go()
     scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
-    evaluation = evaluate(scorer, dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins, most=most)
+    temperature = None
+    is_probabilistic = has_probabilities(trainer.config)
+    if is_probabilistic:
+        validation = describe_cases(dataset, trainer.graph, c.VAL, "every_next", most=most_cases(dataset.num_pois))
+        temperature = fit_temperature(scorer, validation, trainer.checkins)
+    evaluation = evaluate(
+        scorer,
+        dataset,
+        trainer.graph,
+        split=c.TEST,
+        checkins=trainer.checkins,
+        most=most,
+        temperature=(temperature or UNFITTED) if is_probabilistic else None,
+    )
     if after_test is not None:
         after_test(evaluation)
     baselines: dict[str, MetricsByGroup] = {}
@@ -204,7 +220,7 @@ def _write_checkpoint(
         except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
-    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall)
+    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, temperature)
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
