@@ -101,8 +101,8 @@ def _probability_lines(found: "dict[str, Any]", *, is_unfitted: bool) -> str:
 
     said = (
         f"Probabilities: calibration error {found['calibration_error']:.3f}, mean log-likelihood "
-        f"{signed(found['log_likelihood'], 3)}. The list that holds 90 % has {found['list_90']:,.0f} places (median) and "
-        f"{percent(found['inside_90'])} of the true ones."
+        f"{signed(found['log_likelihood'], 3)}. The list that holds 90 % has {found['list_90']:,.0f} places (median) "
+        f"and {percent(found['inside_90'])} of the true ones."
     )
     return f"{said} {NOT_FITTED}" if is_unfitted else said
 

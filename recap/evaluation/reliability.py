@@ -30,11 +30,21 @@ def reliability_curve(records: pd.DataFrame) -> pd.DataFrame:
     return table.groupby("low", as_index=False).agg({"n": "sum", "probability": "mean", "right": "mean"})
 
 
+def calibration_error(curve: pd.DataFrame) -> float:
+    """Mean over cases of the distance between a bin's probability and how often it was right.
+
+    >>> calibration_error(pd.DataFrame({"n": [3, 1], "probability": [0.2, 0.9], "right": [0.2, 0.5]}))
+    0.1
+    """
+    away = (curve["probability"] - curve["right"]).abs()
+    return float((away * curve["n"]).sum() / curve["n"].sum())
+
+
 def summarise_probabilities(records: pd.DataFrame) -> dict[str, Any] | None:
     """Calibration error, log-likelihood and 90 % lists; None without probabilities.
 
     Returns:
-        ``calibration_error`` (mean over cases of the bins' |probability - right|), ``log_likelihood`` (mean, nats),
+        ``calibration_error``, ``log_likelihood`` (mean, nats),
         ``inside_90`` (share of truths inside the shortest list of first places that holds 90 % of the probability),
         ``list_90`` (its median length) and ``curve`` (rows of `reliability_curve`).
     """
@@ -43,9 +53,8 @@ def summarise_probabilities(records: pd.DataFrame) -> dict[str, Any] | None:
     curve = reliability_curve(records)
     better, tied = records[c.NUM_BETTER].to_numpy(np.int64), records[c.NUM_TIED].to_numpy(np.int64)
     length = records[c.LIST_90].to_numpy(np.int64)
-    away = (curve["probability"] - curve["right"]).abs()
     return {
-        "calibration_error": float((away * curve["n"]).sum() / curve["n"].sum()),
+        "calibration_error": calibration_error(curve),
         "log_likelihood": float(records[c.LOG_LIKELIHOOD].mean()),
         "inside_90": float(np.clip((length - better) / tied, 0.0, 1.0).mean()),
         "list_90": float(np.median(length)),
