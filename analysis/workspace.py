@@ -37,7 +37,9 @@ if TYPE_CHECKING:
     from recap.features.others import OtherUsers
     from recap.history import CheckinTensors
     from recap.predictor import CaseRanker, Predictor
+    from recap.probabilities import Temperature
     from recap.scores import Scorer
+    from recap.vocabulary import Match
 
 Part = TypeVar("Part")
 Progress = Callable[[int, int], None]
@@ -252,14 +254,23 @@ class Workspace:
 
         Raises:
             CheckpointError: the folder has none, or changed since it was opened.
-            VocabularyError: it was trained on another dataset.
+            VocabularyError: it does not open with this dataset.
         """
         if not isinstance(self.model, Path):
             return None
         if self._verified.hash != self.key:
             raise CheckpointError(f"{self.model} changed while it was open; open it again")
-        self._verified.check_dataset(self.dataset)
+        self.match  # noqa: B018 # refuses a checkpoint that does not open
         return self._verified
+
+    @property
+    def match(self) -> "Match | None":
+        """Which users and places the checkpoint knows; None for another model or the checkpoint's own dataset.
+
+        Raises:
+            VocabularyError: it does not open with this dataset.
+        """
+        return self._once("match", lambda: self._verified.match(self.dataset)) if isinstance(self.model, Path) else None
 
     @property
     def _verified(self) -> "Checkpoint":
@@ -290,8 +301,13 @@ class Workspace:
         )
 
     @property
-    def is_probabilistic(self) -> bool:
-        return self.checkpoint.is_probabilistic if self.checkpoint is not None else self.model == FEATURE_CURVES
+    def temperature(self) -> "Temperature | None":
+        """Turns scores into probabilities; None for a model without them."""
+        from recap.probabilities import UNFITTED
+
+        if self.checkpoint is not None:
+            return self.checkpoint.temperature
+        return UNFITTED if self.model == FEATURE_CURVES else None
 
     @property
     def ranker(self) -> "CaseRanker":
@@ -333,7 +349,7 @@ class Workspace:
         pieces = []
         for start in range(0, max(len(self.cases), 1), _CASES_PER_REPORT):
             chunk = self.cases.iloc[start : start + _CASES_PER_REPORT]
-            pieces.append(score_cases(self.scorer, chunk, self.checkins))
+            pieces.append(score_cases(self.scorer, chunk, self.checkins, temperature=self.temperature))
             if progress is not None:
                 progress(min(start + _CASES_PER_REPORT, len(self.cases)), len(self.cases))
         return pd.concat(pieces, ignore_index=True)

@@ -272,7 +272,9 @@ def _say_what_differs(source: Source) -> None:
 def _say_what_is_not_offered(source: Source) -> None:
     line = unfitting_checkpoint(source, AppSettings.from_environment())
     if line is not None:
-        st.warning(f"{markdown_text(line[0].upper() + line[1:])}. Prepare the data as before, or train again.")
+        st.warning(f"{markdown_text(line[0].upper() + line[1:])}.")
+    if source.new:
+        st.markdown(f":small[:gray[{markdown_text(source.new)}]]")
 
 
 def consume_synthetic_notice() -> bool:

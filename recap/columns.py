@@ -65,6 +65,14 @@ SCORE: Final = "score"
 TOP_POIS: Final = "top_pois"
 TOP_SCORES: Final = "top_scores"
 
+# Only in records of models with probabilities (`recap.probabilities`), and not in those of earlier versions
+FIRST_PROBABILITY: Final = "first_probability"
+"""Of the first choice."""
+LOG_LIKELIHOOD: Final = "log_likelihood"
+"""Log of the target's probability, nats."""
+LIST_90: Final = "list_90"
+"""Length of the shortest list of first places that holds 90 % of the probability."""
+
 # Only in records of imported predictions, whose lists may be short
 LISTED: Final = "listed"
 """Number of places in the case's list."""

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import torch
 
-from recap.baselines import BASELINES, COUNTING_BASELINES
+from recap.baselines import BASELINES, FEATURE_CURVES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.extension import Extension
-from recap.errors import ConfigError, VocabularyError
+from recap.errors import ConfigError
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
@@ -51,35 +51,27 @@ def open_model(
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises:
-        VocabularyError: the model cannot score the extension's new users or places.
+        VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
         ConfigError, CheckpointError: see `named_scorer`.
     """
     graph = graph or TransitionGraph.from_dataset(dataset)
-    checkpoint, scorer = named_scorer(name, dataset, graph)
-    num_candidates = dataset.num_pois
+    opened = dataset
+    checkpoint: Checkpoint | None
+    scorer: Scorer
     if extension is not None:
-        dataset = extension.dataset
-        if extension.new_users or extension.new_places:
-            graph = TransitionGraph.from_dataset(dataset)
-            scorer = _enlarged(scorer, extension, graph)
+        opened, fitted_on = extension.dataset, graph
+        graph = TransitionGraph.from_dataset(opened)
+    if extension is not None and name == FEATURE_CURVES:
+        checkpoint, scorer = None, _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
+    else:
+        checkpoint, scorer = named_scorer(name, opened, graph)
     kind = Predictor if isinstance(scorer, RecapScorer) else CaseRanker
-    return kind(checkpoint, dataset, scorer=scorer, graph=graph, num_candidates=num_candidates)
+    return kind(checkpoint, opened, scorer=scorer, graph=graph, num_candidates=dataset.num_pois)
 
 
-def _enlarged(scorer: Scorer, extension: Extension, graph: TransitionGraph) -> Scorer:
-    """The same scorer over the extension's users and places.
-
-    Raises:
-        VocabularyError: it has weights for each user or place.
-    """
-    if scorer.name in COUNTING_BASELINES:
-        return build_baseline(scorer.name, extension.dataset, graph)
-    if isinstance(scorer, RecapScorer) and not scorer.model.config.has_encoder:
-        model = Recap.for_dataset(scorer.model.config, extension.dataset, graph, torch.float64)
-        model.load_state_dict(scorer.model.state_dict())
-        return RecapScorer(model, scorer.stage, scorer.name)
-    unknown = [f"{n:,} {what}" for n, what in ((extension.new_users, "users"), (extension.new_places, "places")) if n]
-    raise VocabularyError(
-        f"{scorer.name} learned one vector for each user and place, and does not know {' and '.join(unknown)} of the "
-        "added check-ins: leave them out, or use feature_curves"
-    )
+def _enlarged(scorer: Scorer, extended: Dataset, graph: TransitionGraph) -> RecapScorer:
+    """The curves of a dataset over its extension, which they would otherwise be fitted to again."""
+    assert isinstance(scorer, RecapScorer)
+    model = Recap.for_dataset(scorer.model.config, extended, graph, torch.float64)
+    model.load_state_dict(scorer.model.state_dict())
+    return RecapScorer(model, scorer.stage, scorer.name)

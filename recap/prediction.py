@@ -21,7 +21,7 @@ from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
 from recap.geodesy import distance_km
 from recap.history import CheckinTensors, Histories, TimedHistories
 from recap.predictor import CaseRanker
-from recap.probabilities import probabilities
+from recap.probabilities import log_probabilities
 from recap.ragged import found_in
 from recap.scores import Explainable, Scores
 
@@ -172,11 +172,12 @@ def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = No
     Raises:
         ConfigError: the model has no probabilities.
     """
-    if not model.is_probabilistic:
+    temperature = model.temperature
+    if temperature is None:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
     for _, candidates in _passes(model, chosen, _next_times(model, chosen, at)):
-        expected_P += probabilities(candidates.total).sum(0)
+        expected_P += log_probabilities(candidates.total, temperature).exp_().sum(0)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(expected=expected_P.numpy())
     followed_N = later_rows(model, chosen)
     if len(followed_N):
@@ -236,8 +237,8 @@ def _frame(
     latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
     visits_C = _visits(histories, case_C, place_C, dataset.num_pois).numpy()
     probability_C = np.full(len(poi_C), np.nan)
-    if model.is_probabilistic:
-        probability_C = probabilities(candidates.total)[case_C, place_C].numpy()
+    if model.temperature is not None:
+        probability_C = log_probabilities(candidates.total, model.temperature)[case_C, place_C].exp().numpy()
     columns: dict[str, Any] = {
         c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
         "as_of": dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),

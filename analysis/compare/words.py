@@ -1,5 +1,6 @@
 """The sentences of Compare; every claim follows the rows' verdicts."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
@@ -15,6 +16,10 @@ B_LABEL: Final = "B, the model in question"
 SIDES_HELP: Final = "Checkpoints, imported predictions and counters. In figures A is grey, B is blue."
 IMPORT_HINT: Final = "Other models' predictions: `recap import-predictions FILE --data DATA`."
 LEGEND: Final = (":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
+RELIABILITY_ALT: Final = "How often each model's first choice came true, by the probability it was given"
+NO_PROBABILITIES: Final = (
+    "Neither side has probabilities. Records of an earlier version lack them: rank the cases again."
+)
 EMPTY_BIN: Final = "There is no case in this bin."
 SEEDS_ALT: Final = "The difference of each seed, on the band within which two seeds of one model differ"
 NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases that only one finds, p and verdict"
@@ -27,6 +32,12 @@ _KINDS: Final = {"tail": "rare", "head": "frequent"}
 
 def other_side(side: str, asked: str) -> str:
     return f"The link's model {side.upper()} is not here, so another one is shown: {markdown_text(asked[:60])}"
+
+
+def reliability_line(errors: Mapping[str, float]) -> str:
+    """The calibration error of each side with probabilities."""
+    said = ", ".join(f"{label} {error:.3f}" for label, error in errors.items())
+    return f"Mean distance from the dashed line (calibration error): {said}."
 
 
 def comparison_headline(found: Comparison) -> str:

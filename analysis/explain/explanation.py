@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import pandas as pd
-import torch
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
@@ -24,6 +23,7 @@ from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.moments import Case, Moment
 from recap.predictor import CaseRanker
+from recap.probabilities import log_probabilities
 
 _VISITS_REMOVED: Final = 12
 """Latest visits to each place that are removed, one at a time."""
@@ -247,7 +247,9 @@ def choose_runner_up(edited_case: EditedCase) -> int:
 def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate]:
     """Scores of chosen places as sums of contributions."""
     total_P, dataset = edited_case.total_P, edited_case.ranker.dataset
-    log_sum = torch.logsumexp(total_P, dim=0)
+    temperature = edited_case.ranker.checkpoint.temperature
+    assert temperature is not None, "a RECAP has probabilities"
+    probability_P = log_probabilities(total_P[None], temperature)[0].exp()
     names = [term.name for term in edited_case.scorer.terms]
     entries = []
     for poi, row_T in zip(pois, edited_case.contributions(pois).tolist(), strict=True):
@@ -257,7 +259,7 @@ def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate
                 name=dataset.poi_labels[poi],
                 category=str(dataset.pois[c.CATEGORY].iloc[poi]),
                 rank=rank_of(total_P, poi),
-                probability=float(torch.exp(total_P[poi] - log_sum)),
+                probability=float(probability_P[poi]),
                 score=float(total_P[poi]),
                 groups={group: sum(row_T[at] for at in rows) for group, rows in edited_case.groups.items()},
                 terms=dict(zip(names, row_T, strict=True)),

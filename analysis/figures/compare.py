@@ -4,6 +4,7 @@ A is grey, B is blue. A full disc is a clear difference, an open one a tie.
 """
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
@@ -86,6 +87,31 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
         title_standoff=28,
     )
     figure.update_yaxes(range=[-top, top], tickformat=".0f" if top > 5 else ".1f", nticks=6)
+    return figure
+
+
+def plot_reliability(curves: Mapping[str, pd.DataFrame], *, palette: Palette) -> go.Figure:
+    """How often first choices came true, by their probability; the dashed line is where the two are equal.
+
+    Args:
+        curves: `reliability_curve` of each model, A first.
+    """
+    figure = go.Figure()
+    figure.add_scatter(x=[0, 100], y=[0, 100], mode="lines", line={"color": palette.quiet, "dash": "dash"})
+    colours = (palette.quiet, palette.model.fill)[-len(curves) :]
+    for (label, curve), colour in zip(curves.items(), colours, strict=True):
+        figure.add_scatter(
+            x=100 * curve["probability"],
+            y=100 * curve["right"],
+            mode="lines+markers",
+            line={"color": colour, "width": 2.5},
+            customdata=curve["n"],
+            hovertemplate=f"{escape_tags(label)}: %{{x:.0f}} % said, %{{y:.0f}} % right, %{{customdata:,}} cases"
+            "<extra></extra>",
+        )
+    styled(figure, palette, height=_HEIGHT, margin={"l": 50, "b": 50})
+    figure.update_xaxes(range=[0, 100], title_text="Probability of the first choice, %")
+    figure.update_yaxes(range=[0, 100], title_text="Came true, %")
     return figure
 
 

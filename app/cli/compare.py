@@ -7,7 +7,7 @@ import typer
 from rich.table import Table
 
 from analysis.formatting import rank_word
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
 from app.cli.frames import plain_rows
 from app.cli.options import DataOption, MetricOption
 from recap import columns as c
@@ -44,6 +44,7 @@ def compare(
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
         models, more = [opened.with_model(text) for text in (a, b)], [opened.with_model(path) for path in seeds or ()]
+        say_what_is_new(*(model.match for model in (*models, *more)))
         side_a, side_b = sides_with_seeds(models, more)
         found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric)
         k = found_within(metric)

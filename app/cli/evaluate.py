@@ -1,13 +1,14 @@
 """`recap evaluate`: rank every case of a split and print the accuracy."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.table import Table
 
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from analysis.formatting import percent, signed
+from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
 from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption, parse_split
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ def evaluate(
     """Rank the cases of a split and print metrics by group."""
     import torch
 
+    from recap.baselines import FEATURE_CURVES
     from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.device import choose_device
@@ -38,6 +40,7 @@ def evaluate(
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.graph import TransitionGraph
     from recap.history import CheckinTensors
+    from recap.probabilities import UNFITTED
     from recap.scores import Scorer
     from recap.training.baselines import build_baseline
 
@@ -49,9 +52,13 @@ def evaluate(
     scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
-        checkpoint_hash, options = None, dict[str, bool]()
+        checkpoint_hash, options, match = None, dict[str, bool](), None
+        temperature, is_unfitted = UNFITTED if baseline == FEATURE_CURVES else None, False
         if checkpoint is not None:
             loaded = Checkpoint.load(checkpoint)
+            match = loaded.match(dataset)
+            temperature, is_unfitted = loaded.temperature, loaded.is_unfitted
+            say_what_is_new(match)
             scorer, checkpoint_hash, options = loaded.scorer(dataset, graph, chosen), loaded.hash, loaded.options
         else:
             assert baseline is not None
@@ -65,6 +72,7 @@ def evaluate(
             protocol=protocol,  # type: ignore[arg-type]  # checked by build_cases
             checkins=CheckinTensors.from_dataset(dataset, chosen),
             most=cases,
+            temperature=temperature,
         )
         drawn = None if evaluation.drawn_from is None else len(evaluation.records)
         of = (dataset.hash, checkpoint_hash or scorer.name, split, protocol)
@@ -73,6 +81,8 @@ def evaluate(
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
     summary["options"] = options
+    if match is not None:
+        summary["new_to_checkpoint"] = {"users": match.new_users, "places": match.new_places}
     if as_json:
         print_json(summary)
         return
@@ -81,7 +91,20 @@ def evaluate(
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if options.get("target_time"):
         console.print("It used the target's time: hour and weekday of the transition to predict.")
+    if evaluation.probabilities is not None:
+        console.print(_probability_lines(evaluation.probabilities, is_unfitted=is_unfitted), highlight=False)
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
+
+
+def _probability_lines(found: "dict[str, Any]", *, is_unfitted: bool) -> str:
+    from recap.probabilities import NOT_FITTED
+
+    said = (
+        f"Probabilities: calibration error {found['calibration_error']:.3f}, mean log-likelihood "
+        f"{signed(found['log_likelihood'], 3)}. The list that holds 90 % has {found['list_90']:,.0f} places (median) "
+        f"and {percent(found['inside_90'])} of the true ones."
+    )
+    return f"{said} {NOT_FITTED}" if is_unfitted else said
 
 
 def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from analysis.formatting import rank_number
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption
 from app.headings import (
@@ -169,7 +169,7 @@ def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Wo
 
     Raises:
         ConfigError: both a checkpoint and a baseline, or neither, or no such baseline.
-        VocabularyError: a checkpoint of another dataset.
+        VocabularyError: a checkpoint that does not open with the dataset.
     """
     from analysis.workspace import Workspace
     from recap.baselines import BASELINES
@@ -184,6 +184,7 @@ def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Wo
     assert checkpoint is not None
     model = opened.with_model(checkpoint)
     model.checkpoint  # noqa: B018 # verified, even where its records are kept
+    say_what_is_new(model.match)
     with progress_console.status("Ranking every case"):
         model.records()
     return model

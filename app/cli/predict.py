@@ -11,7 +11,7 @@ from rich.table import Table
 
 from analysis.formatting import chance, points, signed_points
 from app.cli import data as reading
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument
 
@@ -96,6 +96,8 @@ def predict(
         if checkins is not None:
             extension = extend_dataset(dataset, reading.read_understood(checkins, source_format, options).table)
         opened = open_model(model, dataset, extension=extension)
+    if extension is None:  # whose line says what is new
+        say_what_is_new(opened.match)
     chosen = choose(opened, user, moment).part(part)
     notes = [*([] if extension is None else [extension.line]), *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}

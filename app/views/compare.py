@@ -8,7 +8,7 @@ from app import state
 from app.cached import comparisons
 from app.cached.comparisons import default_pair, side_options
 from app.cached.workspace import Ranker
-from app.components.compare.findings import show_differences, show_numbers, show_seeds
+from app.components.compare.findings import show_differences, show_numbers, show_reliability, show_seeds
 from app.components.compare.flipped_cases import current_cell, show_flipped_cases
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
@@ -37,7 +37,8 @@ def view() -> None:
         _pick("b", words.B_LABEL, options)
         metric = metric_control()
         st.space("stretch")
-        with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
+        more = st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more")
+        with more:
             source_picker(source)
             quiet(words.IMPORT_HINT)
         data = st.container(horizontal=True, width="content", vertical_alignment="center")
@@ -51,6 +52,8 @@ def view() -> None:
     with grid.cell():
         show_seeds(found)
     show_numbers(found)
+    with more:
+        show_reliability(a, b)
     show_flipped_cases(source, a, b, found, cell, len(opened.cases))
     with data:
         tables = {"Groups": found.rows, "Bins": found.bins}

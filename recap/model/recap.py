@@ -30,6 +30,7 @@ from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitPrior, revisit_statistics
 from recap.model.tokens import CheckinTokens
 from recap.scores import Scores, Term
+from recap.vocabulary import Match
 
 CORE: Final = "core"
 PRIOR_TERMS: Final = ("count", "recency", "window")
@@ -76,6 +77,7 @@ class Recap(nn.Module):
         graph: training transitions; None is allowed without a graph token.
         features: needed for a prior made of curves.
         dtype: of weights and adjacency; in float64, scores do not depend on the batch.
+        match: of a model opened with another dataset than its own.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class Recap(nn.Module):
         graph: TransitionGraph | None,
         features: Features | None = None,
         dtype: torch.dtype = torch.float32,
+        match: Match | None = None,
     ) -> None:
         super().__init__()
         self.config, self.num_pois, self.dtype = config, len(category_P), dtype
@@ -95,9 +98,10 @@ class Recap(nn.Module):
         if config.has_encoder:
             self.poi_embedding = nn.Embedding(self.num_pois, config.poi_dim)
             nn.init.normal_(self.poi_embedding.weight, std=0.1)
-            self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2))
+            like_Q2 = coordinates_P2 if match is None else torch.tensor(match.coordinates_Q2)
+            self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2, like_Q2))
             self.backbone = Backbone(config, num_users)
-            self.core = CoreScore(config, self.num_pois) if config.has_core else None
+            self.core = CoreScore(config, self.num_pois, match) if config.has_core else None
             if config.use_graph:
                 assert graph is not None
                 self.graph_token = GraphToken(config, graph.adjacency)
@@ -124,8 +128,9 @@ class Recap(nn.Module):
         dataset: Dataset,
         graph: TransitionGraph | None = None,
         dtype: torch.dtype = torch.float32,
+        match: Match | None = None,
     ) -> "Recap":
-        """An untrained model for a dataset."""
+        """An untrained model for a dataset, or with ``match`` one for the weights of another dataset."""
         if graph is None and (config.has_token or config.has_curves):
             graph = TransitionGraph.from_dataset(dataset)
         features = None
@@ -140,6 +145,7 @@ class Recap(nn.Module):
             graph=graph if config.has_token else None,
             features=features,
             dtype=dtype,
+            match=match,
         )
 
     @cached_property
@@ -297,15 +303,18 @@ class Recap(nn.Module):
         return torch.zeros(len(histories), self.num_pois, dtype=self.dtype, device=histories.row_B.device)
 
 
-def standardise(coordinates_P2: Tensor) -> Tensor:
-    """Zero mean and unit variance over POIs; a constant coordinate becomes 0.
+def standardise(coordinates_P2: Tensor, like_Q2: Tensor) -> Tensor:
+    """Coordinates in degrees, with the mean and variance of ``like_Q2`` made 0 and 1; a constant one becomes 0.
 
-    Longitudes are unrolled around the city's middle, so a city may lie across the date line.
+    Longitudes are unrolled around the middle of ``like_Q2``, so a city may lie across the date line.
     """
-    longitude_P = torch.deg2rad(coordinates_P2[:, 1])
-    middle = torch.atan2(longitude_P.sin().mean(), longitude_P.cos().mean())
-    unrolled_P = torch.rad2deg(torch.remainder(longitude_P - middle + math.pi, 2 * math.pi) - math.pi)
-    coordinates_P2 = torch.stack([coordinates_P2[:, 0], unrolled_P], dim=1)
-    spread_2 = coordinates_P2.std(0, correction=0)
-    scaled = (coordinates_P2 - coordinates_P2.mean(0)) / torch.where(spread_2 > 0, spread_2, 1.0)
-    return scaled
+    longitude_Q = torch.deg2rad(like_Q2[:, 1])
+    middle = torch.atan2(longitude_Q.sin().mean(), longitude_Q.cos().mean())
+    unrolled_P2, unrolled_Q2 = (_unrolled(degrees_N2, middle) for degrees_N2 in (coordinates_P2, like_Q2))
+    spread_2 = unrolled_Q2.std(0, correction=0)
+    return (unrolled_P2 - unrolled_Q2.mean(0)) / torch.where(spread_2 > 0, spread_2, 1.0)
+
+
+def _unrolled(degrees_N2: Tensor, middle: Tensor) -> Tensor:
+    away_N = torch.remainder(torch.deg2rad(degrees_N2[:, 1]) - middle + math.pi, 2 * math.pi) - math.pi
+    return torch.stack([degrees_N2[:, 0], torch.rad2deg(away_N)], dim=1)

@@ -65,8 +65,9 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
 ) -> None:
     """One line, the command's too, for a checkpoint that was given or is the user's own; none for other datasets."""
     again, other = tmp_path / "again", tmp_path / "other"
-    small_dataset(habit_rows(num_users=5)).save(again)
-    prepare_dataset(raw_table(habit_rows(num_users=6)), LENIENT, name="other", source_format="test").save(other)
+    small_dataset([(user, f"new {poi}", hour) for user, poi, hour in habit_rows(num_users=5)]).save(again)
+    elsewhere = raw_table([(user, f"other {poi}", hour) for user, poi, hour in habit_rows(num_users=6)])
+    prepare_dataset(elsewhere, LENIENT, name="other", source_format="test").save(other)
     own = tmp_path / "home" / "checkpoints" / "mine"
     own.parent.mkdir(parents=True)
     own.symlink_to(city_checkpoint)
@@ -77,9 +78,26 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
     app = open_view("walk")
     check_calm(app)
     (said,) = (warning.value.replace("\\", "") for warning in app.warning)
-    assert line in said and "which was prepared again since" in said and "train again" in said
+    assert line in said and "which was prepared again since" in said and "train on this dataset" in said
     point_app_at(monkeypatch, other, city_checkpoint if given else None)
     assert [("not on" in warning.value) for warning in open_view("walk").warning] == [True] * given
+
+
+def test_a_checkpoint_is_offered_for_later_checkins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path
+) -> None:
+    """The app lists it with both datasets, each with its own token, and the page says what is new to it."""
+    later = tmp_path / "home" / "datasets" / "later"
+    later.parent.mkdir(parents=True)
+    small_dataset([*habit_rows(), ("adam", "zoo", 5.0), ("adam", "new", 9.0)]).save(later)
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    own, other = find_sources(AppSettings.from_environment())
+    assert own.checkpoint_hash == other.checkpoint_hash and own.token != other.token and not own.new
+    assert own.dataset_folder == city_folder and other.dataset_folder == later
+    app = open_view("walk", source=other.token)
+    check_calm(app)
+    assert "1 of 9 users, 1 of 18 places" in texts(app) and not app.warning
 
 
 def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:

@@ -19,6 +19,7 @@ import resource
 import pandas as pd, torch
 from recap.evaluation.scoring import score_cases
 from recap.history import CheckinTensors
+from recap.probabilities import UNFITTED
 from recap.scores import Scores
 from tests.checkins import small_dataset
 
@@ -36,7 +37,7 @@ class Wide:
 
 
 def peak(num_cases):
-    score_cases(Wide(), pd.DataFrame({"row": [1] * num_cases}), checkins)
+    score_cases(Wide(), pd.DataFrame({"row": [1] * num_cases}), checkins, temperature=UNFITTED)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
