@@ -154,7 +154,7 @@ def test_commands_use_the_checkpoints_temperature(city_checkpoint: Path, city_fo
     assert recap_json_here("evaluate", "--baseline", "markov", "--data", city_folder)["probabilities"] is None
     (hot / "checkpoint.json").write_text(json.dumps(manifest | {"temperature": {"a": 700}}))
     write_sums_again(hot)
-    with pytest.raises(ConfigError, match="temperature.a"):
+    with pytest.raises(ConfigError, match=r"temperature\.a"):
         Checkpoint.load(hot)
 
 
