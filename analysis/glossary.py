@@ -252,7 +252,7 @@ _TERMS: Final = (
         "Probability",
         "softmax probability",
         "The model's probability for this place; all places sum to 1.",
-        "Softmax of the totals over all POIs, not calibrated.",
+        "Softmax of the totals over all POIs, divided by the case's fitted temperature.",
     ),
     Term(
         "out_of_reach",

@@ -88,25 +88,29 @@ def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Matc
     """
     if dataset.hash == trained_on.hash:
         return None
-    here = dataset.manifest.name, dataset.hash
-    line = other_dataset_line(folder.name, (trained_on.name, trained_on.hash), here)
+    this = dataset.manifest.name, dataset.hash
+    line = other_dataset_line(folder.name, (trained_on.name, trained_on.hash), this)
     try:
         known = read_validated(folder / VOCABULARY).to_pandas()
         hashes = read_validated(folder / USERS)[_USER_HASH].to_pandas() if (folder / USERS).is_file() else None
-        match = _match(known, hashes, trained_on, dataset)
+        poi_P, coordinates_Q2 = _match_places(known, dataset.pois)
+        same = int((poi_P >= 0).sum())
+        if 2 * same < dataset.num_pois:
+            raise VocabularyError(
+                f"{line}: it knows {same:,} of the {dataset.num_pois:,} places here (same id, within 1 km) and "
+                "needs at least half; train on this dataset"
+            )
+        if c.LATITUDE not in known and same < len(known):
+            raise VocabularyError(
+                f"{line}: {len(known) - same:,} of its {len(known):,} places are not here, and an earlier version "
+                "wrote it without their coordinates; train again"
+            )
+        categories = known.drop_duplicates(c.CATEGORY_ID).set_index(c.CATEGORY_ID)[c.CATEGORY_INDEX]
     except (OSError, KeyError, ValueError, pa.ArrowException) as error:
         raise CheckpointError(f"{folder / VOCABULARY} cannot be read ({error})") from error
-    same = int((match.poi_P >= 0).sum())
-    if 2 * same < dataset.num_pois:
-        raise VocabularyError(
-            f"{line}: it knows {same:,} of the {dataset.num_pois:,} places here (same id, within 1 km) and needs at "
-            "least half; train on this dataset"
-        )
-    if c.LATITUDE not in known and same < len(known):
-        raise VocabularyError(
-            f"{line}: {len(known) - same:,} of its {len(known):,} places are not here, and an earlier version wrote it "
-            "without their coordinates; train again"
-        )
+    here = dataset.pois.drop_duplicates(c.CATEGORY_INDEX).sort_values(c.CATEGORY_INDEX)[c.CATEGORY_ID]
+    category_K = categories.reindex(here).fillna(-1).to_numpy(np.int64)
+    match = Match(poi_P, _match_users(hashes, trained_on, dataset), category_K, coordinates_Q2)
     if trained_on.published and not _is_same(match, len(known), None if hashes is None else len(hashes)):
         raise VocabularyError(
             f"{line}: a published model opens only with later check-ins of the same users, places and categories; "
@@ -115,29 +119,27 @@ def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Matc
     return match
 
 
-def _match(known: pd.DataFrame, hashes: pd.Series | None, trained_on: TrainedOn, dataset: Dataset) -> Match:
-    pois = dataset.pois
+def _match_places(known: pd.DataFrame, pois: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    """Row of each place in the checkpoint, (P,), and the coordinates of the checkpoint's places, (Q, 2)."""
     if known[c.POI_ID].duplicated().any():
         raise ValueError("a place occurs twice")
     poi_P = pd.Index(known[c.POI_ID]).get_indexer(pois[c.POI_ID])
-    if c.LATITUDE in known:
-        coordinates_Q2 = known[_COORDINATES].to_numpy(np.float64)
-        here_P2 = pois[_COORDINATES].to_numpy(np.float64)
-        away_P = distance_km(*here_P2.T, *coordinates_Q2[poi_P].T)
-        poi_P = np.where(away_P <= _NEAR_KM, poi_P, -1)
-    else:
+    here_P2 = pois[_COORDINATES].to_numpy(np.float64)
+    if c.LATITUDE not in known:
         at_Q = pd.Index(pois[c.POI_ID]).get_indexer(known[c.POI_ID])
-        coordinates_Q2 = pois[_COORDINATES].to_numpy(np.float64)[at_Q[at_Q >= 0]]
+        return poi_P, here_P2[at_Q[at_Q >= 0]]
+    coordinates_Q2 = known[_COORDINATES].to_numpy(np.float64)
+    away_P = distance_km(*here_P2.T, *coordinates_Q2[poi_P].T)
+    return np.where(away_P <= _NEAR_KM, poi_P, -1), coordinates_Q2
+
+
+def _match_users(hashes: pd.Series | None, trained_on: TrainedOn, dataset: Dataset) -> np.ndarray:
+    """Row of each user in the checkpoint, (U,); formats 1 and 2 know their users only all together."""
     if hashes is not None:
-        user_U = pd.Index(hashes).get_indexer(hash_each_user(dataset.users[c.USER_ID], trained_on.hash))
-    elif hash_users(dataset) == trained_on.users_hash:
-        user_U = np.arange(dataset.num_users)
-    else:
-        user_U = np.full(dataset.num_users, -1)
-    categories = known.drop_duplicates(c.CATEGORY_ID).set_index(c.CATEGORY_ID)[c.CATEGORY_INDEX]
-    here = pois.drop_duplicates(c.CATEGORY_INDEX).sort_values(c.CATEGORY_INDEX)[c.CATEGORY_ID]
-    category_K = categories.reindex(here).fillna(-1).to_numpy(np.int64)
-    return Match(poi_P, user_U, category_K, coordinates_Q2)
+        return pd.Index(hashes).get_indexer(hash_each_user(dataset.users[c.USER_ID], trained_on.hash))
+    if hash_users(dataset) == trained_on.users_hash:
+        return np.arange(dataset.num_users)
+    return np.full(dataset.num_users, -1)
 
 
 def _is_same(match: Match, num_pois: int, num_users: int | None) -> bool:
