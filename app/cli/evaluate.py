@@ -30,7 +30,7 @@ def evaluate(
     """Rank the cases of a split and print metrics by group."""
     import torch
 
-    from recap.checkpoint import Checkpoint
+    from recap.baselines import BASELINES
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
@@ -38,11 +38,14 @@ def evaluate(
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.graph import TransitionGraph
     from recap.history import CheckinTensors
+    from recap.pretrained import open_checkpoint
     from recap.scores import Scorer
     from recap.training.baselines import build_baseline
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give a checkpoint folder or --baseline, not both")
+        raise ConfigError("give a model or --baseline, not both")
+    if checkpoint in BASELINES:
+        checkpoint, baseline = None, checkpoint
     number = parse_split(split)
     chosen = choose_device(device)
     dataset = Dataset.load(data)
@@ -51,7 +54,7 @@ def evaluate(
         graph = TransitionGraph.from_dataset(dataset)
         checkpoint_hash, options = None, dict[str, bool]()
         if checkpoint is not None:
-            loaded = Checkpoint.load(checkpoint)
+            loaded = open_checkpoint(checkpoint, dataset)
             scorer, checkpoint_hash, options = loaded.scorer(dataset, graph, chosen), loaded.hash, loaded.options
         else:
             assert baseline is not None
