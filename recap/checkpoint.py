@@ -5,7 +5,7 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -76,6 +76,7 @@ class CheckpointManifest(Config):
     features: list[dict[str, str]] | None = Field(
         None, description="Of a prior made of curves: name, group, unit and scale of each curve's feature, in order."
     )
+    started_from: str | None = Field(None, description="Hash of the pretrained curves that the training started from.")
     versions: dict[str, str]
 
     retired: ClassVar = {"rebalanced": AnyValue()}
@@ -88,7 +89,12 @@ class CheckpointManifest(Config):
 
     @classmethod
     def of(
-        cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult
+        cls,
+        dataset: Dataset,
+        train: AnyTraining,
+        best: EpochResult,
+        best_overall: EpochResult,
+        started_from: str | None = None,
     ) -> "CheckpointManifest":
         published = isinstance(train, PublishedConfig)
         return cls(
@@ -103,6 +109,7 @@ class CheckpointManifest(Config):
             best=best,
             best_overall=best_overall,
             features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
+            started_from=started_from,
             versions=library_versions(),
         )
 
@@ -332,9 +339,13 @@ def library_versions() -> dict[str, str]:
     }
 
 
-def _unsaid(train: AnyTraining) -> set[str]:
+def _unsaid(train: AnyTraining) -> dict[str, Any]:
     """Fields that earlier configurations lack, where they mean the same as without."""
-    return {"train_on"} if isinstance(train, TrainConfig) and train.train_on == "cases" else set()
+    if not isinstance(train, TrainConfig):
+        return {}
+    starts = train.model.prior.start == "pretrained"
+    unsaid = {} if starts else {"model": {"prior": {"start": True}}, "optimiser": {"curve_spread": True}}
+    return unsaid | ({"train_on": True} if train.train_on == "cases" else {})
 
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:

@@ -8,7 +8,7 @@ from recap.model.config import ModelConfig, PriorConfig
 from recap.published.configs import PUBLISHED, model_title, published_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
-DATA_PRESETS: Final = ("default", "nyc_paper")
+DATA_PRESETS: Final = ("default", "every_place", "nyc_paper")
 DEFAULT_PRESET: Final = "recap"
 RECAP_PRESETS: Final = ("recap", "paper", "feature_curves")
 _TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "feature_curves": "Feature curves"}
@@ -17,6 +17,7 @@ _TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "featur
 def data_preset(name: str) -> DataConfig:
     """The data protocol by name; the paper's datasets all have ``default``.
 
+    ``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
     ``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
     their end, same-minute check-ins merged.
 
@@ -26,6 +27,8 @@ def data_preset(name: str) -> DataConfig:
     match name:
         case "default":
             return DataConfig()
+        case "every_place":
+            return DataConfig(min_poi_checkins=1, min_user_checkins=1)
         case "nyc_paper":
             return DataConfig(
                 merge_seconds=60,

@@ -7,7 +7,7 @@ from typing import Final, Self
 import torch
 
 from recap import columns as c
-from recap.baselines import PRETRAINED, PRETRAINED_LABEL
+from recap.baselines import PRETRAINED
 from recap.checkpoint import Checkpoint, CheckpointManifest, EpochResult
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, RecapError
@@ -53,7 +53,7 @@ class PretrainedCheckpoint(Checkpoint):
 
     @property
     def label(self) -> str:
-        return PRETRAINED_LABEL
+        return "Pretrained RECAP"
 
     def check_dataset(self, dataset: Dataset) -> None:
         """Curves fit every dataset."""

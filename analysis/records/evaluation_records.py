@@ -23,18 +23,23 @@ MODEL_LABELS: Final = {
 }
 
 
+def label_as_subject(label: str) -> str:
+    """A model's label at the start of a sentence, up to the first comma.
+
+    >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
+    ('LoTNext', 'Pretrained RECAP')
+    """
+    return "Pretrained RECAP" if label == PRETRAINED_LABEL else label.partition(",")[0]
+
+
 def label_in_sentence(label: str) -> str:
     """A model's label inside a sentence, up to the first comma; counters are in lower case.
 
-    >>> label_in_sentence("RECAP, pretrained")
-    'pretrained RECAP'
     >>> label_in_sentence("Visit count"), label_in_sentence("Markov"), label_in_sentence("LoTNext, trained here")
     ('visit count', 'Markov', 'LoTNext')
     """
-    if label == PRETRAINED_LABEL:
-        return "pretrained RECAP"
-    label = label.partition(",")[0]
-    counts = label.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature"))
+    label = label_as_subject(label)
+    counts = label.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature", "Pretrained"))
     return label[:1].lower() + label[1:] if counts else label
 
 
