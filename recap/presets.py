@@ -50,7 +50,7 @@ def paper() -> TrainConfig:
 
 
 def recap() -> TrainConfig:
-    """RECAP with learned curves: the core scores places new to the user. Chosen on NYC validation."""
+    """RECAP from the pretrained curves: the core scores places new to the user. Chosen on validation cases."""
     return TrainConfig(
         preset="recap",
         epochs=4,
@@ -69,13 +69,13 @@ def recap() -> TrainConfig:
             output_dropout=0.6,
             core_scope="unvisited",
             use_correction=False,
-            prior=PriorConfig(kind="curves"),
+            prior=PriorConfig(kind="curves", start="pretrained"),
         ),
         curriculum=_from_the_start(),
         optimiser=OptimiserConfig(
             learning_rate=1e-3,
             weight_decay=3e-2,
-            prior_learning_rate=5e-2,
+            prior_learning_rate=1e-2,
             curve_smoothing=1e-2,
             schedule="cosine",
         ),
@@ -83,14 +83,16 @@ def recap() -> TrainConfig:
 
 
 def feature_curves() -> TrainConfig:
-    """The curves of `recap` alone: no core, no graph token, no correction, no holdout loss."""
+    """The curves of `recap` alone, from zero: no core, no graph token, no correction, no holdout loss."""
     config = recap()
-    model = {"core_scope": "nowhere", "use_graph": False, "use_correction": False}
+    prior = PriorConfig(kind="curves")
+    model = {"core_scope": "nowhere", "use_graph": False, "use_correction": False, "prior": prior}
     return config.model_copy(
         update={
             "preset": "feature_curves",
             "model": config.model.model_copy(update=model),
             "curriculum": config.curriculum.model_copy(update={"warm_weight": 0.0}),
+            "optimiser": config.optimiser.model_copy(update={"prior_learning_rate": 5e-2}),
         }
     )
 

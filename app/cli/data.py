@@ -69,7 +69,9 @@ def prepare(
     source_format: FormatOption = "auto",
     preset: Annotated[
         str | None,
-        typer.Option(help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"),
+        typer.Option(
+            help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"
+        ),
     ] = None,
     assignments: SetOption = None,
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
