@@ -124,7 +124,7 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     offered = {dataset.hash for dataset in _datasets(settings)}
     for found in _checkpoints(settings):
         is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
-        is_earlier = source.checkpoint_folder is None and here is not None and found.dataset_name == here.name
+        is_earlier = source.checkpoint_hash is None and here is not None and found.dataset_name == here.name
         if here is not None and found.dataset_hash not in offered and (is_given or is_earlier):
             trained_on = found.dataset_name, found.dataset_hash
             return other_dataset_line(found.folder.name, trained_on, (here.name, here.hash))

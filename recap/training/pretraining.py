@@ -20,7 +20,7 @@ from recap.training.optimiser import build_optimiser
 from recap.training.trainer import Trainer
 
 _LAST_QUANTILE: Final = 0.999
-"""Where knots end, so that none is one person's extreme."""
+"""Knots end here: none is the extreme of one person."""
 _ABOUT: Final = (
     "Curves of RECAP, learned from training weeks only. They read named features and know no place and no person."
 )
