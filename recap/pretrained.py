@@ -55,6 +55,13 @@ class PretrainedCheckpoint(Checkpoint):
     def label(self) -> str:
         return "Pretrained RECAP"
 
+    @property
+    def learned_on(self) -> str:
+        """The cities in words, and whether this dataset is among them."""
+        is_among = self.manifest.dataset_hash in {city.dataset_hash for city in self.curves.cities}
+        here = "this data's training weeks among them" if is_among else "not on this data"
+        return f"{self.curves.learned_on}, {here}"
+
     def check_dataset(self, dataset: Dataset) -> None:
         """Curves fit every dataset."""
 

@@ -85,7 +85,7 @@ class Curve(Config):
 class Learned(Config):
     curves: list[Curve]
     others: list[list[Curve]] = Field(description="The same curves in other seeds, where these are kept.")
-    learned_on: str = Field("", description="Where, if not on this data: cities of `pretrained`.")
+    learned_on: str = Field("", description="Cities of `pretrained`; empty for a model trained here.")
     gates: list[int] = Field(description="Of candidates of sampled test cases; empty without a correction.")
 
     def of_group(self, group: str) -> list[Curve]:
@@ -104,7 +104,7 @@ def describe_learned(predictor: Predictor) -> Learned:
         CaseError: the model has no revisit prior.
     """
     others, checkpoint = replicate_curves(predictor.checkpoint), predictor.checkpoint
-    elsewhere = checkpoint.curves.learned_on if isinstance(checkpoint, PretrainedCheckpoint) else ""
+    elsewhere = checkpoint.learned_on if isinstance(checkpoint, PretrainedCheckpoint) else ""
     gates = gate_counts(predictor)
     return Learned(curves=learned_curves(predictor), others=others, learned_on=elsewhere, gates=gates)
 

@@ -269,14 +269,14 @@ def prior_tab(numbers: Mapping[str, float]) -> str:
 def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int, learned_on: str = "") -> str:
     """Note under the curves.
 
-    >>> curves_note("past visits", {}, 0, "New York")
-    'The curves of past visits, learned in New York, not here. Bars show how common each value is.'
+    >>> curves_note("past visits", {}, 0, "New York, not on this data")
+    'The curves of past visits, learned in New York, not on this data. Bars show how common each value is.'
     """
     whose = "The curves with the widest range" if group is None else f"The curves of {group}"
     if group == PATHS:
         whose = f"The curve of {group}"
     if learned_on:
-        whose = f"{whose}, learned in {learned_on}, not here"
+        whose = f"{whose}, learned in {learned_on}"
     if "lambda_prior" in numbers:
         return f"Learned: {learned_numbers(numbers)}. Bars show how common each value is."
     thin = f" Thin lines show {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""

@@ -29,7 +29,7 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
         print_json(learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")})
         return
     if learned.learned_on:
-        console.print(f"Learned in {learned.learned_on}, not on this data.", markup=False)
+        console.print(f"Learned in {learned.learned_on}.", markup=False)
     console.print(_curve_table(learned.curves))
     if numbers:
         console.print(f"Learned: {model_words.learned_numbers(numbers)}.")

@@ -38,7 +38,7 @@ def evaluate(
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.graph import TransitionGraph
     from recap.history import CheckinTensors
-    from recap.pretrained import open_checkpoint
+    from recap.pretrained import PretrainedCheckpoint, open_checkpoint
     from recap.scores import Scorer
     from recap.training.baselines import build_baseline
 
@@ -52,7 +52,7 @@ def evaluate(
     scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
-        checkpoint_hash, options = None, dict[str, bool]()
+        loaded, checkpoint_hash, options = None, None, dict[str, bool]()
         if checkpoint is not None:
             loaded = open_checkpoint(checkpoint, dataset)
             scorer, checkpoint_hash, options = loaded.scorer(dataset, graph, chosen), loaded.hash, loaded.options
@@ -82,6 +82,8 @@ def evaluate(
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
+    if isinstance(loaded, PretrainedCheckpoint):
+        console.print(f"Curves learned in {loaded.learned_on}.", markup=False)
     if options.get("target_time"):
         console.print("It used the target's time: hour and weekday of the transition to predict.")
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)

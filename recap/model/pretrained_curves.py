@@ -88,7 +88,8 @@ class PretrainedCurves(Config):
     @property
     def learned_on(self) -> str:
         """The cities in words."""
-        return " and ".join(city.name for city in self.cities)
+        *names, last = (city.name for city in self.cities)
+        return f"{', '.join(names)} and {last}" if names else last
 
     def fill(self, curves: "Curves") -> None:
         """Put knots and increments into curves."""

@@ -42,4 +42,4 @@ def test_curves_name_the_cities(token: str) -> None:
     """The model's page says that its curves were not learned here."""
     app = open_view("explain", source=token, half="model")
     check_calm(app)
-    assert "not here" in texts(app)
+    assert "not on this data" in texts(app)

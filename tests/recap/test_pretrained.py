@@ -143,6 +143,14 @@ def test_hash_names_file_and_dataset() -> None:
     assert PretrainedCheckpoint.of(small_city()).hash == pretrained_key(small_city().hash)
 
 
+def test_it_says_where_it_was_learned() -> None:
+    """A dataset whose training weeks the curves have seen is never called new to them."""
+    city, curves = small_city(), PretrainedCurves.load()
+    assert PretrainedCheckpoint.of(city).learned_on.endswith("and Austin (Gowalla), not on this data")
+    seen = curves.model_copy(update={"cities": [curves.cities[0].model_copy(update={"dataset_hash": city.hash})]})
+    assert PretrainedCheckpoint.of(city, seen).learned_on == f"{seen.learned_on}, this data's training weeks among them"
+
+
 def test_training_starts_from_the_curves_and_is_held_there(tmp_path: Path) -> None:
     """Before the first step the curves are the file's; a strong pull keeps them, a weak one lets data decide."""
     moved = []
