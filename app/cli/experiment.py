@@ -86,5 +86,5 @@ def _pretrain(data: list[Path], out: Path) -> None:
     if out.is_dir():
         raise ConfigError(f"--out should name the new file of curves, {out} is a folder")
     curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print)
-    replace_text(out, curves.model_dump_json(indent=1) + "\n")
+    replace_text(out, curves.as_text())
     console.print(f"Curves learned in {curves.learned_on}: {out}", markup=False)

@@ -1,6 +1,7 @@
 """The curves of `pretrained`: features, knots and values in a readable file of the package. Does not import torch."""
 
 import hashlib
+import json
 import math
 from functools import cache, cached_property
 from pathlib import Path
@@ -90,6 +91,11 @@ class PretrainedCurves(Config):
         """The cities in words."""
         *names, last = (city.name for city in self.cities)
         return f"{', '.join(names)} and {last}" if names else last
+
+    def as_text(self) -> str:
+        """JSON with one curve a line."""
+        facts = json.dumps(self.model_dump(exclude={"curves"}), indent=1).removesuffix("\n}")
+        return f'{facts},\n "curves": [\n' + ",\n".join(f"  {x.model_dump_json()}" for x in self.curves) + "\n ]\n}\n"
 
     def fill(self, curves: "Curves") -> None:
         """Put knots and increments into curves."""
