@@ -21,11 +21,12 @@ from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
-from recap.baselines import BASELINES, FEATURE_CURVES
+from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
+from recap.model.pretrained_curves import pretrained_key
 from recap.moments import Case, Moment, named_case, next_place
 from recap.published.configs import RECAP, published_label
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
@@ -47,7 +48,7 @@ Progress = Callable[[int, int], None]
 _CASES_PER_REPORT: Final = 1024
 _TABLES_FORMAT: Final = "1"
 """Of the kept tables of a dataset alone: their columns and how they are computed."""
-_NO_MODEL: Final = "no model is open: name a checkpoint folder, a baseline or imported predictions"
+_NO_MODEL: Final = "no model is open: name a checkpoint folder, pretrained, a baseline or imported predictions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class Workspace:
 
     Attributes:
         graph: training transitions.
-        model: a checkpoint's folder, a baseline's name, imported predictions, or None.
+        model: a checkpoint's folder, the name of a baseline or `pretrained`, imported predictions, or None.
         bundle: the folder around the dataset, which may have records and other results.
         keep: whether slow results are written to the user's cache.
     """
@@ -90,7 +91,8 @@ class Workspace:
         """The same dataset with another model; results of the dataset are shared.
 
         Args:
-            model: a checkpoint's folder, a baseline's name, or the name or key of imported predictions.
+            model: a checkpoint's folder, the name of a baseline or `pretrained`, or the name or key of imported
+                predictions. Names win over folders.
 
         Raises:
             ConfigError: nothing of that name; the line lists the options.
@@ -103,7 +105,7 @@ class Workspace:
         return alone._baselines.setdefault(found, opened) if isinstance(found, str) else opened
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
-        if isinstance(model, Path) or model in BASELINES:
+        if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):
             return model
         imported = find_predictions(self.dataset.hash)
         named = [item for item in imported if model in (item.name, item.key)]
@@ -111,7 +113,7 @@ class Workspace:
             keys = ", ".join(item.key for item in named)
             raise ConfigError(f"several imported predictions are called {model!r}; name one by its key: {keys}")
         if not named and not Path(model).is_dir():
-            there = ", ".join([*BASELINES, *(item.name for item in imported)])
+            there = ", ".join([PRETRAINED, *BASELINES, *(item.name for item in imported)])
             raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
         return named[0] if named else Path(model)
 
@@ -218,6 +220,8 @@ class Workspace:
             return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
         if self.model is None:
             raise ConfigError(_NO_MODEL)
+        if self.model == PRETRAINED:
+            return pretrained_key(self.dataset.hash)
         return self.model if isinstance(self.model, str) else self.model.key
 
     @cached_property
@@ -237,7 +241,9 @@ class Workspace:
     @property
     def has_parts(self) -> bool:
         """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
-        return isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
+        return self.model == PRETRAINED or (
+            isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
+        )
 
     @cached_property
     def _manifest(self) -> Mapping[str, Any]:
@@ -250,12 +256,16 @@ class Workspace:
 
     @property
     def checkpoint(self) -> "Checkpoint | None":
-        """The verified checkpoint; None for another model.
+        """The verified checkpoint, or the one in memory of `pretrained`; None for another model.
 
         Raises:
             CheckpointError: the folder has none, or changed since it was opened.
             VocabularyError: it does not open with this dataset.
         """
+        if self.model == PRETRAINED:
+            from recap.pretrained import PretrainedCheckpoint
+
+            return self._once("checkpoint", lambda: PretrainedCheckpoint.of(self.dataset, keep=self.keep))
         if not isinstance(self.model, Path):
             return None
         if self._verified.hash != self.key:
@@ -319,7 +329,7 @@ class Workspace:
         from recap.predictor import open_ranker
 
         if self.checkpoint is None:
-            raise ConfigError("no trained model is open: name a checkpoint folder")
+            raise ConfigError("no trained model is open: name a checkpoint folder or pretrained")
         own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
         checkpoint = self.checkpoint
         return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))

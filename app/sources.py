@@ -13,8 +13,10 @@ from typing import Any
 from analysis.link_hashes import HASH_LENGTH, compare_hashes
 from analysis.records.evaluation_records import label_with_folder
 from app.settings import AppSettings
+from recap.baselines import PRETRAINED, PRETRAINED_LABEL
 from recap.data.dataset import read_names
 from recap.errors import RecapError
+from recap.model.pretrained_curves import pretrained_key
 from recap.printable import one_line
 from recap.published.configs import RECAP, model_title, published_label
 from recap.runs.store.run_folder import SPEC
@@ -34,9 +36,10 @@ class Source:
         label: in the picker.
         token: in links; from the content's hash, so it is the same on every machine.
         new: how many users and places are new to a checkpoint of another dataset.
-        checkpoint_folder, checkpoint_hash: None without a checkpoint; then a counting baseline predicts.
+        checkpoint_folder: None without one on disk.
+        checkpoint_hash: of a checkpoint, or of `pretrained`; with None a counting baseline predicts.
         bundle: the folder with a basemap and further results next to the dataset, if any.
-        model: the checkpoint's model, ``recap`` or a published model's name.
+        model: the checkpoint's model: ``recap``, ``pretrained`` or a published model's name.
         imported: key of imported predictions instead of a checkpoint.
     """
 
@@ -55,7 +58,11 @@ class Source:
     @property
     def has_parts(self) -> bool:
         """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
-        return self.checkpoint_hash is not None and self.model == RECAP
+        return self.checkpoint_hash is not None and self.model in (RECAP, PRETRAINED)
+
+    @property
+    def is_published(self) -> bool:
+        return self.model not in (RECAP, PRETRAINED)
 
     @property
     def published_label(self) -> str:
@@ -104,6 +111,7 @@ def find_sources(settings: AppSettings) -> list[Source]:
     sources = [_source(dataset, found) for dataset, found in dict.fromkeys([*own, *pairs]) if _opens(dataset, found)]
     paired = {source.dataset_hash for source in sources}
     sources += [_source(dataset, None) for digest, dataset in datasets.items() if digest not in paired]
+    sources += filter(None, map(_pretrained, datasets.values()))
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
 
     def is_later(source: Source) -> tuple[bool, bool]:
@@ -123,7 +131,7 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     offered = {dataset.hash for dataset in _datasets(settings)}
     for found in _checkpoints(settings):
         is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
-        is_earlier = source.checkpoint_folder is None and here is not None and found.trained_on.name == here.name
+        is_earlier = source.checkpoint_hash is None and here is not None and found.trained_on.name == here.name
         if here is not None and found.trained_on.hash not in offered and (is_given or is_earlier):
             refusal = _match(here, found)[1]
             if refusal:
@@ -197,6 +205,16 @@ def _token(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> str:
     if checkpoint is None or checkpoint.trained_on.hash == dataset.hash:
         return (checkpoint or dataset).hash[:TOKEN_LENGTH]
     return hashlib.sha256(f"{dataset.hash} {checkpoint.hash}".encode()).hexdigest()[:TOKEN_LENGTH]
+
+
+def _pretrained(dataset: _FoundDataset) -> Source | None:
+    """`pretrained` on a dataset; None where the package's file does not fit this version."""
+    try:
+        key = pretrained_key(dataset.hash)
+    except RecapError:
+        return None
+    label, token = one_line(f"{dataset.name} · {PRETRAINED_LABEL}"), key[:TOKEN_LENGTH]
+    return replace(_source(dataset, None), label=label, token=token, checkpoint_hash=key, model=PRETRAINED)
 
 
 def _bundles(settings: AppSettings) -> list[Path]:

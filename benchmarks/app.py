@@ -385,7 +385,7 @@ def make_city(count: int, folder: Path) -> tuple[Path, Path]:
     if not data.exists():
         if not raw.exists():
             write_checkins(raw, count, "parquet")
-        prepare = ["prepare", str(raw), "--format", "parquet", "--out", str(data)]
+        prepare = ["prepare", str(raw), "--format", "parquet", "--out", str(data), "--preset", "default"]
         subprocess.run([*COMMAND, *prepare], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603
     if not checkpoint.exists():
         program = f"{WRITE_UNTRAINED}write({str(data)!r}, {str(checkpoint)!r})"

@@ -245,6 +245,7 @@ def run_step(
     recap = str(Path(sys.executable).with_name("recap"))
     if step == "prepare":
         command = [recap, "prepare", str(raw), "--format", source_format, "--out", str(dataset), "--json"]
+        command += ["--preset", "default"]
         result = measure([*command, *engine, *(KEEP_ALL if keep_all else [])])
         summary = json.loads(result.pop("output"))
         keys = ("raw", "checkins", "users", "pois", "cases", "transitions", "dropped", "dataset_hash")

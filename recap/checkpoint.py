@@ -4,7 +4,7 @@ import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -75,6 +75,7 @@ class CheckpointManifest(Config):
         None,
         description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none.",
     )
+    started_from: str | None = Field(None, description="Hash of the pretrained curves that the training started from.")
     versions: dict[str, str]
 
     retired: ClassVar = {"rebalanced": AnyValue()}
@@ -93,6 +94,7 @@ class CheckpointManifest(Config):
         best: EpochResult,
         best_overall: EpochResult,
         temperature: Temperature | None = None,
+        started_from: str | None = None,
     ) -> "CheckpointManifest":
         return cls(
             format_version=FORMAT_VERSION,
@@ -107,6 +109,7 @@ class CheckpointManifest(Config):
             best_overall=best_overall,
             features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
             temperature=temperature,
+            started_from=started_from,
             versions=library_versions(),
         )
 
@@ -322,9 +325,13 @@ def library_versions() -> dict[str, str]:
     }
 
 
-def _unsaid(train: AnyTraining) -> set[str]:
+def _unsaid(train: AnyTraining) -> dict[str, Any]:
     """Fields that earlier configurations lack, where they mean the same as without."""
-    return {"train_on"} if isinstance(train, TrainConfig) and train.train_on == "cases" else set()
+    if not isinstance(train, TrainConfig):
+        return {}
+    starts = train.model.prior.start == "pretrained"
+    unsaid = {} if starts else {"model": {"prior": {"start": True}}, "optimiser": {"curve_spread": True}}
+    return unsaid | ({"train_on": True} if train.train_on == "cases" else {})
 
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:

@@ -1,20 +1,26 @@
 """MODEL of a command, a baseline's name or a checkpoint folder, opened on a dataset."""
 
 from pathlib import Path
+from typing import Final
 
 import torch
 
-from recap.baselines import BASELINES, FEATURE_CURVES
+from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.extension import Extension
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import CaseRanker, Predictor
+from recap.pretrained import open_checkpoint
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
+
+NAMES: Final = (PRETRAINED, *BASELINES)
+"""Models that need no folder."""
 
 
 def named_scorer(
@@ -23,7 +29,7 @@ def named_scorer(
     """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
 
     Args:
-        name: a baseline's name, else a checkpoint folder; write ``./NAME`` for a folder called like a baseline.
+        name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
 
     Raises:
         ConfigError: neither a baseline nor a folder.
@@ -31,9 +37,9 @@ def named_scorer(
     """
     if name in BASELINES:
         return None, build_baseline(str(name), dataset, graph)
-    if not Path(name).is_dir():
-        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(BASELINES)}")
-    checkpoint = Checkpoint.load(Path(name))
+    if name != PRETRAINED and not Path(name).is_dir():
+        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(NAMES)}")
+    checkpoint = open_checkpoint(str(name), dataset)
     return checkpoint, checkpoint.scorer(dataset, graph, device)
 
 
@@ -43,6 +49,7 @@ def open_model(
     *,
     extension: Extension | None = None,
     graph: TransitionGraph | None = None,
+    device: torch.device | str = "cpu",
 ) -> CaseRanker:
     """The model that a name means, opened on the dataset or on its extension.
 
@@ -64,9 +71,12 @@ def open_model(
     if extension is not None and name == FEATURE_CURVES:
         checkpoint, scorer = None, _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
     else:
-        checkpoint, scorer = named_scorer(name, opened, graph)
+        checkpoint, scorer = named_scorer(name, opened, graph, device)
     kind = Predictor if isinstance(scorer, RecapScorer) else CaseRanker
-    return kind(checkpoint, opened, scorer=scorer, graph=graph, num_candidates=dataset.num_pois)
+    checkins = CheckinTensors.from_dataset(
+        opened, "cpu" if checkpoint is None else device
+    )  # baselines count on the CPU
+    return kind(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=dataset.num_pois)
 
 
 def _enlarged(scorer: Scorer, extended: Dataset, graph: TransitionGraph) -> RecapScorer:

@@ -77,6 +77,10 @@ class CaseRanker:
         return self._checkpoint
 
     @property
+    def is_baseline(self) -> bool:
+        return self._checkpoint is None
+
+    @property
     def match(self) -> Match | None:
         """Which users and places the checkpoint knows; None for a baseline or the checkpoint's own dataset."""
         return None if self._checkpoint is None else self._checkpoint.match(self.dataset)

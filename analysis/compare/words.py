@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.compare.comparison import Comparison
 from analysis.formatting import MINUS
 from analysis.records.accuracy import METRIC_LABELS
-from analysis.records.evaluation_records import label_in_sentence
+from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
 A_LABEL: Final = "A, the model to compare with"
@@ -51,10 +51,10 @@ def comparison_headline(found: Comparison) -> str:
         kinds = " and on ".join(
             f"{_KINDS[group]} ones" if at else f"{_KINDS[group]} transitions" for at, group in enumerate(rows)
         )
-        return f"{_subject(found.b)} and {label_in_sentence(found.a)} tie on {kinds}."
+        return f"{label_as_subject(found.b)} and {label_in_sentence(found.a)} tie on {kinds}."
     better, worse = (found.b, found.a) if winner == "b" else (found.a, found.b)
     ending = "" if better.endswith("curves") else "s"
-    beats = f"{_subject(better)} beat{ending} {label_in_sentence(worse)}"
+    beats = f"{label_as_subject(better)} beat{ending} {label_in_sentence(worse)}"
     won = [group for group, row in rows.items() if row["verdict"] == winner]
     if not won:
         said = f"{beats} over all cases ({_gain(found.row('all'))} points)"
@@ -70,10 +70,6 @@ def comparison_headline(found: Comparison) -> str:
     if row["verdict"] == "close":
         return f"{said} and tie{ending} on {_KINDS[rest[0]]} ones."
     return f"{said} but lose{ending} on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
-
-
-def _subject(label: str) -> str:
-    return label.partition(",")[0]
 
 
 def _gain(row: pd.Series) -> str:
@@ -116,7 +112,7 @@ def both_alt(a: str, b: str) -> str:
 
 
 def finds_sentence(found: Comparison) -> str:
-    row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
+    row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
     p = f"p {_relation(row['p'])}"
     if not found.metric.startswith("hr"):
         return (
@@ -152,7 +148,7 @@ def only_title(label: str) -> str:
     >>> only_title("Visit count")
     'Only visit count'
     """
-    return f"Only {label_in_sentence(_subject(label))}"
+    return f"Only {label_in_sentence(label_as_subject(label))}"
 
 
 def ranks_title(a: str, b: str) -> str:
@@ -161,7 +157,7 @@ def ranks_title(a: str, b: str) -> str:
     >>> ranks_title("Visit count", "LoTNext, trained here")
     'Visit count → LoTNext'
     """
-    return f"{_subject(a)} → {_subject(b)}"
+    return f"{label_as_subject(a)} → {label_as_subject(b)}"
 
 
 def sentences(found: Comparison) -> list[str]:
@@ -199,7 +195,7 @@ def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[st
     Args:
         found: of a hit rate.
     """
-    row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
+    row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
     title = f"{b} finds {100 * row['b']:.0f} of 100 next places; {a} finds {100 * row['a']:.0f}."
     numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
     note = f"Found: among the first {found.k} of {num_places:,} places."

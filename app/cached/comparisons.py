@@ -120,8 +120,9 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Ranker, Ranker]:
 
 
 def _training(source: Source) -> dict[str, Any] | None:
-    """A checkpoint's training configuration; None if it cannot be read."""
-    assert source.checkpoint_folder is not None
+    """A checkpoint's training configuration; None if it was not trained here or cannot be read."""
+    if source.checkpoint_folder is None:
+        return None
     try:
         manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
     except (OSError, ValueError):

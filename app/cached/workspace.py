@@ -23,7 +23,6 @@ from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
 from recap.errors import RecapError
-from recap.published.configs import RECAP
 
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 DEFAULT_BASELINE: Final = "count_plus_markov"
@@ -59,8 +58,15 @@ def open_workspace(source: Source, model: str | None = None) -> Workspace:
         RecapError: the files changed since the source was found, or imported predictions are gone.
     """
     read_only = AppSettings.from_environment().read_only
-    named = model or source.imported or (DEFAULT_BASELINE if source.checkpoint_folder is None else None)
+    named = model or source.imported or _named_by(source)
     return _workspace(source if named is None else source.without_checkpoint, named, keep=not read_only)
+
+
+def _named_by(source: Source) -> str | None:
+    """The name of the source's own model; None for a checkpoint on disk."""
+    if source.checkpoint_folder is not None:
+        return None
+    return DEFAULT_BASELINE if source.checkpoint_hash is None else source.model
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the dataset", hash_funcs=BY_DATASET)
@@ -89,8 +95,8 @@ def model_key(source: Source, model: str | None = None) -> str:
 
 
 def model_label(source: Source, model: str | None = None) -> str:
-    if model is None and source.checkpoint_folder is not None:
-        return source.published_label if source.model != RECAP else MODEL_LABELS[RECAP]
+    if model is None and source.checkpoint_hash is not None:
+        return source.published_label if source.is_published else MODEL_LABELS[source.model]
     name = model or source.imported or DEFAULT_BASELINE
     if name in MODEL_LABELS:
         return MODEL_LABELS[name]
@@ -102,8 +108,8 @@ def model_label(source: Source, model: str | None = None) -> str:
 
 def folder_label(source: Source) -> str:
     """The label with the checkpoint's folder, if that differs; for lists of models."""
-    assert source.checkpoint_folder is not None
-    return label_with_folder(model_label(source), source.checkpoint_folder)
+    label = model_label(source)
+    return label if source.checkpoint_folder is None else label_with_folder(label, source.checkpoint_folder)
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
@@ -133,7 +139,7 @@ class Ranker:
 
     @property
     def is_published(self) -> bool:
-        return self.source.model != RECAP or (self.model is not None and self.model not in BASELINES)
+        return self.source.is_published or (self.model is not None and self.model not in BASELINES)
 
     @property
     def records(self) -> pd.DataFrame:

@@ -45,7 +45,7 @@ def find(
     records = opened.records()
     names = [name.strip() for name in show.split(",") if name.strip()]
     removed = None
-    if checkpoint is not None and set(names) & set(CAUSES):
+    if opened.checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
     found = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
     if as_json:

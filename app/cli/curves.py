@@ -29,6 +29,8 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
     if as_json:
         print_json(learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")})
         return
+    if learned.learned_on:
+        console.print(f"Learned in {learned.learned_on}.", markup=False)
     console.print(_curve_table(learned.curves))
     if numbers:
         console.print(f"Learned: {model_words.learned_numbers(numbers)}.")

@@ -29,50 +29,34 @@ def evaluate(
     as_json: JsonFlag = False,
 ) -> None:
     """Rank the cases of a split and print metrics by group."""
-    import torch
-
-    from recap.baselines import FEATURE_CURVES
-    from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
     from recap.evaluation.evaluate import evaluate as run_evaluation
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.graph import TransitionGraph
-    from recap.history import CheckinTensors
-    from recap.probabilities import UNFITTED
-    from recap.scores import Scorer
-    from recap.training.baselines import build_baseline
+    from recap.open_model import open_model
+    from recap.pretrained import PretrainedCheckpoint
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give a checkpoint folder or --baseline, not both")
+        raise ConfigError("give a model or --baseline, not both")
     number = parse_split(split)
-    chosen = choose_device(device)
     dataset = Dataset.load(data)
-    scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
-        checkpoint_hash, options, match = None, dict[str, bool](), None
-        temperature, is_unfitted = UNFITTED if baseline == FEATURE_CURVES else None, False
-        if checkpoint is not None:
-            loaded = Checkpoint.load(checkpoint)
-            match = loaded.match(dataset)
-            temperature, is_unfitted = loaded.temperature, loaded.is_unfitted
-            say_what_is_new(match)
-            scorer, checkpoint_hash, options = loaded.scorer(dataset, graph, chosen), loaded.hash, loaded.options
-        else:
-            assert baseline is not None
-            chosen = torch.device("cpu")  # baselines count with scipy
-            scorer = build_baseline(baseline, dataset, graph)
+        opened = open_model(str(baseline or checkpoint), dataset, graph=graph, device=choose_device(device))
+        scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
+        say_what_is_new(opened.match)
+        checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)
         evaluation = run_evaluation(
             scorer,
             dataset,
             graph,
             split=number,
             protocol=protocol,  # type: ignore[arg-type]  # checked by build_cases
-            checkins=CheckinTensors.from_dataset(dataset, chosen),
+            checkins=opened.checkins,
             most=cases,
-            temperature=temperature,
+            temperature=opened.temperature,
         )
         drawn = None if evaluation.drawn_from is None else len(evaluation.records)
         of = (dataset.hash, checkpoint_hash or scorer.name, split, protocol)
@@ -81,18 +65,23 @@ def evaluate(
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
     summary["options"] = options
-    if match is not None:
-        summary["new_to_checkpoint"] = {"users": match.new_users, "places": match.new_places}
+    if opened.match is not None:
+        summary["new_to_checkpoint"] = {"users": opened.match.new_users, "places": opened.match.new_places}
     if as_json:
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
+    if isinstance(known, PretrainedCheckpoint):
+        console.print(f"Curves learned in {known.learned_on}.", markup=False)
     if options.get("target_time"):
         console.print("It used the target's time: hour and weekday of the transition to predict.")
     if evaluation.probabilities is not None:
-        console.print(_probability_lines(evaluation.probabilities, is_unfitted=is_unfitted), highlight=False)
+        console.print(
+            _probability_lines(evaluation.probabilities, is_unfitted=known is not None and known.is_unfitted),
+            highlight=False,
+        )
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
 
 

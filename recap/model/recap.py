@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import FEATURES, NAMES, PAST
+from recap.features.catalogue import CATEGORY_FEATURES, FEATURES, PAST, PLACES
 from recap.features.values import Features
 from recap.graph import TransitionGraph
 from recap.history import Histories, RevisitCandidates, find_revisit_candidates
@@ -34,6 +34,7 @@ from recap.vocabulary import Match
 
 CORE: Final = "core"
 PRIOR_TERMS: Final = ("count", "recency", "window")
+NEW_PLACES: Final = "new_places"
 CLIP: Final = "clip"
 CORRECTION: Final = "correction"
 
@@ -112,6 +113,8 @@ class Recap(nn.Module):
         if config.has_curves:
             assert features is not None
             self.curves = CurvePrior(features, with_history=config.use_history)
+            if config.prior.start == "pretrained" and not len(category_P.unique()) > 1:
+                self.curves.curves.disable(CATEGORY_FEATURES)
             if self.core is not None:
                 # The core starts at 0, so training begins with the curves.
                 nn.init.zeros_(self.core.output.weight)
@@ -150,10 +153,13 @@ class Recap(nn.Module):
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """Terms of the score in order: core; count, recency, window and clip, or one per feature; correction."""
+        """Terms of the score in order: core; count, recency, window and clip, or one per feature and a shift of new
+        places; correction.
+        """
         found = [Term(CORE, CORE)] if self.config.has_core else []
         if self.curves is not None:
             found += [Term(feature.name, feature.group) for feature in FEATURES]
+            found += [Term(NEW_PLACES, PLACES)] if self.curves.new_places is not None else []
         elif self.config.use_history:
             found += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]
         return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
@@ -165,15 +171,18 @@ class Recap(nn.Module):
         order = [term.name for term in self.terms]
         return changes.term_factor_BT[:, [order.index(name) for name in names]]
 
+    def _curve_factor(self, changes: Interventions) -> Tensor | None:
+        return self.factor(changes, *(term.name for term in self.terms if term.name not in (CORE, CORRECTION)))
+
     def features_of(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
         """Features of a batch for the curves, under changes."""
         assert self.curves is not None
         if changes is None:
             return self.curves.features_of(histories)
-        return self.curves.features_of(histories, changes.edge_edits, changes.cut_K3, self.factor(changes, *NAMES))
+        return self.curves.features_of(histories, changes.edge_edits, changes.cut_K3, self._curve_factor(changes))
 
     def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
-        factor_BF = self.factor(changes, *NAMES)
+        factor_BF = self._curve_factor(changes)
         return replace(values, kept_FB=None if factor_BF is None else factor_BF.T)
 
     def propagate(self) -> Tensor | None:
