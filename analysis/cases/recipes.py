@@ -121,7 +121,7 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
 
 
 def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
-    if recipe == "wrong" and not tables.probabilistic:
+    if recipe in ("wrong", "right") and not tables.probabilistic:
         return NO_SHARES
     if recipe in ("past_visits", "two_hop_paths") and tables.without(recipe) is None:
         return NO_ABLATIONS
@@ -147,6 +147,12 @@ def listed_share(records: pd.DataFrame) -> np.ndarray:
 def _wrong(tables: RecipeTables) -> Search:
     share = listed_share(tables.records)
     return ~is_hit(tables.records, tables.k) & (share >= CONFIDENT_SHARE), -share
+
+
+def _right(tables: RecipeTables) -> Search:
+    share = listed_share(tables.records)
+    rarest = tables.records[c.TRANSITION_COUNT].to_numpy(float)
+    return is_hit(tables.records, 1) & (share >= CONFIDENT_SHARE), rarest - share
 
 
 def _popular(tables: RecipeTables) -> Search:
@@ -188,6 +194,7 @@ def _nothing(tables: RecipeTables) -> Search:
 
 _SEARCHES: Final = {
     "wrong": _wrong,
+    "right": _right,
     "popular": _popular,
     "past_visits": _past_visits,
     "two_hop_paths": _two_hop_paths,

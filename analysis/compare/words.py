@@ -70,14 +70,13 @@ def _gain(row: pd.Series) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference in points, hundredths of the metric: one decimal below ten.
+    """A difference in points, hundredths of the metric, as exact as the values next to it.
 
-    >>> points(0.1), points(0.0149), points(-0.0149), points(0.0004)
-    ('+10', '+1.5', '−1.5', '0.0')
+    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004)
+    ('+10.6', '+1.5', '−1.5', '0.0')
     """
     value = 100 * difference
-    size = round(abs(value), 1)
-    return ("0.0" if size == 0 else f"{value:+.{0 if size >= 10 else 1}f}").replace("-", MINUS)
+    return ("0.0" if round(abs(value), 1) == 0 else f"{value:+.1f}").replace("-", MINUS)
 
 
 def differences_title(metric: str) -> str:

@@ -66,6 +66,8 @@ def test_what_each_recipe_finds() -> None:
     assert cases("past_visits") == [0, 2]
     assert cases("two_hop_paths") == [1, 2]
     assert cases("wrong") == [3]  # 6 of 8 shares, and missed; 4 and 5 are missed with a third
+    sure = records().assign(**{c.TOP_SCORES: [[np.log(6.0), 0.0, 0.0]] * 7})
+    assert cases("right", records=sure) == [0] and cases("right") == []  # 1 and 2 are found second
     assert cases("flipped") == [0, 2, 4]
     assert cases("nothing") == [3, 5]  # 4 is found by Markov
 
@@ -104,7 +106,8 @@ def test_what_cannot_be_computed_says_so() -> None:
     """No ablations, and a counter without probabilities; a recipe that finds nothing is computed all the same."""
     for recipe in ("past_visits", "two_hop_paths"):
         assert "were not run" in find(tables(ablations=None), recipe).absent
-    assert "no probabilities" in find(tables(probabilistic=False), "wrong").absent
+    for recipe in ("wrong", "right"):
+        assert "no probabilities" in find(tables(probabilistic=False), recipe).absent
     empty = find(tables(ablations=ablations().assign(without_two_hop_paths=RANKS)), "two_hop_paths")
     assert (empty.count, empty.absent) == (0, "")
 
