@@ -58,22 +58,27 @@ def open_workspace(source: Source, model: str | None = None) -> Workspace:
     Raises:
         RecapError: the files changed since the source was found, or imported predictions are gone.
     """
-    read_only = AppSettings.from_environment().read_only
+    settings = AppSettings.from_environment()
     named = model or source.imported or (DEFAULT_BASELINE if source.checkpoint_folder is None else None)
-    return _workspace(source if named is None else source.without_checkpoint, named, keep=not read_only)
+    return _workspace(
+        source if named is None else source.without_checkpoint,
+        named,
+        keep=not settings.read_only,
+        shows_ids=settings.is_local,
+    )
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the dataset", hash_funcs=BY_DATASET)
-def _dataset(source: Source, *, keep: bool) -> Workspace:
-    opened = Workspace.open(source.dataset_folder, keep=keep)
+def _dataset(source: Source, *, keep: bool, shows_ids: bool) -> Workspace:
+    opened = Workspace.open(source.dataset_folder, keep=keep, shows_ids=shows_ids)
     if opened.dataset.hash != source.dataset_hash:
         raise RecapError(f"{source.dataset_folder} changed while the app was running; reload the page")
     return opened
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_MODEL)
-def _workspace(source: Source, named: str | None, *, keep: bool) -> Workspace:
-    alone = _dataset(source, keep=keep)
+def _workspace(source: Source, named: str | None, *, keep: bool, shows_ids: bool) -> Workspace:
+    alone = _dataset(source, keep=keep, shows_ids=shows_ids)
     if named is not None:
         return alone.with_model(named)
     assert source.checkpoint_folder is not None

@@ -66,7 +66,8 @@ def test_what_each_recipe_finds() -> None:
     assert cases("past_visits") == [0, 2]
     assert cases("two_hop_paths") == [1, 2]
     assert cases("wrong") == [3]  # 6 of 8 shares, and missed; 4 and 5 are missed with a third
-    sure = records().assign(**{c.TOP_SCORES: [[np.log(6.0), 0.0, 0.0]] * 7})
+    sure = records()
+    sure[c.TOP_SCORES] = pd.Series([[np.log(6.0), 0.0, 0.0]] * 7)
     assert cases("right", records=sure) == [0] and cases("right") == []  # 1 and 2 are found second
     assert cases("flipped") == [0, 2, 4]
     assert cases("nothing") == [3, 5]  # 4 is found by Markov
