@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.formatting import signed, simple_fraction, times
 from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
-from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, metric_values
+from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, guesses, metric_values
 
 CURVES_LEAD: Final = 0.002
 """Lead in MRR from which the feature curves alone are said to rank better."""
@@ -65,6 +65,7 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> s
     model, said = str(groups["model"].iloc[0]), []
     mine, counter = _rows_of(groups, model), _rows_of(groups, "Visit count")
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
+        said.append(f"In all, it {finds(mine['all']['value'], metric)} next places {guesses(metric)}".rstrip() + ".")
         if counter and model != "Visit count":
             known, new = (_number(counter[group]["value"], metric) for group in ("tail_known", "tail_new"))
             does = "finds" if metric.startswith("hr") else f"reaches {METRIC_LABELS[metric]}"

@@ -87,6 +87,17 @@ def finds_and(subject: str, known: float, new: float, metric: str, known_places:
     return f"{subject} {finds(known, metric)} rare transitions to {known_places}, {joint} {second} to new places."
 
 
+def guesses(metric: str) -> str:
+    """Among how many first places a hit rate looks; empty for other metrics.
+
+    >>> guesses("hr20"), guesses("hr1"), guesses("mrr")
+    ('within 20 guesses', 'with one guess', '')
+    """
+    if not metric.startswith("hr"):
+        return ""
+    return "with one guess" if metric == "hr1" else f"within {metric.removeprefix('hr')} guesses"
+
+
 def _few(share: float) -> str:
     return "almost none" if share > 0 else "none"
 

@@ -5,7 +5,7 @@ from typing import Final, cast
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.case_table import case_table, listed_table
+from analysis.cases.case_table import NAMED, case_table, listed_table
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
 from analysis.long_tail import accuracy_tables, overview_headlines
 from analysis.long_tail.ablations import shipped_ablations
@@ -76,6 +76,14 @@ def by_count(ranker: Ranker, reference: Ranker, by: str, metric: str) -> pd.Data
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
 def by_cohort(ranker: Ranker, reference: Ranker, metric: str, eta: int) -> pd.DataFrame:
     return accuracy_tables.accuracy_by_cohort(ranker.records, metric, eta=eta, reference=reference.records)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_RANKER)
+def by_user(ranker: Ranker) -> pd.DataFrame:
+    opened = open_workspace(ranker.source)
+    table = accuracy_tables.accuracy_by_user(ranker.records, opened.dataset.num_users)
+    table.insert(1, NAMED, table[c.USER].map(opened.user_name))
+    return table
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)

@@ -8,9 +8,14 @@ from rich import box
 from rich.table import Table
 
 from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption, parse_split
+from app.headings import USER_HEADINGS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from recap.data.dataset import Dataset
     from recap.evaluation.metrics import MetricsByGroup
 
 
@@ -24,6 +29,7 @@ def evaluate(
         int | None, typer.Option(min=1, help="Rank a sample of this many cases, always the same one; all by default.")
     ] = None,
     records: Annotated[Path | None, typer.Option(help="File for the records; the user's cache by default.")] = None,
+    by_user: Annotated[bool, typer.Option("--by-user", help="Also print each user's accuracy.")] = False,
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
@@ -73,15 +79,29 @@ def evaluate(
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
     summary["options"] = options
+    users = _by_user(evaluation.records, dataset) if by_user else None
+    if users is not None:
+        summary["users"] = plain_rows(users)
     if as_json:
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    if users is not None:
+        console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if options.get("target_time"):
         console.print("It used the target's time: hour and weekday of the transition to predict.")
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
+
+
+def _by_user(records: "pd.DataFrame", dataset: "Dataset") -> "pd.DataFrame":
+    """Each user's accuracy, by own id."""
+    from analysis.long_tail.accuracy_tables import accuracy_by_user
+    from analysis.workspace import Workspace
+
+    opened, table = Workspace.of(dataset, shows_ids=True), accuracy_by_user(records, dataset.num_users)
+    return table.assign(user_name=table["user"].map(opened.user_name))
 
 
 def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:

@@ -312,3 +312,13 @@ def test_own_tables_show_how_they_were_read(tmp_path: Path) -> None:
     source.write_text("\n".join(["a,b,c,d,e", *lines]))
     assert_refused(recap("prepare", source, "--out", out), "Name it with --map", "its columns: a, b, c, d, e")
     assert "--map" in recap("prepare", "--help").stdout
+
+
+def test_accuracy_of_each_user(city_folder: Path, tmp_path: Path) -> None:
+    """By own id, with users without cases; the mean over cases is that of all."""
+    options = ("--data", str(city_folder), "--records", str(tmp_path / "records.parquet"), "--by-user")
+    found = recap_json_here("evaluate", "--baseline", "visit_count", *options)
+    users = found["users"]
+    assert len(users) == len({row["user_name"] for row in users}) and users[0]["user_name"].startswith("User ")
+    mean = sum(row["n"] * row["hr20"] for row in users if row["n"]) / sum(row["n"] for row in users)
+    assert mean == pytest.approx(found["metrics"]["all"]["hr20"])
