@@ -188,9 +188,8 @@ def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[st
         found: of a hit rate.
     """
     row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
-    title = (
-        f"{b} finds {100 * row['b']:.0f} of 100 next places within {found.k} guesses; {a} finds {100 * row['a']:.0f}."
-    )
+    mine, theirs = (f"{100 * row[side]:.0f}" for side in ("b", "a"))
+    title = f"{b} finds {mine} of 100 next places within {found.k} guesses; {a} finds {theirs}."
     numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
     note = f"Found: among the first {found.k} of {num_places:,} places."
     return title, numbers, f"{note} The city is invented." if invented else note

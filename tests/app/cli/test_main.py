@@ -321,4 +321,4 @@ def test_accuracy_of_each_user(city_folder: Path, tmp_path: Path) -> None:
     users = found["users"]
     assert len(users) == len({row["user_name"] for row in users}) and users[0]["user_name"].startswith("User ")
     mean = sum(row["n"] * row["hr20"] for row in users if row["n"]) / sum(row["n"] for row in users)
-    assert mean == pytest.approx(found["metrics"]["all"]["hr20"])
+    assert mean == pytest.approx(found["all"]["hr20"])
