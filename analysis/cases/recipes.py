@@ -11,14 +11,11 @@ import pandas as pd
 from analysis.cases.diversity import diverse_order
 from analysis.cases.words import NO_ABLATIONS, NO_SHARES, RECIPES, RecipeName, recipe_headline, recipe_meaning
 from analysis.records.ablations import HOPS_ABLATIONS
-from analysis.records.accuracy import is_hit
+from analysis.records.accuracy import CONFIDENT_SHARE, is_hit, listed_share
 from analysis.records.causes import found_by
 from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.errors import ConfigError
-
-CONFIDENT_SHARE: Final = 0.5
-"""A model is confident if its first choice has at least this share of the listed places' probability."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,18 +127,6 @@ def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
 
 Search = tuple[np.ndarray, np.ndarray | float]
 """Which cases match, and what orders them (lowest first)."""
-
-
-def listed_share(records: pd.DataFrame) -> np.ndarray:
-    """Each case's first place as a share of the listed places' probability; NaN without a list.
-
-    >>> listed_share(pd.DataFrame({"top_scores": [[np.log(3.0), 0.0]]})).round(2).tolist()
-    [0.75]
-    """
-    if records.empty or c.TOP_SCORES not in records:
-        return np.full(len(records), np.nan)
-    scores = np.stack([np.asarray(row, dtype=np.float64) for row in records[c.TOP_SCORES]])
-    return 1 / np.exp(scores - scores[:, :1]).sum(axis=1)
 
 
 def _wrong(tables: RecipeTables) -> Search:

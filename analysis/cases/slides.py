@@ -64,8 +64,10 @@ def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> S
 
 
 def why_slide(shown: CaseExplanation) -> Slide:
-    """Who made the transition and what carries the rank, with the ranks of two ablations."""
-    said = [sentence for sentence in shown.sentences if sentence.about in ("transition", "visits")]
+    """What carries the rank, or what the first choice has for it, with the ranks of two ablations."""
+    beaten = any(sentence.about == "runner_up" for sentence in shown.sentences)
+    wanted = ("visits", "runner_up") if beaten else ("transition", "visits")
+    said = [sentence for sentence in shown.sentences if sentence.about in wanted]
     pieces = [piece for at, sentence in enumerate(said) for piece in ([Piece(text=" ")] * bool(at) + sentence.pieces)]
     without = [Number(f"Without {part_words(entry.name)}", ordinal(entry.rank)) for entry in _ablations(shown)]
     numbers = (Number("As it is", ordinal(shown.target_rank)), *without)

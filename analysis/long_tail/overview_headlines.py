@@ -65,12 +65,13 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> s
     model, said = str(groups["model"].iloc[0]), []
     mine, counter = _rows_of(groups, model), _rows_of(groups, "Visit count")
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
-        said.append(f"In all, it {finds(mine['all']['value'], metric)} next places {guesses(metric)}".rstrip() + ".")
         if counter and model != "Visit count":
             known, new = (_number(counter[group]["value"], metric) for group in ("tail_known", "tail_new"))
             does = "finds" if metric.startswith("hr") else f"reaches {METRIC_LABELS[metric]}"
             said.append(f"Counting past visits alone {does} {known} and {new}.")
         said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
+        who = model if model not in _ACTIONS else "it"
+        said.append(f"In all, {who} {finds(mine['all']['value'], metric)} next places {guesses(metric)}".rstrip() + ".")
     if rare_share > 0:
         said.append(f"{simple_fraction(rare_share)} next transitions are rare: seen at most once in training.")
     return " ".join(filter(None, said))

@@ -18,6 +18,9 @@ METRIC_LABELS: Final = {
     "mrr": "MRR",
 }
 
+CONFIDENT_SHARE: Final = 0.5
+"""A model is confident if its first choice has at least this share of the listed places' probability."""
+
 
 def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
     """The metric of every case, in expectation over tied orders.
@@ -57,6 +60,18 @@ def is_known(records: pd.DataFrame, metric: str) -> bool:
 def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
     """Whether the target's rank is at most k; ties have their mean rank."""
     return records[c.RANK].to_numpy(np.float64) <= k
+
+
+def listed_share(records: pd.DataFrame) -> np.ndarray:
+    """Each case's first place as a share of the listed places' probability; NaN without a list.
+
+    >>> listed_share(pd.DataFrame({"top_scores": [[np.log(3.0), 0.0]]})).round(2).tolist()
+    [0.75]
+    """
+    if records.empty or c.TOP_SCORES not in records:
+        return np.full(len(records), np.nan)
+    scores = np.stack([np.asarray(row, dtype=np.float64) for row in records[c.TOP_SCORES]])
+    return 1 / np.exp(scores - scores[:, :1]).sum(axis=1)
 
 
 def finds(value: float, metric: str) -> str:

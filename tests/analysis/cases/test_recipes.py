@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.cases.diversity import diverse_order
-from analysis.cases.recipes import RecipeTables, find, listed_share
+from analysis.cases.recipes import RecipeTables, find
 from analysis.records.ablations import ABLATIONS
+from analysis.records.accuracy import listed_share
 from recap import columns as c
 from recap.errors import ConfigError
 
