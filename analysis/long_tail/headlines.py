@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pandas as pd
 
-from analysis.formatting import capitalised, signed
+from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import RareAccuracy
 from analysis.records.ablations import worth_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
@@ -79,8 +79,8 @@ def rare_sentence(model: str, metric: str, rare: RareAccuracy) -> str:
     """The headline's numbers."""
     if not rare.n_known or not rare.n_new:
         return ""
-    start = f"{capitalised(guesses(metric))}, {label_in_sentence(model)}" if guesses(metric) else model
-    return finds_and(start, rare.known, rare.new, metric, "places a user knows", short=True)
+    said = finds_and(model, rare.known, rare.new, metric, "places a user knows", short=True)
+    return f"{said} Found means {guesses(metric)}." if guesses(metric) else said
 
 
 def cohorts_caption(metric: str) -> str:

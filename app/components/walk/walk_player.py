@@ -53,8 +53,8 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     title = st.container()
     grid = st.grid(5, min_column_width=FIFTH_PX)
     with grid.cell(column_span=3):
-        above = st.container()
         show_truth = _controls(trajectory, case, following, has_paths=prediction.reads_paths)
+        above = st.container()
         legend(
             *words.legend(
                 probability=bool(prediction.candidates["probability"].notna().all()),
