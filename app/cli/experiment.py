@@ -6,20 +6,22 @@ from typing import Annotated
 
 import typer
 
+from analysis.experiments.names import EXPERIMENTS
+
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DataOption, DeviceOption
 
-experiment = typer.Typer(help="Run named experiments: comparisons and ablations.")
+experiment = typer.Typer(help=f"Run named experiments: {', '.join(EXPERIMENTS)}.")
 
 
 @experiment.callback()
 def about() -> None:
-    """Run named experiments: comparisons and ablations that resume."""
+    # The help is the group's own.
 
 
 @experiment.command()
 def run(
-    name: Annotated[str, typer.Argument(help="An experiment's name, or a .toml spec file.")],
+    name: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)}, or a .toml file.")],
     data: DataOption,
     out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results on this dataset.")],
     epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs for every arm.")] = None,
