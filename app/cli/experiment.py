@@ -2,21 +2,21 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from analysis.experiments.names import EXPERIMENTS
-
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DataOption, DeviceOption
 
-experiment = typer.Typer(help=f"Run named experiments: {', '.join(EXPERIMENTS)}.")
+_HELP: Final = f"Run named experiments: {', '.join(EXPERIMENTS)}."
+experiment = typer.Typer(help=_HELP)
 
 
-@experiment.callback()
+@experiment.callback(help=_HELP)
 def about() -> None:
-    # The help is the group's own.
+    """One group of commands."""
 
 
 @experiment.command()
