@@ -23,6 +23,7 @@ from app.cached.workspace import (
     BY_MODEL,
     BY_RANKER,
     Ranker,
+    checkpoint_labels,
     checkpoints_of,
     folder_label,
     is_large,
@@ -54,12 +55,7 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
     checkpoints = [other for other in checkpoints_of(source) if other.checkpoint_hash != source.checkpoint_hash]
     if source.checkpoint_hash is not None:
         checkpoints = [source, *checkpoints]
-    labels = [model_label(item) for item in checkpoints]
-    labels = [
-        label if labels.count(label) == 1 else folder_label(item)
-        for label, item in zip(labels, checkpoints, strict=True)
-    ]
-    found = label_checkpoints(checkpoints, labels)
+    found = label_checkpoints(checkpoints, checkpoint_labels(checkpoints))
     found += [ranker for ranker in label_imported(source) if is_known(ranker.records, metric)]
     own, alone = model_key(source), source.without_checkpoint
     found += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]

@@ -160,6 +160,15 @@ def checkpoints_of(source: Source) -> list[Source]:
     return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
 
 
+def checkpoint_labels(checkpoints: Sequence[Source]) -> list[str]:
+    """Models' labels, with their folders where two would be called alike."""
+    labels = [model_label(item) for item in checkpoints]
+    return [
+        label if labels.count(label) == 1 else folder_label(item)
+        for label, item in zip(labels, checkpoints, strict=True)
+    ]
+
+
 def label_checkpoints(checkpoints: Sequence[Source], labels: Sequence[str]) -> list[Ranker]:
     """Checkpoints as rankers; equal labels get the beginning of the content's hash."""
     return [

@@ -159,11 +159,11 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns: dict[str, Any] = {
         c.CASE: number("Case", width=64, format="localized"),
-        TRANSITION: text("Transition", width=300),
+        TRANSITION: text("Transition", width=270),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
         c.RANK: text(model.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
         REFERENCE: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
-        WHY: text("Why", width=330, help=headlines.WHY_HELP),
+        WHY: text("Why", width=430, help=headlines.WHY_HELP),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None
