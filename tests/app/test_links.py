@@ -122,7 +122,8 @@ def test_comparing_hashes() -> None:
 def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
     plain = open_view("walk", case="3", **address(source))
-    listed = [str(name).removeprefix("◎ ") for name in plain.dataframe[0].value["name"]]
+    shown = next(item.value for item in plain.dataframe if "value" in item.value)
+    listed = [str(name).removeprefix("◎ ") for name in shown["name"]]
     opened = Workspace.open(source.dataset_folder)
     place = opened.labels.index(listed[4])
     app = open_view("walk", case="3", place=str(place), **address(source))
