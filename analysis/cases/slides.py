@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from analysis.cases.picture import Marks
+from analysis.explain.case_words import describe_edit
 from analysis.explain.edits import AddVisit, CutPath, Edit, MoveVisit, RemoveVisit, SetEdge
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import Piece, describe_edit, part_words
+from analysis.explain.sentences import Piece, part_words
 from analysis.explain.types import PastVisits, Without
 from analysis.formatting import capitalised, chance, ordinal
 from analysis.records.ablations import HOPS_ABLATIONS, slug
