@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 import pandas as pd
 
+from analysis.formatting import user_name
 from analysis.geography import unwrap_longitudes
 from analysis.records.causes import ablations_key, case_ablations, kept_ablations
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS, label_with_folder, records_key
@@ -28,6 +29,7 @@ from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 from recap.model.pretrained_curves import pretrained_key
 from recap.moments import Case, Moment, named_case, next_place
+from recap.printable import shortened
 from recap.published.configs import RECAP, published_label
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -46,6 +48,7 @@ Part = TypeVar("Part")
 Progress = Callable[[int, int], None]
 """Told (cases done, cases in all) while something is made."""
 _CASES_PER_REPORT: Final = 1024
+_LONGEST_ID: Final = 24
 _TABLES_FORMAT: Final = "1"
 """Of the kept tables of a dataset alone: their columns and how they are computed."""
 _NO_MODEL: Final = "no model is open: name a checkpoint folder, pretrained, a baseline or imported predictions"
@@ -60,6 +63,8 @@ class Workspace:
         model: a checkpoint's folder, the name of a baseline or `pretrained`, imported predictions, or None.
         bundle: the folder around the dataset, which may have records and other results.
         keep: whether slow results are written to the user's cache.
+        shows_ids: whether users have their own ids, and not numbers, where the dataset is shown; never in an invented
+            city, nor in a shared file.
     """
 
     dataset: Dataset
@@ -67,25 +72,31 @@ class Workspace:
     model: Path | str | ImportedPredictions | None = None
     bundle: Path | None = None
     keep: bool = True
+    shows_ids: bool = False
     _without_model: "Workspace | None" = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
     _baselines: "dict[str, Workspace]" = field(default_factory=dict, init=False)
     _making: dict[str, threading.Lock] = field(default_factory=dict, init=False)
 
     @classmethod
-    def open(cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True) -> "Workspace":
+    def open(
+        cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True, shows_ids: bool = False
+    ) -> "Workspace":
         """Read and verify a dataset folder, with a model if one is named, see `with_model`.
 
         Raises:
             DatasetError, ChecksumError: the folder is no valid dataset.
         """
-        opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep)
+        opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep, shows_ids=shows_ids)
         return opened if model is None else opened.with_model(model)
 
     @classmethod
-    def of(cls, dataset: Dataset, *, bundle: Path | None = None, keep: bool = True) -> "Workspace":
+    def of(
+        cls, dataset: Dataset, *, bundle: Path | None = None, keep: bool = True, shows_ids: bool = False
+    ) -> "Workspace":
         """Like `open`, for a dataset in memory."""
-        return cls(dataset, TransitionGraph.from_dataset(dataset), bundle=bundle, keep=keep)
+        graph, shown = TransitionGraph.from_dataset(dataset), shows_ids and not dataset.manifest.synthetic
+        return cls(dataset, graph, bundle=bundle, keep=keep, shows_ids=shown)
 
     def with_model(self, model: Path | str) -> "Workspace":
         """The same dataset with another model; results of the dataset are shared.
@@ -159,6 +170,15 @@ class Workspace:
     @property
     def labels(self) -> list[str]:
         return self.dataset.poi_labels
+
+    @cached_property
+    def own_ids(self) -> list[str]:
+        """Each user's id in the data; empty where users have numbers."""
+        return self.dataset.users[c.USER_ID].astype(str).tolist() if self.shows_ids else []
+
+    def user_name(self, user: int) -> str:
+        """The user's name where the dataset is shown."""
+        return f"User {shortened(self.own_ids[user], _LONGEST_ID)}" if self.own_ids else user_name(user)
 
     @cached_property
     def latitude(self) -> np.ndarray:

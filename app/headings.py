@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from analysis.glossary import TERMS
+from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 
 HEADINGS: Final[Mapping[str, str]] = {
@@ -25,6 +26,11 @@ HEADINGS: Final[Mapping[str, str]] = {
     "case_share": "share of cases",
 }
 """Columns in the order they are printed; a table's other columns are left out."""
+USER_HEADINGS: Final[Mapping[str, str]] = {
+    "user_name": "user",
+    "n": "cases",
+    **{metric: METRIC_LABELS[metric] for metric in ("hr1", "hr20", "mrr")},
+}
 LIFT_HEADINGS: Final[Mapping[str, str]] = {
     "control": "compared with",
     "n": "cases",

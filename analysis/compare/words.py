@@ -77,14 +77,13 @@ def _gain(row: pd.Series) -> str:
 
 
 def points(difference: float) -> str:
-    """A difference in points, hundredths of the metric: one decimal below ten.
+    """A difference in points, hundredths of the metric, as exact as the values next to it.
 
-    >>> points(0.1), points(0.0149), points(-0.0149), points(0.0004)
-    ('+10', '+1.5', '−1.5', '0.0')
+    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004)
+    ('+10.6', '+1.5', '−1.5', '0.0')
     """
     value = 100 * difference
-    size = round(abs(value), 1)
-    return ("0.0" if size == 0 else f"{value:+.{0 if size >= 10 else 1}f}").replace("-", MINUS)
+    return ("0.0" if round(abs(value), 1) == 0 else f"{value:+.1f}").replace("-", MINUS)
 
 
 def differences_title(metric: str) -> str:
@@ -196,7 +195,8 @@ def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[st
         found: of a hit rate.
     """
     row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
-    title = f"{b} finds {100 * row['b']:.0f} of 100 next places; {a} finds {100 * row['a']:.0f}."
+    mine, theirs = (f"{100 * row[side]:.0f}" for side in ("b", "a"))
+    title = f"{b} finds {mine} of 100 next places within {found.k} guesses; {a} finds {theirs}."
     numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
     note = f"Found: among the first {found.k} of {num_places:,} places."
     return title, numbers, f"{note} The city is invented." if invented else note

@@ -44,13 +44,13 @@ def label_in_sentence(label: str) -> str:
 
 
 def label_with_folder(label: str, folder: Path) -> str:
-    """A model's label with its checkpoint's folder, if that differs.
+    """A model's label with its checkpoint's folder, if that differs: for models that would be called alike.
 
     >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
-    ('RECAP', 'RECAP paper')
+    ('RECAP', 'RECAP (paper)')
     """
     says_more = folder.name != "checkpoint" and folder.name.casefold() != label.casefold()
-    return f"{label} {folder.name}" if says_more else label
+    return f"{label} ({folder.name})" if says_more else label
 
 
 def records_key(dataset_hash: str, model_key: str) -> TableKey:

@@ -57,9 +57,14 @@ def open_workspace(source: Source, model: str | None = None) -> Workspace:
     Raises:
         RecapError: the files changed since the source was found, or imported predictions are gone.
     """
-    read_only = AppSettings.from_environment().read_only
+    settings = AppSettings.from_environment()
     named = model or source.imported or _named_by(source)
-    return _workspace(source if named is None else source.without_checkpoint, named, keep=not read_only)
+    return _workspace(
+        source if named is None else source.without_checkpoint,
+        named,
+        keep=not settings.read_only,
+        shows_ids=settings.is_local,
+    )
 
 
 def _named_by(source: Source) -> str | None:
@@ -70,16 +75,16 @@ def _named_by(source: Source) -> str | None:
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the dataset", hash_funcs=BY_DATASET)
-def _dataset(source: Source, *, keep: bool) -> Workspace:
-    opened = Workspace.open(source.dataset_folder, keep=keep)
+def _dataset(source: Source, *, keep: bool, shows_ids: bool) -> Workspace:
+    opened = Workspace.open(source.dataset_folder, keep=keep, shows_ids=shows_ids)
     if opened.dataset.hash != source.dataset_hash:
         raise RecapError(f"{source.dataset_folder} changed while the app was running; reload the page")
     return opened
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_MODEL)
-def _workspace(source: Source, named: str | None, *, keep: bool) -> Workspace:
-    alone = _dataset(source, keep=keep)
+def _workspace(source: Source, named: str | None, *, keep: bool, shows_ids: bool) -> Workspace:
+    alone = _dataset(source, keep=keep, shows_ids=shows_ids)
     if named is not None:
         return alone.with_model(named)
     assert source.checkpoint_folder is not None
@@ -159,6 +164,15 @@ BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.sourc
 def checkpoints_of(source: Source) -> list[Source]:
     found = find_sources(AppSettings.from_environment())
     return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
+
+
+def checkpoint_labels(checkpoints: Sequence[Source]) -> list[str]:
+    """Models' labels, with their folders where two would be called alike."""
+    labels = [model_label(item) for item in checkpoints]
+    return [
+        label if labels.count(label) == 1 else folder_label(item)
+        for label, item in zip(labels, checkpoints, strict=True)
+    ]
 
 
 def label_checkpoints(checkpoints: Sequence[Source], labels: Sequence[str]) -> list[Ranker]:

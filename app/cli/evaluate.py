@@ -9,9 +9,14 @@ from rich.table import Table
 
 from analysis.formatting import percent, signed
 from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
+from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption, parse_split
+from app.headings import USER_HEADINGS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from recap.data.dataset import Dataset
     from recap.evaluation.metrics import MetricsByGroup
 
 
@@ -25,6 +30,7 @@ def evaluate(
         int | None, typer.Option(min=1, help="Rank a sample of this many cases, always the same one; all by default.")
     ] = None,
     records: Annotated[Path | None, typer.Option(help="File for the records; the user's cache by default.")] = None,
+    by_user: Annotated[bool, typer.Option("--by-user", help="Also print each user's accuracy.")] = False,
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
@@ -67,10 +73,15 @@ def evaluate(
     summary["options"] = options
     if opened.match is not None:
         summary["new_to_checkpoint"] = {"users": opened.match.new_users, "places": opened.match.new_places}
+    users = _by_user(evaluation.records, dataset) if by_user else None
+    if users is not None:
+        summary["users"] = plain_rows(users)
     if as_json:
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    if users is not None:
+        console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
     if isinstance(known, PretrainedCheckpoint):
@@ -94,6 +105,15 @@ def _probability_lines(found: "dict[str, Any]", *, is_unfitted: bool) -> str:
         f"and {percent(found['inside_90'])} of the true ones."
     )
     return f"{said} {NOT_FITTED}" if is_unfitted else said
+
+
+def _by_user(records: "pd.DataFrame", dataset: "Dataset") -> "pd.DataFrame":
+    """Each user's accuracy, by own id."""
+    from analysis.long_tail.accuracy_tables import accuracy_by_user
+    from analysis.workspace import Workspace
+
+    opened, table = Workspace.of(dataset, shows_ids=True), accuracy_by_user(records, dataset.num_users)
+    return table.assign(user_name=table["user"].map(opened.user_name))
 
 
 def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:

@@ -2,24 +2,27 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from analysis.experiments.names import EXPERIMENTS
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
+from recap.baselines import PRETRAINED
 
-experiment = typer.Typer(help="Run named experiments: comparisons and ablations.")
+_HELP: Final = f"Run named experiments: {', '.join(EXPERIMENTS)}."
+experiment = typer.Typer(help=_HELP)
 
 
-@experiment.callback()
+@experiment.callback(help=_HELP)
 def about() -> None:
-    """Run named experiments: comparisons and ablations that resume."""
+    """One group of commands."""
 
 
 @experiment.command()
 def run(
-    name: Annotated[str, typer.Argument(help="An experiment's name, a .toml spec file, or pretrained.")],
+    name: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)}, {PRETRAINED}, or a .toml file.")],
     data: Annotated[list[Path], typer.Option("--data", help="A dataset folder; pretrained takes several.")],
     out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results; of pretrained, the new file.")],
     epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs for every arm.")] = None,
@@ -35,7 +38,6 @@ def run(
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
     from app.cli.train import stop_on_signals
-    from recap.baselines import PRETRAINED
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError

@@ -17,6 +17,7 @@ from app.components.text import quiet, toggle
 from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from recap import columns as c
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.moments import Moment
 
@@ -171,4 +172,7 @@ def file_words(name: str) -> str:
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:
-    return to_csv(share_table(table, open_workspace(source), exact=exact))
+    opened = open_workspace(source)
+    if exact and opened.own_ids and c.USER in table:
+        table = table.assign(**{c.USER_ID: [opened.own_ids[user] for user in table[c.USER]]})
+    return to_csv(share_table(table, opened, exact=exact))

@@ -160,7 +160,7 @@ def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None
     app.selectbox(key="explained_case").set_value(5).run()
     check_calm(app)
     assert app.query_params["case"] == "5"
-    opened = Workspace.of(predictor.dataset)
+    opened = Workspace.of(predictor.dataset, shows_ids=True)
     assert app.selectbox(key="explained_case").options == [case_name(opened, k) for k in cases_of_user(opened, 5, 60)]
     user = int(opened.cases[c.USER].iloc[-1])
     first = int((opened.cases[c.USER] == user).to_numpy().argmax())

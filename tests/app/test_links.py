@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.workspace import Workspace
 from app import state
-from app.settings import BUNDLES_VARIABLE, AppSettings
+from app.settings import ADDRESS_VARIABLE, BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap.data.preparation import prepare_dataset
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -140,7 +140,8 @@ def test_comparing_hashes() -> None:
 def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
     plain = open_view("walk", case="3", **address(source))
-    listed = [str(name).removeprefix("◎ ") for name in plain.dataframe[0].value["name"]]
+    shown = next(item.value for item in plain.dataframe if "value" in item.value)
+    listed = [str(name).removeprefix("◎ ") for name in shown["name"]]
     opened = Workspace.open(source.dataset_folder)
     place = opened.labels.index(listed[4])
     app = open_view("walk", case="3", place=str(place), **address(source))
@@ -223,3 +224,19 @@ def test_a_filter_counts_though_a_click_ends_its_run(source: Source, monkeypatch
     app.button_group(key="show").set_value(["unseen"]).run()
     check_calm(app)
     assert ended == [app.session_state["case"]] != [2] and "does not pass the filters" not in texts(app)
+
+
+def test_own_users_have_their_own_ids_on_this_computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In Walk, the search and a file as recorded; numbers where others can open the app, and in a masked file."""
+    dataset = prepare_dataset(raw_table(habit_rows()), LENIENT, name="mine", source_format="csv")
+    dataset.save(tmp_path / "mine")
+    point_app_at(monkeypatch, tmp_path / "mine", None)
+    user = int(Workspace.of(dataset).cases["user"].iloc[0])
+    own = str(dataset.users["user_id"].iloc[user])
+    box = open_view("walk").selectbox(key="user")
+    assert f"User {own}" in box.options
+    shown = open_view("cases", search=own)
+    check_calm(shown)
+    assert f"User {own}" in texts(shown)
+    monkeypatch.setenv(ADDRESS_VARIABLE, "192.0.2.1")
+    assert f"User {own}" not in open_view("walk").selectbox(key="user").options

@@ -30,7 +30,7 @@ def show_predictions(
     """Facts about the truth (none after the user's last check-in), the list, and the score of the chosen place.
 
     Returns:
-        the row under the list, for buttons.
+        the row above the list, for buttons.
     """
     case, row = int(prediction.case[c.CASE]), int(prediction.case[c.ROW])
     stop = trajectory.stop_of(row)
@@ -43,6 +43,7 @@ def show_predictions(
         badges = _facts(source, case, prediction, show_truth)
     else:
         quiet(words.last_stop_line(when, here))
+    buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
     st.dataframe(
@@ -57,7 +58,6 @@ def show_predictions(
         height="content",
         alt=words.LIST_ALT,
     )
-    buttons = st.container(horizontal=True, vertical_alignment="center")
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -100,14 +100,13 @@ def _shown(listed: pd.DataFrame) -> pd.DataFrame:
 
 def _columns(listed: pd.DataFrame) -> dict[str, Any]:
     has_probability = listed["probability"].notna().all()
-    top = float(100 * listed["probability"].max()) if has_probability else 1.0
     as_given = "As imported; not a probability."
     value: Any = (
         st.column_config.ProgressColumn(
             "Probability",
             format="%.1f %%",
             min_value=0,
-            max_value=max(top, 1e-6),
+            max_value=100,
             color="blue",
             width=110,
             help=tooltip("model_share"),

@@ -62,8 +62,8 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     title = st.container()
     grid = st.grid(5, min_column_width=FIFTH_PX)
     with grid.cell(column_span=3):
-        above = st.container()
         shows = _controls(steps, labels, moment, following, has_paths=prediction.reads_paths)
+        above = st.container()
         show_truth = shows and is_known
         legend(
             *words.legend(

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from analysis.explain.case_words import describe_ranks
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation, explain_case, explain_edited_case
 from analysis.explain.links import CaseLink
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.ranks_only import explain_ranks
-from analysis.explain.sentences import describe_ranks
 from analysis.explain.types import NOT_KNOWN_YET
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
