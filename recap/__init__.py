@@ -1,18 +1,12 @@
-"""RECAP: next-place prediction that rebuilds rare transitions from two-hop paths and the user's own revisits.
-
-`prepare`, `train`, `load`, `Model` and `Dataset` are the library's front door; each is imported at its first use.
-"""
+"""RECAP: next-place prediction that rebuilds rare transitions from two-hop paths and the user's own revisits."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recap.api import Model as Model
-    from recap.api import load as load
-    from recap.api import prepare as prepare
-    from recap.api import train as train
-    from recap.data.dataset import Dataset as Dataset
-else:  # type checkers would take every other name for one
+    from recap.api import Model, load, prepare, train
+    from recap.data.dataset import Dataset
+else:  # imported at the first use; a type checker would take any name for one
 
     def __getattr__(name: str) -> Any:
         if name not in __all__:

@@ -17,23 +17,34 @@ from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 
 
-def named_scorer(
-    name: str | Path, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
-) -> tuple[Checkpoint | None, Scorer]:
-    """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
+def named_checkpoint(name: str | Path) -> Checkpoint | None:
+    """The checkpoint that a name means; None for a baseline.
 
     Args:
         name: a baseline's name, else a checkpoint folder; write ``./NAME`` for a folder called like a baseline.
 
     Raises:
         ConfigError: neither a baseline nor a folder.
-        CheckpointError: no checkpoint, or one of another dataset.
+        CheckpointError: the folder holds no checkpoint.
     """
     if name in BASELINES:
-        return None, build_baseline(str(name), dataset, graph)
+        return None
     if not Path(name).is_dir():
         raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(BASELINES)}")
-    checkpoint = Checkpoint.load(Path(name))
+    return Checkpoint.load(Path(name))
+
+
+def named_scorer(
+    name: str | Path, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
+) -> tuple[Checkpoint | None, Scorer]:
+    """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
+
+    Raises:
+        ConfigError, CheckpointError: see `named_checkpoint`; or a checkpoint of another dataset.
+    """
+    checkpoint = named_checkpoint(name)
+    if checkpoint is None:
+        return None, build_baseline(str(name), dataset, graph)
     return checkpoint, checkpoint.scorer(dataset, graph, device)
 
 
@@ -47,12 +58,12 @@ def open_model(
     """The model that a name means, opened on the dataset or on its extension.
 
     Args:
-        name: see `named_scorer`.
+        name: see `named_checkpoint`.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises:
         VocabularyError: the model cannot score the extension's new users or places.
-        ConfigError, CheckpointError: see `named_scorer`.
+        ConfigError, CheckpointError: see `named_checkpoint`.
     """
     graph = graph or TransitionGraph.from_dataset(dataset)
     checkpoint, scorer = named_scorer(name, dataset, graph)

@@ -168,13 +168,9 @@ def _extend(dataset: "Dataset", path: Path, source_format: str, options: "ReadOp
         DataError: the file cannot be read, leaves a question open, or is older than the dataset.
     """
     from recap.data.extension import extend_dataset
-    from recap.data.reading import read_checkins, understand
-    from recap.errors import DataError
+    from recap.data.reading import read_understood
 
-    found = understand(path, source_format, options)
-    if found.question is not None:
-        raise DataError(found.refusal())
-    return extend_dataset(dataset, read_checkins(path, found.source_format, found.options).table)
+    return extend_dataset(dataset, read_understood(path, source_format, options).table)
 
 
 def _in_words(frame: "pd.DataFrame") -> "pd.DataFrame":
