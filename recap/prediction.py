@@ -155,23 +155,25 @@ def predict(
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
-    for histories, candidates in _passes(model, chosen, at):
+    return _frames(model, chosen, _next_times(model, chosen, at), top, new_places=new_places, why=why)
+
+
+def _frames(
+    model: CaseRanker, chosen: Chosen, next_N: Tensor | None, top: int, *, new_places: bool, why: bool
+) -> Iterator[pd.DataFrame]:
+    for histories, candidates in _passes(model, chosen, next_N):
+        total_BP = candidates.total
+        is_open_BP = torch.ones_like(total_BP, dtype=torch.bool)
         if new_places:
-            known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
-            hidden = Scores(
-                {"total": candidates.total.masked_fill(known_BP, -torch.inf)}, tie_break_P=candidates.tie_break_P
-            )
-            poi_BK, _ = top_pois(hidden, top)
-            listed_BK = ~known_BP.gather(1, poi_BK)
-        else:
-            poi_BK, _ = top_pois(candidates, top)
-            listed_BK = torch.ones_like(poi_BK, dtype=torch.bool)
-        yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
+            is_open_BP = ~histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
+            total_BP = total_BP.masked_fill(~is_open_BP, -torch.inf)
+        poi_BK, _ = top_pois(Scores({"total": total_BP}, tie_break_P=candidates.tie_break_P), top)
+        yield _frame(model, histories, candidates, poi_BK, is_open_BP.gather(1, poi_BK), why=why)
     if not len(chosen):
+        nobody = Histories(model.checkins, torch.from_numpy(chosen.row_N))
         nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
-        empty = torch.zeros(0, 1, dtype=torch.int64)
-        histories = Histories(model.checkins, torch.from_numpy(chosen.row_N))
-        yield _frame(model, histories, Scores({"total": nothing}), empty, empty.bool(), why=why)
+        nowhere = torch.zeros(0, 1, dtype=torch.int64)
+        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
 
 
 def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = None) -> pd.DataFrame:
@@ -187,7 +189,7 @@ def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = No
     if not model.is_probabilistic:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
-    for _, candidates in _passes(model, chosen, at):
+    for _, candidates in _passes(model, chosen, _next_times(model, chosen, at)):
         expected_P += probabilities(candidates.total).sum(0)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(**{EXPECTED: expected_P.numpy()})
     followed_N = later_rows(model, chosen)
@@ -205,10 +207,9 @@ def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
     return followed
 
 
-def _passes(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Iterator[tuple[Histories, Scores]]:
+def _passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None) -> Iterator[tuple[Histories, Scores]]:
     """Histories of some users, and the scores of the candidates."""
     size = histories_per_pass(model.dataset.num_pois)
-    next_N = _next_times(model, chosen, at)
     for start in range(0, len(chosen), size):
         some = slice(start, start + size)
         row_B = torch.from_numpy(chosen.row_N[some])
@@ -228,10 +229,10 @@ def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor 
     """Local seconds of the check-in to predict, for a model that reads them."""
     if not model.scorer.reads_target_time:
         if at is not None:
-            raise ConfigError(f"{model.label} does not read the time of the next check-in: leave out --at")
+            raise ConfigError(f"{model.label}: this model does not read the time of the next check-in; leave out --at")
         return None
     if at is None:
-        raise ConfigError(f"{model.label} reads the time of the next check-in: give it with --at")
+        raise ConfigError(f"{model.label}: this model reads the time of the next check-in; give it with --at")
     row_N = torch.from_numpy(chosen.row_N)
     early_N = at.column(model.checkins)[row_N] > at.seconds
     if early_N.any():

@@ -6,7 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
 
+from analysis.formatting import chance, points, signed_points
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
 from app.cli.data import (
     BoxOption,
@@ -23,6 +27,8 @@ from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Mapping
+
     import pandas as pd
 
     from recap.data.dataset import Dataset
@@ -34,15 +40,6 @@ _TABLES: Final = 5
 """So many users are shown as tables, more as a line each."""
 _LINES: Final = 50
 _IN_A_LINE: Final = 3
-_HEADINGS: Final = {
-    "rank": "rank",
-    "place": "place",
-    "category": "category",
-    "km": "km",
-    "visits": "visits",
-    "score": "score",
-    "probability": "probability",
-}
 _BY_PLACE: Final = {"place": "place", "category": "category", "expected": "expected visits", "counted": "counted"}
 
 
@@ -87,6 +84,7 @@ def predict(
 ) -> None:
     """Predict where users go next, from their last check-in or as of a moment."""
     from recap.data.dataset import Dataset
+    from recap.data.parsing.options import ReadOptions
     from recap.errors import ConfigError
     from recap.storage.frames import check_suffix, plain_records, write_frames
 
@@ -97,6 +95,8 @@ def predict(
         raise ConfigError("--by-place counts all places: leave out --why and --new-places")
     part = _parse_shard(shard)
     options = read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
+    if checkins is None and (source_format != "auto" or options != ReadOptions()):
+        raise ConfigError("options that say how a file is read need --checkins FILE")
 
     from recap.open_model import open_model
     from recap.prediction import Moment, choose, expected_visits, later_rows
@@ -207,24 +207,41 @@ def _print_notes(notes: list[str]) -> None:
 
 def _print_users(found: "pd.DataFrame", chosen: "Chosen", *, as_tables: bool) -> None:
     """Up to five users as tables, more as a line each."""
-    from analysis.formatting import chance
-
-    def named(place: Any) -> str:
-        return place.place + (f" ({chance(place.probability)})" if place.probability == place.probability else "")
-
     for user, rows in found.groupby("user_id", sort=False):
-        best = list(rows.itertuples())
-        if not as_tables:
-            places = ", ".join(named(place) for place in best[:_IN_A_LINE])
+        best = rows.to_dict("records")
+        if as_tables:
+            console.print(f"User {user} will most likely go to {_named(best[0])} next.", markup=False, soft_wrap=True)
+            console.print(_places_table(best))
+        else:
+            places = ", ".join(map(_named, best[:_IN_A_LINE]))
             console.print(f"{user}: {places}", markup=False, highlight=False, soft_wrap=True)
-            continue
-        console.print(f"User {user} will most likely go to {named(best[0])} next.", markup=False, soft_wrap=True)
-        columns = [str(name) for name in rows.columns]
-        groups = {name: name for name in columns[columns.index("probability") + 1 : -1]}
-        headings = _HEADINGS | groups
-        if rows["probability"].isna().all():
-            del headings["probability"]
-        console.print(frame_table(f"After {best[0].as_of_local:%a %d %b %Y, %H:%M}", rows, headings))
     missing = len(chosen) - found["user_id"].nunique()
     if missing > 0 and not as_tables:
         console.print(f"{missing:,} more users: write all with --out FILE.")
+
+
+def _named(row: "Mapping[Hashable, Any]") -> str:
+    probability = row["probability"]
+    return f"{row['place']} ({chance(probability)})" if probability == probability else str(row["place"])
+
+
+def _places_table(best: "list[dict[Hashable, Any]]") -> Table:
+    """The places of one user; with --why, what adds up to each score."""
+    names = list(map(str, best[0]))
+    groups = names[names.index("probability") + 1 : names.index("place")]
+    has_probability = best[0]["probability"] == best[0]["probability"]
+    title = f"After {best[0]['as_of_local']:%a %d %b %Y, %H:%M}"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    facts = [] if groups else ["category", "km", "visits"]
+    for heading in ["rank", "place", *facts, "score", *["probability"] * has_probability]:
+        table.add_column(heading, justify="left" if heading in ("place", "category") else "right")
+    if groups:
+        table.add_column("what adds up to the score")
+    for row in best:
+        about = [] if groups else [escape(row["category"]), f"{row['km']:.1f}", f"{row['visits']:,}"]
+        cells = [str(row["rank"]), escape(row["place"]), *about, points(row["score"])]
+        cells += [chance(row["probability"])] * has_probability
+        added = sorted(groups, key=lambda group, row=row: -abs(row[group]))  # type: ignore[misc]
+        why = ", ".join(f"{group} {signed_points(row[group])}" for group in added if points(row[group]) != "0.00")
+        table.add_row(*cells, *[why] * bool(groups))
+    return table

@@ -4,7 +4,6 @@ Shape suffixes: N new check-ins, T check-ins of the extended dataset.
 """
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -14,8 +13,6 @@ from recap.data.cases import history_only
 from recap.data.dataset import Dataset, hash_tables
 from recap.data.splitting import SplitConfig
 from recap.errors import DataError
-
-_DESCRIBED: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +124,9 @@ def _with_places(pois: pd.DataFrame, added: pd.DataFrame, place_ids: np.ndarray)
     new = place_ids[len(pois) :]
     if not len(new):
         return pois
-    first = added.assign(**{c.POI_ID: added[c.POI_ID].astype(str)}).drop_duplicates(c.POI_ID).set_index(c.POI_ID)
-    rows = first.reindex(new).reindex(columns=list(_DESCRIBED)).fillna({c.POI_NAME: ""}).reset_index(drop=True)
-    categories = pois.drop_duplicates(c.CATEGORY_ID)
-    _, ids = _numbered(rows[c.CATEGORY_ID], categories[c.CATEGORY_ID])
-    number = dict(zip(categories[c.CATEGORY_ID], categories[c.CATEGORY_INDEX], strict=True))
-    unknown = int(pois[c.CATEGORY_INDEX].max()) + 1
-    number |= {name: unknown + at for at, name in enumerate(ids[len(categories) :])}
-    rows[c.CATEGORY_INDEX] = rows[c.CATEGORY_ID].map(number)
-    rows[c.POI_ID], rows[c.TRAIN_CHECKINS] = new, 0
+    rows = added.assign(**{c.POI_ID: added[c.POI_ID].astype(str)}).drop_duplicates(c.POI_ID).set_index(c.POI_ID)
+    rows = rows.assign(**{c.POI_NAME: rows.get(c.POI_NAME, "")}).loc[new].reset_index()
+    by_number = pois.drop_duplicates(c.CATEGORY_ID).sort_values(c.CATEGORY_INDEX)  # from 0, without gaps
+    rows[c.CATEGORY_INDEX], _ = _numbered(rows[c.CATEGORY_ID], by_number[c.CATEGORY_ID])
+    rows[c.TRAIN_CHECKINS] = 0
     return pd.concat([pois, rows[list(pois.columns)].astype(pois.dtypes.to_dict())], ignore_index=True)

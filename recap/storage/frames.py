@@ -71,7 +71,7 @@ def _write_parquet(frames: Iterable[pd.DataFrame], path: Path) -> int:
 def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows ready for JSON: times as ISO text, a missing number as None."""
     times = {
-        name: [time.isoformat() for time in column]
+        str(name): [time.isoformat() for time in column]
         for name, column in frame.items()
         if pd.api.types.is_datetime64_any_dtype(column)
     }
