@@ -211,7 +211,7 @@ def measure_predicting(dataset: Dataset, preset: str, of_users: int = 1_000) -> 
     graph = TransitionGraph.from_dataset(dataset)
     scorer = RecapScorer(Recap.for_dataset(train_preset(preset).model, dataset, graph, torch.float64), Stage())
     model = CaseRanker(None, dataset, scorer=scorer, graph=graph)
-    chosen = choose(model).first(of_users)
+    chosen = choose(model).part(slice(of_users))
     built = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
         rows = write_frames(predict(model, chosen), Path(folder) / "next.parquet")

@@ -149,13 +149,15 @@ class Model:
         """
         if top < 1:
             raise ConfigError(f"top must be at least 1, got {top}")
+        if reading and checkins is None:
+            raise ConfigError("arguments that say how check-ins are read need checkins")
         dataset = _opened(data)
         added = None if checkins is None else extend_dataset(dataset, read_given(checkins, reading).table)
         with arguments_for_options():
-            moment, next_time = (None if time is None else Moment.parse(str(time)) for time in (as_of, at))
+            moment, next_time = Moment.parse(_text(as_of), "as_of"), Moment.parse(_text(at), "at")
             opened = open_model(self.name, dataset, extension=added)
-            ids = None if users is None else [str(user) for user in ([users] if isinstance(users, str) else users)]
-            chosen = choose(opened, ids, moment)
+            ids = [users] if isinstance(users, str) else users
+            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment)
             frames = list(predict(opened, chosen, top=top, new_places=new_places, at=next_time))
         for note in [*([added.line] if added else []), *chosen.notes]:
             _log.warning(note)
@@ -184,6 +186,10 @@ class Model:
 
 def _opened(data: Dataset | str | Path) -> Dataset:
     return data if isinstance(data, Dataset) else Dataset.load(Path(data))
+
+
+def _text(time: str | datetime | None) -> str | None:
+    return None if time is None else str(time)
 
 
 def _assignments(settings: Mapping[str, Any] | None) -> list[str]:

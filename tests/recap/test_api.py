@@ -140,6 +140,7 @@ def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
         (lambda: predicted(as_of="soon"), ConfigError, "as_of expects a time"),
         (lambda: predicted(as_of="1999-01-01"), CaseError, "choose a later as_of"),
         (lambda: predicted(at="2030-01-01"), ConfigError, "leave out at"),
+        (lambda: predicted(timezone="UTC"), ConfigError, "need checkins"),
         (lambda: predicted(top=0), ConfigError, "top must be at least 1, got 0"),
         (lambda: recap.load("visit_count").evaluate(walking_dataset(), split="tset"), ConfigError, "unknown split"),
     ],
