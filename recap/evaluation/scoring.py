@@ -82,8 +82,9 @@ def _scored_batches(
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1
-    for row_B in rows.split(histories_per_pass(num_pois, batch_size)):
-        batch = CaseBatch(checkins, row_B)
+    batch_size = histories_per_pass(num_pois, batch_size)
+    for start in range(0, len(rows), batch_size):
+        batch = CaseBatch(checkins, rows[start : start + batch_size])
         scores = scorer.score(batch.histories(target_time=scorer.reads_target_time))
         check_scores(scores.total, scorer.name)
         yield batch, scores, rank_targets(scores, batch.target_B)

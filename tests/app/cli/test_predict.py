@@ -1,6 +1,7 @@
 """`recap predict`: tables, lines, JSON and files say what the library says."""
 
 import json
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -12,6 +13,7 @@ from recap.open_model import open_model
 from recap.prediction import choose, expected_visits, predict
 from tests.cli_runner import recap_here, recap_json_here
 
+ROOT = Path(__file__).parents[3]
 LINES = (
     "user,place,time,lat,lon,category\n"
     "user0,a0,2013-05-01T10:00:00-04:00,40.4,-73.6,kind a\n"
@@ -71,9 +73,11 @@ def test_up_to_five_users_are_tables_and_more_are_lines(city_folder: Path) -> No
     assert "probability" in table and " %" in table
     lines = recap_here(*words).stdout.splitlines()
     assert len(lines) == 8 and all(line.startswith(f"user{n}: ") for n, line in enumerate(lines))
-    demo = Path(__file__).parents[3] / "checkpoints" / "demo-city" / "dataset"
-    lines = recap_here("predict", "visit_count", "--data", demo).stdout.splitlines()
+    demo = ROOT / "checkpoints" / "demo-city"
+    lines = recap_here("predict", demo / "checkpoint", "--data", demo / "dataset").stdout.splitlines()
     assert len(lines) == 51 and lines[-1] == "483 more users: write all with --out FILE."
+    readme = re.findall(r"^ {4}(w\d+: .+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(readme) == 4 and lines[:4] == readme
 
 
 def test_contributions_have_explains_words(city_folder: Path, tmp_path: Path) -> None:
@@ -113,8 +117,8 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
     words = ("predict", "feature_curves", "--data", city_folder)
     said = recap_json_here(*words, "--checkins", file, "--user", "stranger", "--user", "user0")
     assert said["notes"] == [
-        "Added 3 check-ins (1 new users); ignored 1 rows that are not later than their user's last known check-in; "
-        "1 check-ins are at 1 places that are not in the data set: they count as stops, and are never predicted."
+        "Added 3 check-ins (1 new users); ignored 1 that are not later than their user's last known one; 1 are at 1 "
+        "places that are not in the data set: they count as stops and are never predicted."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
     refused = recap_here(*words, "--timezone", "Asia/Tokyo")
