@@ -153,7 +153,7 @@ def test_errors_are_the_librarys_and_name_arguments(call: Callable[[], Any], kin
 
 
 def predicted(**options: Any) -> pd.DataFrame:
-    """What visit counts predict for the walkers."""
+    """What visit counts predict for users who walk around."""
     return recap.load("visit_count").predict(walking_dataset(), **options)
 
 
