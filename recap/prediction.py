@@ -149,17 +149,20 @@ def _frames(
     model: CaseRanker, chosen: Chosen, next_N: Tensor | None, top: int, *, new_places: bool, why: bool
 ) -> Iterator[pd.DataFrame]:
     for histories, candidates in _passes(model, chosen, next_N):
-        hidden_BP = torch.zeros_like(candidates.total, dtype=torch.bool)
+        listed_BK = None
         if new_places:
-            hidden_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
-        total_BP = candidates.total.masked_fill(hidden_BP, -torch.inf)
-        poi_BK, _ = top_pois(Scores({"total": total_BP}, tie_break_P=candidates.tie_break_P), top)
-        yield _frame(model, histories, candidates, poi_BK, ~hidden_BP.gather(1, poi_BK), why=why)
+            known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
+            hidden = {"total": candidates.total.masked_fill(known_BP, -torch.inf)}
+            poi_BK, _ = top_pois(Scores(hidden, tie_break_P=candidates.tie_break_P), top)
+            listed_BK = ~known_BP.gather(1, poi_BK)
+        else:
+            poi_BK, _ = top_pois(candidates, top)
+        yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
     if not len(chosen):
         nobody = Histories(model.checkins, torch.from_numpy(chosen.row_N))
         nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
         nowhere = torch.zeros(0, 1, dtype=torch.int64)
-        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
+        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, why=why)
 
 
 def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = None) -> pd.DataFrame:
@@ -224,10 +227,17 @@ def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor 
 
 
 def _frame(
-    model: CaseRanker, histories: Histories, candidates: Scores, poi_BK: Tensor, listed_BK: Tensor, *, why: bool
+    model: CaseRanker,
+    histories: Histories,
+    candidates: Scores,
+    poi_BK: Tensor,
+    listed_BK: Tensor | None = None,
+    *,
+    why: bool,
 ) -> pd.DataFrame:
-    """The rows of `predict` for some users."""
+    """The rows of `predict` for some users; ``listed_BK`` leaves places out."""
     dataset = model.dataset
+    listed_BK = torch.ones_like(poi_BK, dtype=torch.bool) if listed_BK is None else listed_BK
     at_BK = listed_BK.nonzero()
     case_C, place_C = at_BK[:, 0], poi_BK[listed_BK]
     row_C, poi_C = histories.row_B[case_C].numpy(), place_C.numpy()

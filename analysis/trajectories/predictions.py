@@ -16,6 +16,7 @@ from recap import columns as c
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
 from recap.history import CaseBatch
+from recap.probabilities import probabilities
 from recap.scores import Explainable
 
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
@@ -83,7 +84,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
         listed = list(dict.fromkeys([*best_K, target]))
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
-        probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
+        probability_C = probabilities(scores.total)[0, poi_C].numpy()
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
         pieces = [_parts(opened, row, some) for some in (best_K, listed[len(best_K) :]) if some]
         parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
