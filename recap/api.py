@@ -154,7 +154,10 @@ class Model:
         dataset = _opened(data)
         added = None if checkins is None else extend_dataset(dataset, read_given(checkins, reading).table)
         with arguments_for_options():
-            moment, next_time = Moment.parse(_text(as_of), "as_of"), Moment.parse(_text(at), "at")
+            times = {"as_of": as_of, "at": at}
+            moment, next_time = (
+                Moment.parse(None if time is None else str(time), name) for name, time in times.items()
+            )
             opened = open_model(self.name, dataset, extension=added)
             ids = [users] if isinstance(users, str) else users
             chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment)
@@ -186,10 +189,6 @@ class Model:
 
 def _opened(data: Dataset | str | Path) -> Dataset:
     return data if isinstance(data, Dataset) else Dataset.load(Path(data))
-
-
-def _text(time: str | datetime | None) -> str | None:
-    return None if time is None else str(time)
 
 
 def _assignments(settings: Mapping[str, Any] | None) -> list[str]:
