@@ -15,7 +15,7 @@ from recap.history import CheckinTensors
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import CaseRanker, Predictor
-from recap.pretrained import open_checkpoint
+from recap.pretrained import PretrainedCheckpoint
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 
@@ -23,23 +23,45 @@ NAMES: Final = (PRETRAINED, *BASELINES)
 """Models that need no folder."""
 
 
-def named_scorer(
-    name: str | Path, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
-) -> tuple[Checkpoint | None, Scorer]:
-    """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
+def check_name(name: str | Path) -> None:
+    """Refuse a name that means no model; raises as `named_checkpoint`."""
+    if name not in NAMES:
+        _folder(name)
+
+
+def named_checkpoint(name: str | Path, dataset: Dataset) -> Checkpoint | None:
+    """The checkpoint that a name means, `pretrained` for the dataset; None for a baseline.
 
     Args:
         name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
 
     Raises:
         ConfigError: neither a baseline nor a folder.
-        CheckpointError: no checkpoint, or one of another dataset.
+        CheckpointError: the folder holds no checkpoint.
     """
     if name in BASELINES:
-        return None, build_baseline(str(name), dataset, graph)
-    if name != PRETRAINED and not Path(name).is_dir():
+        return None
+    return PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
+
+
+def _folder(name: str | Path) -> Checkpoint:
+    if not Path(name).is_dir():
         raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(NAMES)}")
-    checkpoint = open_checkpoint(str(name), dataset)
+    return Checkpoint.load(Path(name))
+
+
+def named_scorer(
+    name: str | Path, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
+) -> tuple[Checkpoint | None, Scorer]:
+    """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
+
+    Raises:
+        ConfigError, CheckpointError: see `named_checkpoint`.
+        VocabularyError: a checkpoint that does not open with the dataset.
+    """
+    checkpoint = named_checkpoint(name, dataset)
+    if checkpoint is None:
+        return None, build_baseline(str(name), dataset, graph)
     return checkpoint, checkpoint.scorer(dataset, graph, device)
 
 
@@ -54,12 +76,12 @@ def open_model(
     """The model that a name means, opened on the dataset or on its extension.
 
     Args:
-        name: see `named_scorer`.
+        name: see `named_checkpoint`.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises:
         VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
-        ConfigError, CheckpointError: see `named_scorer`.
+        ConfigError, CheckpointError: see `named_checkpoint`.
     """
     graph = graph or TransitionGraph.from_dataset(dataset)
     opened = dataset

@@ -104,15 +104,6 @@ class PretrainedCheckpoint(Checkpoint):
             return
 
 
-def open_checkpoint(model: str, dataset: Dataset) -> Checkpoint:
-    """A checkpoint by its folder, or `pretrained`; names win over folders.
-
-    Raises:
-        CheckpointError: no checkpoint there.
-    """
-    return PretrainedCheckpoint.of(dataset) if model == PRETRAINED else Checkpoint.load(Path(model))
-
-
 def fit_new_places(model: Recap, dataset: Dataset) -> float | None:
     """Points of all places new to the user at the highest likelihood of known against new validation targets.
 

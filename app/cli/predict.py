@@ -85,6 +85,7 @@ def predict(
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
     from recap.data.extension import extend_dataset
+    from recap.data.reading import read_understood
     from recap.open_model import open_model
     from recap.prediction import Moment, choose, expected_visits, later_rows
     from recap.prediction import predict as run
@@ -94,7 +95,7 @@ def predict(
         dataset = Dataset.load(data)
         extension = None
         if checkins is not None:
-            extension = extend_dataset(dataset, reading.read_understood(checkins, source_format, options).table)
+            extension = extend_dataset(dataset, read_understood(checkins, source_format, options).table)
         opened = open_model(model, dataset, extension=extension)
     if extension is None:  # whose line says what is new
         say_what_is_new(opened.match)
