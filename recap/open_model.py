@@ -13,7 +13,6 @@ from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import CaseRanker, Predictor
-from recap.printable import count_of
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 
@@ -79,8 +78,8 @@ def _enlarged(scorer: Scorer, extension: Extension, graph: TransitionGraph) -> S
         model = Recap.for_dataset(scorer.model.config, extension.dataset, graph, torch.float64)
         model.load_state_dict(scorer.model.state_dict())
         return RecapScorer(model, scorer.stage, scorer.name)
-    unknown = f"{count_of(extension.new_users, 'user')} and {count_of(extension.new_places, 'place')}"
+    unknown = [f"{n:,} {what}" for n, what in ((extension.new_users, "users"), (extension.new_places, "places")) if n]
     raise VocabularyError(
-        f"{scorer.name} learned a vector for each user and place, and {unknown} of the added check-ins are new: leave "
-        "them out, or use feature_curves"
+        f"{scorer.name} learned one vector for each user and place, and does not know {' and '.join(unknown)} of the "
+        "added check-ins: leave them out, or use feature_curves"
     )

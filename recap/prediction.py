@@ -21,7 +21,6 @@ from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
 from recap.geodesy import distance_km
 from recap.history import CheckinTensors, Histories, TimedHistories
 from recap.predictor import CaseRanker
-from recap.printable import count_of
 from recap.probabilities import probabilities
 from recap.ragged import found_in
 from recap.scores import Explainable, Scores
@@ -112,7 +111,7 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment 
         who = f"user {ids[left[0]]!r}" if users is not None else "every user"
         raise CaseError(f"{who} has no check-in up to {as_of.text}: choose a later --as-of")
     if len(left):
-        notes = (*notes, f"Left out, without a check-in by then: {count_of(len(left), 'user')}.")
+        notes = (*notes, f"Users left out, without a check-in by then: {len(left):,}.")
     return Chosen(end_U[number_U[known_N]].astype(np.int64) - 1, notes)
 
 

@@ -188,9 +188,7 @@ def test_a_model_with_vectors_of_users_is_refused_for_an_unknown_one(city_checkp
     user, poi = city.users[c.USER_ID].iloc[0], city.pois[c.POI_ID].iloc[0]
     model = open_model(city_checkpoint, city, extension=extend_dataset(city, raw_table([(user, poi, 5_000)])))
     assert listed(model, choose(model, [user]))["km"].min() == 0
-    with pytest.raises(
-        VocabularyError, match=r"a vector for each user and place, and 1 user and 0 places of the added"
-    ):
+    with pytest.raises(VocabularyError, match=r"one vector for each user and place, and does not know 1 users"):
         open_model(city_checkpoint, city, extension=extend_dataset(city, raw_table([("stranger", poi, 5_000)])))
 
 
