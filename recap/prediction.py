@@ -98,8 +98,8 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment 
         end_U[user_T[later]] = later  # each user's first one is assigned last
         tested_T = model.dataset.checkins[c.SPLIT].to_numpy() == c.TEST
         if (later_T & tested_T).any() and not (~later_T & tested_T).any():
-            begin = f"{model.dataset.local_time[tested_T].min():%d %B %Y}"
-            notes = (f"The model has seen this time: the test weeks begin on {begin}.",)
+            begin = model.dataset.local_time[tested_T].min()
+            notes = (f"The model has seen this time: the test weeks begin on {begin.day} {begin:%B %Y}.",)
     if users is not None:
         number_U = pd.Index(ids).get_indexer(pd.Index(dict.fromkeys(users)))
         if (number_U < 0).any():
@@ -111,7 +111,7 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment 
         who = f"user {ids[left[0]]!r}" if users is not None else "every user"
         raise CaseError(f"{who} has no check-in up to {as_of.text}: choose a later --as-of")
     if len(left):
-        notes = (*notes, f"{len(left):,} users without a check-in by then are left out.")
+        notes = (*notes, f"Users left out, without a check-in by then: {len(left):,}.")
     return Chosen(end_U[number_U[known_N]].astype(np.int64) - 1, notes)
 
 
