@@ -113,6 +113,8 @@ def find_sources(settings: AppSettings) -> list[Source]:
     sources += [_source(dataset, None) for digest, dataset in datasets.items() if digest not in paired]
     sources += filter(None, map(_pretrained, datasets.values()))
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
+    labels = [source.label for source in unique]
+    unique = [_with_folder(source) if labels.count(source.label) > 1 else source for source in unique]
 
     def is_later(source: Source) -> tuple[bool, bool]:
         if settings.data is None:
@@ -185,8 +187,14 @@ def own_datasets() -> dict[Path, str]:
     return {dataset.folder: dataset.name for dataset in found if dataset is not None}
 
 
+def _with_folder(source: Source) -> Source:
+    if source.checkpoint_folder is None:
+        return source
+    return replace(source, label=one_line(label_with_folder(source.label, source.checkpoint_folder)))
+
+
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
-    model = label_with_folder(model_title(checkpoint.model), checkpoint.folder) if checkpoint else "no model yet"
+    model = model_title(checkpoint.model) if checkpoint else "no model yet"
     return Source(
         label=one_line(f"{dataset.name} · {model}"),
         token=_token(dataset, checkpoint),
