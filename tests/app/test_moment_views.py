@@ -38,8 +38,10 @@ def address(app: AppTest) -> dict[str, str]:
 
 
 def says_nothing_of_a_truth(app: AppTest) -> bool:
-    told = any(word in texts(app) for word in ("user went", "went there", "true next place", "True next place", "◎"))
-    return "not known yet" in texts(app) and not told and "truth" not in [toggle.key for toggle in app.toggle]
+    mentioned = any(
+        word in texts(app) for word in ("user went", "went there", "true next place", "True next place", "◎")
+    )
+    return "not known yet" in texts(app) and not mentioned and "truth" not in [toggle.key for toggle in app.toggle]
 
 
 def test_explain_opens_a_users_last_check_in(model: Workspace, end: Moment) -> None:
