@@ -164,7 +164,7 @@ def _as_split(draft: Draft, column: Column) -> _Scored:
 
 _SCORES: Final = {
     "poi": (_as_place, ("", "name", "user")),
-    "user": (_as_user, ("",)),
+    "user": (_as_user, ("", "name")),
     "tz": (_as_offset, ("",)),
     "split": (_as_split, ()),
     "trajectory": (_as_split, ()),
