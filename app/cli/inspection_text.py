@@ -39,7 +39,8 @@ def next_commands(found: Understanding, inspection: Inspection | None) -> dict[s
     path, form = shlex.quote(found.path), f" --format {found.source_format}" * (found.why == NAMED)
     if found.question is not None and not found.question.answers:
         fields = ",".join(f"{field}={found.options.columns.get(field, 'COLUMN')}" for field in _NEEDED)
-        return {"Name the columns": f"recap inspect {path}{form} --map {shlex.quote(fields)}"}
+        is_known = "COLUMN" not in fields  # then this is the command that was just run
+        return {} if is_known else {"Name the columns": f"recap inspect {path}{form} --map {shlex.quote(fields)}"}
     answers = found.question.answers if found.question else {}
     zone = {"timezone": inspection.timezone} if inspection is not None and inspection.timezone else {}
     answers = answers or {"Next": found.options.model_copy(update=zone)}

@@ -84,9 +84,9 @@ def records_of(document: Any, name: str) -> list[Any] | None:
         own = {key: value for key, value in document.items() if not isinstance(value, list | dict)}
         return [{**item, **{key: own[key] for key in own.keys() - item.keys()}} for item in items] if own else items
     columns = [column for column in document.values() if isinstance(column, dict) and column]
-    if len(columns) == len(document) > 1 and all(column.keys() == columns[0].keys() for column in columns):
-        if not any(isinstance(value, list | dict) for column in columns for value in column.values()):
-            return [{key: column[row] for key, column in document.items()} for row in columns[0]]
+    are_columns = len(columns) == len(document) > 1 and all(column.keys() == columns[0].keys() for column in columns)
+    if are_columns and not any(isinstance(value, list | dict) for column in columns for value in column.values()):
+        return [{key: column[row] for key, column in document.items()} for row in columns[0]]
     return [document]
 
 

@@ -118,7 +118,7 @@ class RowReport:
             name = ", ".join(files)
             first = next((text for texts in self.examples.values() for text in texts), "")
             why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
-            raise DataError(f"{name} has no check-ins{why}; see all problems with `recap inspect`")
+            raise DataError(f"{name} has no check-ins{why}")
         return ReadReport(
             source_format=source_format,
             files=files,

@@ -144,6 +144,7 @@ class CheckinTableBuilder:
         """
         if self.clock is not None:
             self.clock.remarks(self.row_report)
+            self.times.remarks()
         if self._splits:
             for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
                 if code not in self._splits:

@@ -9,14 +9,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.parsing.clocks import ClockStyle
 from recap.data.parsing.column_names import field_of, says
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
 from recap.data.parsing.table_source import TableSource, split_point
-from recap.data.parsing.time_column import spell_clocks
-from recap.data.parsing.times import detect_layout, strptime_layout
-from recap.data.parsing.written_times import SAMPLE, is_clock, written_layouts
+from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled
+from recap.data.parsing.written_times import written_layouts
 from recap.geodesy import distance_km
 
 MOST_COLUMNS: Final = 300
@@ -70,9 +70,8 @@ class Column:
         field, points = field_of(name)
         self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
         is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
-        clocks = spell_clocks(pa.array(self.distinct, pa.string())).to_pylist() if is_named else self.distinct
-        are_clocks = bool(clocks) and all(map(is_clock, clocks[:SAMPLE]))
-        self.is_clock = pa.types.is_time(values.type) or are_clocks
+        self.clocks = ClockStyle.of(self.text, is_named) if field in ("", "time") else None
+        self.is_clock = pa.types.is_time(values.type) or self.clocks is not None
         self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
 
     def _layouts(self) -> list[str | None]:
@@ -80,11 +79,15 @@ class Column:
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
             return [None]
         digits = max((sum(map(str.isdigit, text)) for text in self.distinct[:20]), default=0)
-        if digits < (8 if self.is_number else 4) or self.is_clock:
+        is_named = self.meaning[0] == "time"
+        if digits < (8 - 3 * is_named if self.is_number else 4) or self.is_clock:
             return []
         sample, least = self.distinct[:1000], 0.5 if self.meaning[0] == "time" else _MOST
         text = pa.array(sample, pa.string())
-        times = detect_layout(text, self.time_format).parse(text).to_numpy(zero_copy_only=False)
+        layout = detect_layout(text, self.time_format)
+        if layout is SPREADSHEET and not is_named:
+            return []
+        times = read_spelled(layout, text)[0].to_numpy(zero_copy_only=False)
         low, high = _EPOCHS if self.is_number and not self.time_format else _TIMES
         if ((times >= low) & (times < high)).mean() >= least:
             return [self.time_format]
@@ -94,8 +97,8 @@ class Column:
     def seconds(self) -> np.ndarray:
         """Times (datetime64[s]) as the first of the layouts reads them, NaT where it does not."""
         layout = next(iter(self.layouts), None)
-        found = detect_layout(self.values) if layout is None else strptime_layout(layout)
-        return np.asarray(found.parse(self.values).to_numpy(zero_copy_only=False)).astype("datetime64[s]")
+        found = detect_layout(self.values, layout)
+        return np.asarray(read_spelled(found, self.values)[0].to_numpy(zero_copy_only=False)).astype("datetime64[s]")
 
 
 def _as_text(values: pa.Array) -> pa.Array:

@@ -81,12 +81,14 @@ class Draft:
         candidates: Sequence[Candidate],
         replaces: Callable[[Candidate, Candidate], str | None] = lambda first, other: None,
         text: str = "",
+        why_not: str = "",
     ) -> None:
         """Take the best candidate; ask if another is about equally good, or if there is none.
 
         Args:
             replaces: why the second candidate need not be asked about next to the first; None if it must be.
             text: said before the question.
+            why_not: why columns whose names fit were not taken.
         """
         best: list[Candidate] = []
         for item in sorted(candidates, key=lambda item: -item.points):
@@ -98,7 +100,7 @@ class Draft:
             self.take(best[0].columns, next(filter(None, [best[0].reason, *others]), ""))
             return
         mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
-        none = "" if mappings else f" I cannot tell from {self._its_columns}."
+        none = "" if mappings else f" I cannot tell from {self._its_columns}. {why_not}".rstrip()
         answers = {" and ".join(mapping.values()): mapping for mapping in mappings}
         self.ask(field, f"{text}Which {_ASKED[field]}?{none}", answers)
 

@@ -12,6 +12,7 @@ from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zones import find_zone
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Candidate, Draft
+from recap.data.understanding.reasons import why_no_degrees
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""
@@ -41,7 +42,7 @@ def choose_coordinates(draft: Draft) -> None:
         turned = _ON_LAND * look_swapped(a.numbers, b.numbers) + _X_FIRST * a.is_x_first
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
     swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
-    draft.decide("lat", candidates, text=swapped)
+    draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()]))
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
         low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))

@@ -46,7 +46,9 @@ class Understanding(Config):
         assert self.question is not None
         missing = "lat=COLUMN,lon=COLUMN" if self.question.about == "lat" else f"{self.question.about}=COLUMN"
         answers = "; ".join(f"{answer}: {option_text(options)}" for answer, options in self.question.answers.items())
-        return f"{Path(self.path).name}: {self.question.text} {answers or f'Name it with --map {missing}'}"
+        is_named = "is there, but" in self.question.text or self.question.about in self.options.columns
+        answers = answers or ("" if is_named else f"Name it with --map {missing}")
+        return f"{Path(self.path).name}: {self.question.text} {answers}".rstrip()
 
 
 def option_text(options: ReadOptions) -> str:

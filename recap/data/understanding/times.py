@@ -9,17 +9,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
-from recap.data.parsing.column_names import says
+from recap.data.parsing.column_names import EXACT, says
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock
+from recap.data.parsing.row_block import NOTHING, RowBlock, decoded
 from recap.data.parsing.time_column import join_clock
-from recap.data.parsing.times import EARLIEST, LATEST, detect_layout, iso_offsets, strptime_layout
+from recap.data.parsing.times import (
+    NAMED_LAYOUTS,
+    detect_layout,
+    is_plausible,
+    iso_offsets,
+    read_spelled,
+    strptime_layout,
+)
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Candidate, Draft
+from recap.data.understanding.reasons import why_no_time
+from recap.printable import shortened
 
 _LONGEST_STAY: Final = 2 * 86_400
 _QUIETER: Final = 0.6
 _ENOUGH_TIMES: Final = 200
+_FEW_ROWS: Final = 20
 
 
 def choose_time(draft: Draft) -> Column | None:
@@ -29,12 +39,54 @@ def choose_time(draft: Draft) -> Column | None:
         its values in the sample, days and clocks joined; None if it is unsure.
     """
     if "time" not in draft.taken:
-        draft.decide("time", _candidates(draft), _replaces)
+        draft.decide("time", _candidates(draft), _replaces, why_not=why_no_time(_named(draft)))
     if "time" not in draft.taken:
         return None
     times = _joined(draft, draft.taken["time"], draft.taken.get("date"))
+    is_typed = pa.types.is_temporal(times.values.type)
+    if draft.options.time_format is None and not is_typed and not is_plausible(times.seconds).any():
+        draft.ask("time", f"I cannot read the times. {why_no_time([times])}", {})
     _choose_layout(draft, times)
+    _ask_about_others(draft, times)
+    _mention_unused(draft, times)
     return times
+
+
+def _named(draft: Draft) -> list[Column]:
+    """Columns called time that are not taken."""
+    columns = (column for column in draft.sample.values() if column.name not in draft.taken.values())
+    return [column for column in columns if column.meaning[0] == "time" and column.meaning[1] >= EXACT - 0.5]
+
+
+def _ask_about_others(draft: Draft, times: Column) -> None:
+    """Ask where more than a tenth of the values are no times of 1990 to 2099."""
+    if draft.rows < _FEW_ROWS or draft.options.time_format is not None:
+        return
+    given = np.array([bool(text) and text not in NOTHING for text in times.text.to_pylist()])
+    outside = given & ~is_plausible(times.seconds)
+    count = int(outside.sum())
+    if count > 0.1 * draft.rows:
+        example = shortened(times.text[int(np.argmax(outside))].as_py(), 40)
+        form = next(iter(times.layouts), None) or next(
+            (name for name, layouts in NAMED_LAYOUTS.items() if detect_layout(times.values) in layouts), "iso"
+        )
+        text = f"{count:,} of {draft.rows:,} times in “{times.name}” are not from 1990 to 2099, such as {example!r}."
+        draft.ask("time_format", f"{text} How are they written?", {"leave those rows out": {"time_format": form}})
+
+
+def _mention_unused(draft: Draft, times: Column) -> None:
+    """Say why a column called time is not used; ask where the times are days alone."""
+    is_day = not (times.seconds.astype("datetime64[D]") != times.seconds)[~np.isnat(times.seconds)].any()
+    for column in _named(draft):
+        if column.meaning[1] < EXACT or says(column.name, "end"):
+            continue
+        draft.add_reason(column.name, "not used")
+        if is_day and not column.layouts and column.distinct and not {"time", "date"} & draft.options.columns.keys():
+            clocks = {"time": column.name, "date": times.name}
+            answers = {f"{column.name} has the clocks": clocks, f"{times.name} alone, without clocks": {}}
+            few = ", ".join(shortened(text, 20) for text in column.distinct[:3])
+            text = f"“{times.name}” holds days alone, and “{column.name}” is not used, because not all of its values "
+            draft.ask("date", f"{text}are clocks ({few}). Does it hold the clocks?", answers)
 
 
 def _candidates(draft: Draft) -> list[Candidate]:
@@ -76,7 +128,7 @@ def _choose_layout(draft: Draft, column: Column) -> None:
     """How times are written: of several layouts the one that reads all rows of the file; a question where two do."""
     if draft.options.time_format is not None or not any(column.layouts):
         return  # ISO times, epochs and the like need none
-    times = {layout: strptime_layout(layout).parse(column.text) for layout in column.layouts if layout}
+    times = {layout: read_spelled(strptime_layout(layout), column.text)[0] for layout in column.layouts if layout}
     times = {layout: read for layout, read in times.items() if not _has_more_years(read)} or times
     seconds = np.array([read.to_numpy(zero_copy_only=False) for read in times.values()])
     kept = np.sort(np.unique(seconds.view(np.int64), axis=0, return_index=True)[1])
@@ -118,7 +170,9 @@ def _count_unread(draft: Draft, layouts: list[str]) -> np.ndarray:
             for rows in blocks:
                 counts = pc.value_counts(join_clock(rows, time, date) if date else rows.text(time))
                 texts, times = counts.field("values"), counts.field("counts").to_numpy()
-                read = np.array([np.asarray(strptime_layout(layout).parse(texts).is_valid()) for layout in layouts])
+                read = np.array(
+                    [np.asarray(read_spelled(strptime_layout(layout), texts)[0].is_valid()) for layout in layouts]
+                )
                 unread += (read.any(axis=0) & ~read) @ times
     return unread
 
@@ -129,8 +183,9 @@ def choose_zone(draft: Draft, column: Column) -> None:
     Where only the second is open, it is taken from the hours, and the column's reason says so.
     """
     form, values = draft.options.time_format, column.values
-    layout = strptime_layout(form) if form else detect_layout(values)
-    carries = layout.is_utc and form is None and pa.types.is_string(values.type) and iso_offsets(values) is not None
+    layout = detect_layout(values, form)
+    times, spelled = read_spelled(layout, decoded(values))
+    carries = layout.is_utc and pa.types.is_string(spelled.type) and iso_offsets(spelled) is not None
     if layout.zone is not None or carries:
         return
     is_known = draft.options.zone is not None or "tz" in draft.taken
@@ -139,7 +194,7 @@ def choose_zone(draft: Draft, column: Column) -> None:
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     may_be_local = not layout.is_utc and not says(column.name, "utc") and not says(column.name, "local")
     if may_be_local and not draft.options.local_times:
-        is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.where["lon"])
+        is_local, as_local, as_utc = _look_local(times, zone, draft.where["lon"])
         nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
         if is_known:
             draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
@@ -158,7 +213,7 @@ def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool 
         also the share of times in those hours if they are local, and if they are UTC.
     """
     seconds = times.to_numpy(zero_copy_only=False).astype("datetime64[s]")
-    seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
+    seconds[~is_plausible(seconds)] = np.datetime64("NaT")
     wall = pd.Series(seconds)
     if zone == LONGITUDE_ZONE:
         moved = wall + pd.to_timedelta((longitude.fillna(0) / 15).round(), unit="h")
