@@ -46,6 +46,7 @@ class _Sorted:
         self.poi, self.poi_ids = pd.factorize(self.raw[c.POI_ID])
         self.latitude = self.raw[c.LATITUDE].to_numpy(np.float64)
         self.longitude = self.raw[c.LONGITUDE].to_numpy(np.float64)
+        self.minutes = self.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
         self.same_user = self.user[1:] == self.user[:-1]
         self.keys = pd.DataFrame({c.USER: self.user, c.POI: self.poi, "seconds": self.seconds})
 
@@ -174,7 +175,7 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
 
 
 def _zeros(table: _Sorted) -> Iterator[Problem]:
-    rows = np.flatnonzero(table.seconds % 86_400 == 0)
+    rows = np.flatnonzero((table.seconds + 60 * table.minutes) % 86_400 == 0)
     yield from _found(
         table,
         "dates_only",

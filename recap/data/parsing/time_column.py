@@ -19,6 +19,7 @@ from recap.data.parsing.times import (
     ISO_ZONED,
     UNIT_NAMES,
     TimeLayout,
+    count_plausible,
     detect_layout,
     epoch_units,
     iso_offsets,
@@ -62,7 +63,7 @@ class TimeColumn:
         """
         if date is not None:
             self._clocks = self._clocks or ClockStyle.of(rows.text(column))
-            rows.columns[column] = join_clock(rows, column, date, self._clocks)
+            rows.columns[column] = join_clock(rows, column, date, self._clocks, self.options.time_format)
         if self.layout is None:
             self.layout = detect_layout(rows.columns[column], self.options.time_format)
         if says(column, "local"):
@@ -107,9 +108,25 @@ class TimeColumn:
             )
 
 
-def join_clock(rows: RowBlock, time: str, date: str, style: ClockStyle | None = None) -> pa.Array:
-    """Days and clocks of two columns as one text; without a style the rows decide it."""
-    return pc.binary_join_element_wise(_days(rows, date), spell_clocks(rows.text(time), style), " ")
+def join_clock(
+    rows: RowBlock, time: str, date: str, style: ClockStyle | None = None, time_format: str | None = None
+) -> pa.Array:
+    """Days and clocks of two columns as one text, clocks in one spelling unless the format reads them as they are.
+
+    Args:
+        style: of the clocks; without it the rows decide.
+    """
+    days, given = _days(rows, date), rows.text(time)
+    spelled = spell_clocks(given, style)
+    # A clock in none of the style's spellings must not pass for an hour.
+    joined = pc.binary_join_element_wise(
+        days, pc.if_else(pc.match_substring_regex(spelled, r"^\d\d:\d\d:\d\d"), " ", " and "), spelled, ""
+    )
+    if time_format is None:
+        return joined
+    as_given = pc.binary_join_element_wise(days, given, " ")
+    layout = detect_layout(as_given, time_format)
+    return as_given if count_plausible(layout.parse(as_given)) > count_plausible(layout.parse(joined)) else joined
 
 
 def _days(rows: RowBlock, date: str) -> pa.Array:

@@ -88,6 +88,7 @@ class Column:
         if layout is SPREADSHEET and not is_named:
             return []
         times = read_spelled(layout, text)[0].to_numpy(zero_copy_only=False)
+        least = _MOST if layout is SPREADSHEET else least
         low, high = _EPOCHS if self.is_number and not self.time_format else _TIMES
         if ((times >= low) & (times < high)).mean() >= least:
             return [self.time_format]

@@ -43,8 +43,9 @@ def choose_time(draft: Draft) -> Column | None:
     if "time" not in draft.taken:
         return None
     times = _joined(draft, draft.taken["time"], draft.taken.get("date"))
-    is_typed = pa.types.is_temporal(times.values.type)
-    if draft.options.time_format is None and not is_typed and not is_plausible(times.seconds).any():
+    read = is_plausible(times.seconds)
+    is_unread = read.mean() < 0.5 if draft.rows >= _FEW_ROWS and not times.layouts else not read.any()
+    if draft.options.time_format is None and is_unread and not pa.types.is_temporal(times.values.type):
         draft.ask("time", f"I cannot read the times. {why_no_time([times])}", {})
     _choose_layout(draft, times)
     _ask_about_others(draft, times)
@@ -60,7 +61,7 @@ def _named(draft: Draft) -> list[Column]:
 
 def _ask_about_others(draft: Draft, times: Column) -> None:
     """Ask where more than a tenth of the values are no times of 1990 to 2099."""
-    if draft.rows < _FEW_ROWS or draft.options.time_format is not None:
+    if draft.rows < _FEW_ROWS or draft.options.time_format is not None or "date" in draft.options.columns:
         return
     given = np.array([bool(text) and text not in NOTHING for text in times.text.to_pylist()])
     outside = given & ~is_plausible(times.seconds)
@@ -121,7 +122,8 @@ def _joined(draft: Draft, time: str, date: str | None) -> Column:
     if date is None:
         return draft.sample[time]
     columns = {name: draft.sample[name].values for name in (time, date)}
-    return Column(time, join_clock(RowBlock("", columns, np.arange(draft.rows)), time, date), draft.options.time_format)
+    form = draft.options.time_format
+    return Column(time, join_clock(RowBlock("", columns, np.arange(draft.rows)), time, date, time_format=form), form)
 
 
 def _choose_layout(draft: Draft, column: Column) -> None:

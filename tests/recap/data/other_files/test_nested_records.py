@@ -38,7 +38,7 @@ def parallel() -> list[dict[str, Any]]:
     ]
 
 
-def write(path: Path, found: list[dict[str, Any]]) -> Path:
+def write(path: Path, found: list[Any]) -> Path:
     if path.suffix == ".parquet":
         pq.write_table(pa.Table.from_pylist(found), path)
     elif path.suffix == ".json":
