@@ -1,9 +1,11 @@
 """Choose the reader of a format, one file per published format."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Literal, get_args
 
 from recap.data.format_detection import detect_format
+from recap.data.id_spellings import join_spellings
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.readers.getnext import read_getnext
@@ -30,6 +32,16 @@ def read_checkins(path: Path, source_format: str, options: ReadOptions | None = 
     options = options or ReadOptions()
     if source_format == "auto":
         source_format, _ = detect_format(path, options.encoding)
+    read = _read(path, source_format, options)
+    if options.ids is None:
+        return read
+    table, count = join_spellings(read.table)
+    note = f"{count:,} ids that differ only in their spelling were joined with another."
+    account = read.account.model_copy(update={"notes": [*read.account.notes, note]})
+    return replace(read, table=table, account=account)
+
+
+def _read(path: Path, source_format: str, options: ReadOptions) -> RawRead:
     match source_format:
         case "foursquare":
             return read_foursquare(path, options)

@@ -86,6 +86,8 @@ class CheckinTableBuilder:
         assert layout is not None
         if offsets is None and layout.is_utc and self.options.zone is None and not self.times.is_local_by_name:
             offsets = self._offsets_in_times(rows, fields)
+        if self.options.local_times and layout.is_utc and not (self.local_by_format or layout.zone):
+            times = self._as_written(times, self.times.offsets(rows, fields["time"]))
         lon = longitude.to_numpy(zero_copy_only=False)
         if self.clock is None:
             if offsets is None and not (self.options.zone or layout.zone):
@@ -94,7 +96,7 @@ class CheckinTableBuilder:
                 self.name,
                 self.options,
                 has_offsets=offsets is not None,
-                layout_is_utc=layout.is_utc,
+                layout_is_utc=layout.zone is not None,
                 zone_of_type=layout.zone,
                 local_by_format=self.local_by_format or self.times.is_local_by_name,
             )
@@ -159,7 +161,10 @@ class CheckinTableBuilder:
         self._tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
-        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account, self._proposed)
+        frame = frame.iloc[::-1].reset_index(drop=True) if newest_first else frame
+        assert self.clock is not None and self.times.layout is not None
+        is_marked = self.times.layout.is_utc and not self.clock.is_local
+        return RawRead(frame, account, self._proposed, self.clock.zone, is_marked)
 
     def _propose_zone(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
         self._proposed = propose_zone(latitude, longitude)
@@ -185,6 +190,11 @@ class CheckinTableBuilder:
             return None
         found = self.times.offsets(rows, fields["time"])
         return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
+
+    def _as_written(self, times: np.ndarray, offsets: np.ndarray | None) -> np.ndarray:
+        """Clocks as they are written, without what they carry."""
+        self.row_report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
+        return times if offsets is None else times + offsets.astype("timedelta64[m]")
 
     def _apply_bbox(self, rows: RowBlock, latitude: np.ndarray, longitude: np.ndarray) -> None:
         box = self.options.bbox

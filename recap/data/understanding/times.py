@@ -8,6 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.checks import NIGHT_SHARE, QUIETER
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
 from recap.data.parsing.column_names import EXACT, says
 from recap.data.parsing.read_report import RowReport
@@ -192,18 +193,24 @@ def choose_zone(draft: Draft, column: Column) -> None:
         return
     is_known = draft.options.zone is not None or "tz" in draft.taken
     zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
-    text = f"The file names no time zone; its coordinates are in {'several' if zone == LONGITUDE_ZONE else zone}."
+    where = "several zones" if zone == LONGITUDE_ZONE else zone
+    given = "The file names no time zone" if not layout.is_utc else "The times are UTC"
+    text = f"{given}; the coordinates are in {where}."
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
-    may_be_local = not layout.is_utc and not says(column.name, "utc") and not says(column.name, "local")
-    if may_be_local and not draft.options.local_times:
+    is_said = says(column.name, "utc") or says(column.name, "local") or draft.options.local_times
+    if not is_said and not (layout.is_utc and is_known):
         is_local, as_local, as_utc = _look_local(times, zone, draft.where["lon"])
         nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
-        if is_known:
-            draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
-            draft.add_reason(column.name, nights)
-        text += f" Are its times local or UTC? {nights}."
-        answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
-        answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
+        if not layout.is_utc:
+            if is_known:
+                draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
+                draft.add_reason(column.name, nights)
+            text += f" Are its times local or UTC? {nights}."
+        elif is_local := as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc:
+            text += f" Are they local all the same? {nights}."
+        if not layout.is_utc or is_local:
+            answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
+            answers = answers if as_local <= as_utc and not layout.is_utc else dict(reversed(answers.items()))
     if not is_known:
         draft.ask("timezone", text, answers)
 

@@ -88,9 +88,10 @@ def test_local_times_only(tmp_path: Path) -> None:
     assert (table[c.TIME].tolist(), table[c.TZ_OFFSET_MINUTES].tolist()) == ([NOON], [120])
     longitude = read_checkins(path, "csv", options(local_times=True, timezone="longitude")).table
     assert longitude[c.TIME].iloc[0] == NOON + pd.Timedelta(hours=1)
-    zoned = csv(tmp_path / "b.csv", "user,poi,time,lat,lon\n1,2,2024-07-01T12:00:00Z,52.5,13.4\n")
-    with pytest.raises(DataError, match="--local-times"):
-        read_checkins(zoned, "csv", options(local_times=True))
+    for mark in ("Z", "+00:00", "-05:00"):  # the clock counts, whatever it carries
+        marked = csv(tmp_path / "b.csv", f"user,poi,time,lat,lon\n1,2,2024-07-01T14:00:00{mark},52.5,13.4\n")
+        read = read_checkins(marked, "csv", options(local_times=True))
+        assert read.table[c.TIME].tolist() == [NOON] and "clocks as local" in read.account.notes[0]
 
 
 @pytest.mark.parametrize("column", ["local_time", "Time (local)"])
