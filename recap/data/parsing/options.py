@@ -26,6 +26,9 @@ FIELDS: Final = {
 }
 """Fields that `--map field=column` can name, with their meaning."""
 
+ONE_PERSON: Final = "one"
+"""`--map user=one`: the file is one person's, without a column of users."""
+
 TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline", "ids")
 """Fields that `--text field=value` can name."""
 

@@ -12,6 +12,7 @@ from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
 from recap.data.parsing.text_table import TextTable
 from recap.printable import shortened
 
+_Parse = Callable[[pa.Array], pa.Array]
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
 
 
@@ -114,10 +115,18 @@ class RowBlock:
         values = pc.fill_null(pc.cast(values, pa.string()), "")
         return pc.utf8_trim_whitespace(values)
 
-    def number(self, column: str, reason: str, what: str, low: float, high: float) -> pa.Array:
+    def number(
+        self,
+        column: str,
+        reason: str,
+        what: str,
+        low: float,
+        high: float,
+        parse: Callable[[pa.Array], pa.Array] | None = None,
+    ) -> pa.Array:
         """float64 values; those outside ``[low, high]``, NaN and what is no number are marked."""
         given = decoded(self.columns[column])
-        values = to_numbers(given)
+        values = (parse or to_numbers)(given)
         numbers = _to_numpy(values, fill=np.nan)
         readable = ~_to_numpy(pc.is_null(values))
         self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row])}")

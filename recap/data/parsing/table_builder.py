@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from recap import columns as c
 from recap.data.coordinates import propose_zone
+from recap.data.parsing.degrees import to_degrees, unwrapped, wraps_around
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
@@ -67,6 +68,7 @@ class CheckinTableBuilder:
         self._proposed: str | None = None
         self._tables: list[pa.Table] = []
         self._splits: set[int] = set()
+        self._is_wrapped: bool | None = None
 
     def add(self, rows: RowBlock, fields: Mapping[str, str]) -> None:
         """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns.
@@ -78,8 +80,8 @@ class CheckinTableBuilder:
             c.USER_ID: rows.identifier(fields["user"], "user_id", "user id"),
             c.POI_ID: rows.identifier(fields["poi"], "poi_id", "place id"),
         }
-        latitude = rows.number(fields["lat"], "latitude", "latitude", -90, 90)
-        longitude = rows.number(fields["lon"], "longitude", "longitude", -180, 180)
+        latitude = rows.number(fields["lat"], "latitude", "latitude", -90, 90, to_degrees)
+        longitude = rows.number(fields["lon"], "longitude", "longitude", -180, 180, self._longitudes)
         offsets = self._read_offsets(rows, fields)
         times = self.times.read(rows, fields["time"], fields.get("date"))
         layout = self.times.layout
@@ -190,6 +192,13 @@ class CheckinTableBuilder:
             return None
         found = self.times.offsets(rows, fields["time"])
         return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
+
+    def _longitudes(self, values: pa.Array) -> pa.Array:
+        found = to_degrees(values)
+        self._is_wrapped = wraps_around(found) if self._is_wrapped is None else self._is_wrapped
+        if self._is_wrapped:
+            self.row_report.note("Longitudes run from 0 to 360 degrees; those above 180 are read as west.")
+        return unwrapped(found) if self._is_wrapped else found
 
     def _as_written(self, times: np.ndarray, offsets: np.ndarray | None) -> np.ndarray:
         """Clocks as they are written, without what they carry."""

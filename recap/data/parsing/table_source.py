@@ -13,10 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from recap.data.parsing.degrees import split_point
 from recap.data.parsing.nested_records import Shape, records_of
-from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded, text_rows
+from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
 from recap.errors import DataError
 
@@ -26,9 +27,6 @@ _NESTED_ROWS: Final = 1 << 14
 _LARGEST_JSON: Final = 1 << 26
 _VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
 """Values that are no column name: a number, a date, a clock, a point."""
-_POINT: Final = (
-    r"^(?:SRID=\d+;)?[A-Za-z\s]*[(\[{]?\s*(?P<a>[+-]?\d{1,3}[.,]\d+)\s*[°,;\s]\s*(?P<b>[+-]?\d{1,3}[.,]\d+)[^\d]*$"
-)
 
 
 @dataclass
@@ -48,13 +46,17 @@ class TableSource:
     read: Callable[[list[str], RowReport], Generator[RowBlock]]
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        """The rows of some columns; ``point.1`` and ``point.2`` are the two numbers of a column ``point``.
+        """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``one`` is one person.
 
         Raises:
             DataError: the file cannot be read to its end.
         """
+        is_one = ONE_PERSON in wanted and ONE_PERSON not in self.names
+        wanted = [name for name in wanted if name != ONE_PERSON or not is_one]
         stored = list(dict.fromkeys(name if name in self.names else name[:-2] for name in wanted))
         for rows in self.read(stored, row_report):
+            if is_one:
+                rows.columns[ONE_PERSON] = pa.array([ONE_PERSON] * len(rows))
             for name in set(wanted) - set(stored):
                 rows.columns[name] = split_point(rows.columns[name[:-2]])[int(name[-1]) - 1]
             yield rows
@@ -68,12 +70,6 @@ def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSou
     """
     require_file(path)
     return {"csv": _open_text, "json": _open_json, "parquet": _open_parquet}[source_format](path, options)
-
-
-def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The two numbers of ``40.7,-74.0``, ``(40.7, -74.0)``, ``[40.7, -74.0]`` or ``POINT(-74.0 40.7)``, else null."""
-    parts = pc.extract_regex(pc.cast(decoded(values), pa.string()), _POINT)
-    return pc.struct_field(parts, "a"), pc.struct_field(parts, "b")
 
 
 def _open_text(path: Path, options: ReadOptions) -> TableSource:

@@ -1,5 +1,6 @@
 """The first rows of a table, and what the values of each column look like."""
 
+import re
 from contextlib import closing
 from functools import cached_property
 from typing import Final
@@ -11,10 +12,11 @@ import pyarrow.compute as pc
 
 from recap.data.parsing.clocks import ClockStyle
 from recap.data.parsing.column_names import field_of, says
-from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.degrees import X_FIRST, split_point, to_degrees, unwrapped, wraps_around
+from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
-from recap.data.parsing.table_source import TableSource, split_point
+from recap.data.parsing.table_source import TableSource
 from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled
 from recap.data.parsing.written_times import written_layouts
 from recap.geodesy import distance_km
@@ -24,6 +26,8 @@ _SAMPLE_ROWS: Final = 50_000
 _SAMPLE_CELLS: Final = 4_000_000
 _MOST: Final = 0.95
 """Share of the values that must fit."""
+_DEGREES: Final = re.compile(r"\d ?[°º˚]|\d['′].*\d[\"″]|^[+-]?\d+[.,]\d+ ?[NSEW]$|^[NSEW] ?\d+[.,]\d+$")
+_FIRST_TEXTS: Final = 20
 _SPOT_KM: Final = 0.2
 _TIMES: Final = np.array(["1990", "2100"], dtype="datetime64[s]")
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
@@ -37,6 +41,7 @@ class Column:
         name: as in the file, or ``point.1`` and ``point.2`` of a point.
         values: as stored.
         time_format: the layout of the file's times, where it is named.
+        is_half: whether it is half of a point.
 
     Attributes:
         text: values as trimmed text, empty where there are none.
@@ -54,12 +59,13 @@ class Column:
 
     is_x_first = False
 
-    def __init__(self, name: str, values: pa.Array, time_format: str | None = None) -> None:
+    def __init__(self, name: str, values: pa.Array, time_format: str | None = None, is_half: bool = False) -> None:
         self.name, self.values, self.time_format = name, values, time_format
         self.text = _as_text(values)
         texts = pc.dictionary_encode(self.text)
         self.codes, self.distinct = np.asarray(texts.indices), [text for text in texts.dictionary.to_pylist() if text]
-        numbers = np.asarray(to_numbers(values).to_numpy(zero_copy_only=False))
+        field, points = field_of(name)
+        numbers = np.asarray(self._to_numbers(values, field, is_half).to_numpy(zero_copy_only=False))
         self.numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         self.is_number = bool(np.isnan(self.numbers).mean() < 0.5)
         angles = self.numbers[np.abs(self.numbers) <= 180]
@@ -67,12 +73,18 @@ class Column:
         is_fine = np.abs(angles - np.round(angles, 2)) > 1e-8
         filled = len(values) - pc.sum(pc.equal(self.text, "")).as_py()
         self.is_degrees = self.is_angle and len(angles) >= _MOST * filled and bool(is_fine.mean() >= 0.5)
-        field, points = field_of(name)
         self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
         is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
         self.clocks = ClockStyle.of(self.text, is_named) if field in ("", "time") else None
         self.is_clock = pa.types.is_time(values.type) or self.clocks is not None
         self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
+
+    def _to_numbers(self, values: pa.Array, field: str, is_half: bool) -> pa.Array:
+        looks_so = any(map(_DEGREES.search, self.distinct[:_FIRST_TEXTS]))
+        if not (field in ("lat", "lon") or is_half or looks_so):
+            return to_numbers(values)
+        found = to_degrees(values)
+        return unwrapped(found) if field == "lon" and wraps_around(found) else found
 
     def _layouts(self) -> list[str | None]:
         kind = self.values.type
@@ -119,6 +131,8 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     """
     given = options.columns.values()
     names = [name for place, name in enumerate(source.names) if place < MOST_COLUMNS or name in given]
+    if options.columns.get("user") == ONE_PERSON and ONE_PERSON not in names:
+        names.append(ONE_PERSON)
     most = min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1))
     blocks: list[dict[str, pa.Array]] = []
     report, found = RowReport(skip_bad_rows=True), 0
@@ -131,14 +145,17 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     sample = {}
     for name in names:
         values = pa.concat_arrays([decoded(block[name]) for block in blocks]).slice(0, most)
-        halves = split_point(values if pa.types.is_string(values.type) else pa.array([""]))
+        may_be_point = pa.types.is_string(values.type) or pa.types.is_binary(values.type)
+        halves = split_point(values if may_be_point else pa.array([""]))
         is_point = halves[0].null_count <= (1 - _MOST) * len(halves[0])
         if not is_point or name in given:
             sample[name] = Column(name, values, options.time_format)
         for half, part in enumerate(halves if is_point else [], 1):
-            column = sample[f"{name}.{half}"] = Column(f"{name}.{half}", part)
-            is_wkt = pc.any(pc.match_substring_regex(values, r"^\s*[A-Z]")).as_py()
-            column.is_x_first = is_wkt or name.endswith("coordinates")
+            column = sample[f"{name}.{half}"] = Column(f"{name}.{half}", part, is_half=True)
+            is_text = pa.types.is_string(values.type)
+            column.is_x_first = not is_text or pc.any(pc.match_substring_regex(values, X_FIRST)).as_py()
+        for column in (sample[key] for key in (name, f"{name}.1", f"{name}.2") if key in sample):
+            column.is_x_first = column.is_x_first or bool(re.search(r"coordinates(\.[12])?$", column.name))
     return sample
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recap.data.parsing.options import FIELDS, ReadOptions
+from recap.data.parsing.options import FIELDS, ONE_PERSON, ReadOptions
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding.columns import MOST_COLUMNS, Column, read_sample
 from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
@@ -99,9 +99,11 @@ class Draft:
             others = (replaces(best[0], item) for item in candidates if item is not best[0])
             self.take(best[0].columns, next(filter(None, [best[0].reason, *others]), ""))
             return
+        one = {"one person's file": {"user": ONE_PERSON}} if field == "user" and not best else {}
         mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
         none = "" if mappings else f" I cannot tell from {self._its_columns}. {why_not}".rstrip()
-        answers = {" and ".join(mapping.values()): mapping for mapping in mappings}
+        answers = one or {" and ".join(mapping.values()): mapping for mapping in mappings}
+        none += " Is this one person's file?" if one else ""
         self.ask(field, f"{text}Which {_ASKED[field]}?{none}", answers)
 
     def take(self, columns: Mapping[str, Column], reason: str) -> None:

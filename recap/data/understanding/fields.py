@@ -1,5 +1,6 @@
 """What each column contains: coordinates by range and spread, ids by how they repeat, the rest by its name."""
 
+import re
 from itertools import combinations, product
 from typing import Final
 
@@ -71,8 +72,17 @@ def choose_needed(draft: Draft, field: str) -> None:
     def replaces(first: Candidate, other: Candidate) -> str | None:
         return None if determines(first.columns[field].codes, other.columns[field].codes) < 0.99 else ""
 
-    if field not in draft.taken:
-        draft.decide(field, _candidates(draft, field), replaces)
+    if field in draft.taken:
+        return
+    candidates = _candidates(draft, field)
+    if field == "user" and not candidates:
+        left = [
+            column for column in _free(draft) if re.fullmatch(r"column\d+", column.name) and len(column.distinct) > 1
+        ]
+        candidates = [
+            Candidate(0, {field: column}, "the only one left") for column in left if _as_user(draft, column)[0] >= 0
+        ]
+    draft.decide(field, candidates, replaces)
 
 
 def choose_optional(draft: Draft, field: str) -> None:
@@ -84,14 +94,19 @@ def choose_optional(draft: Draft, field: str) -> None:
         draft.take(best.columns, best.reason)
 
 
+def _free(draft: Draft) -> list[Column]:
+    """Columns that are not taken and hold no times."""
+    taken = draft.taken.values()
+    return [item for item in draft.sample.values() if not (item.name in taken or item.layouts or item.is_clock)]
+
+
 def _candidates(draft: Draft, field: str) -> list[Candidate]:
     """Columns with enough points for a field, from their names and their values."""
     score, may_mean = _SCORES[field]
     found = []
-    for column in draft.sample.values():
+    for column in _free(draft):
         meaning, points = column.meaning
-        is_free = not (column.name in draft.taken.values() or column.layouts or column.is_clock)
-        if is_free and (meaning == field or (meaning in may_mean and points >= 0)):
+        if meaning == field or (meaning in may_mean and points >= 0):
             by_name = points * (meaning == field) + _IS_ID * says(column.name, "id")
             by_values, reason = score(draft, column)
             found.append(Candidate(by_name + by_values, {field: column}, reason))

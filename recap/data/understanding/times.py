@@ -8,7 +8,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.checks import NIGHT_SHARE, QUIETER
+from recap.data.checks import LEAST_SHIFT_MINUTES, NIGHT_SHARE, QUIETER
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
 from recap.data.parsing.column_names import EXACT, says
 from recap.data.parsing.read_report import RowReport
@@ -199,14 +199,14 @@ def choose_zone(draft: Draft, column: Column) -> None:
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     is_said = says(column.name, "utc") or says(column.name, "local") or draft.options.local_times
     if not is_said and not (layout.is_utc and is_known):
-        is_local, as_local, as_utc = _look_local(times, zone, draft.where["lon"])
+        is_local, as_local, as_utc, shift = _look_local(times, zone, draft.where["lon"])
         nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
         if not layout.is_utc:
             if is_known:
                 draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
                 draft.add_reason(column.name, nights)
             text += f" Are its times local or UTC? {nights}."
-        elif is_local := as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc:
+        elif is_local := shift >= LEAST_SHIFT_MINUTES and as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc:
             text += f" Are they local all the same? {nights}."
         if not layout.is_utc or is_local:
             answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
@@ -215,11 +215,11 @@ def choose_zone(draft: Draft, column: Column) -> None:
         draft.ask("timezone", text, answers)
 
 
-def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float]:
+def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float, float]:
     """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell.
 
     Returns:
-        also the share of times in those hours if they are local, and if they are UTC.
+        also the share of times in those hours if they are local, and if they are UTC, and the minutes between both.
     """
     seconds = times.to_numpy(zero_copy_only=False).astype("datetime64[s]")
     seconds[~is_plausible(seconds)] = np.datetime64("NaT")
@@ -230,4 +230,5 @@ def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool 
         moved = wall.dt.tz_localize("UTC").dt.tz_convert(zone)
     as_local, as_utc = (float(clock.dropna().dt.hour.between(2, 5).mean()) for clock in (wall, moved))
     is_clear = len(wall) >= _ENOUGH_TIMES and min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc)
-    return (as_local < as_utc if is_clear else None), as_local, as_utc
+    shift = (moved.dt.tz_localize(None) - wall).abs().median() / pd.Timedelta(minutes=1)
+    return (as_local < as_utc if is_clear else None), as_local, as_utc, float(shift)

@@ -95,7 +95,7 @@ PLAIN = {"case": "x", "blanks": "x", "accents": "éx", "no-break blanks": "x", "
 def test_one_place_in_two_spellings(name: str, tmp_path: Path) -> None:
     """Three pairs are named; joining them gives the places back, and no id of another spot is touched."""
     places = checkins()["p"] + PLAIN[name]
-    ids = checkins()["p"].map(SPELLINGS[name]).where(np.arange(ROWS) % 3 == 0, places)
+    ids: Any = checkins()["p"].map(SPELLINGS[name]).where(np.arange(ROWS) % 3 == 0, places)
     path = own(tmp_path / "own.csv", place=ids)
     (problem,) = (item for item in inspected(path).problems if item.kind == "several_spellings")
     assert problem.count > 10 and len(problem.examples) == 3
