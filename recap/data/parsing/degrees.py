@@ -71,7 +71,9 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     for pattern in (_POINT, _SIGNED, _GEOJSON):
         parts = pc.extract_regex(text, pattern)
         pair = pc.struct_field(parts, "a"), pc.struct_field(parts, "b")
-        fits = pc.and_(*(pc.is_valid(to_degrees(half)) for half in pair))  # no house number and its postcode
+        fits = pc.and_(*(pc.is_valid(to_degrees(half)) for half in pair))
+        if pattern is _SIGNED:  # neither a house number and its postcode, nor degrees and minutes of one angle
+            fits = pc.and_(fits, pc.and_(pc.match_substring_regex(text, _HAS_SIGN), pc.is_null(to_degrees(text))))
         halves.append((pc.if_else(fits, pair[0], None), pc.if_else(fits, pair[1], None)))
         if not halves[-1][0].null_count:
             return halves[-1]

@@ -204,7 +204,7 @@ def first_cells(
     for mark in [delimiter] if delimiter else _DELIMITERS:
         try:
             quoting: Literal[0, 3] = 0 if quoted else 3  # QUOTE_MINIMAL, QUOTE_NONE
-            rows = list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=mark == " ", quoting=quoting))
+            rows = list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=True, quoting=quoting))
         except stdlib_csv.Error as error:
             raise DataError(f"{path.name}: the first lines have no column names ({error})") from error
         columns = len(rows[0]) if rows else 0
@@ -321,12 +321,16 @@ class TextTable:
             )
 
     def _open(self) -> IO[bytes]:
-        mark = re.escape(self.delimiter.encode())
-        if self.delimiter != " " and not (self.quoted and self._has_padded_quotes()):
+        is_padded = self.delimiter != " " and self.quoted and self._has_padded_quotes()
+        if self.delimiter != " " and not is_padded:
             return open_bytes(self.path)
-        with open_bytes(self.path) as file:  # any number of blanks separates columns, or surrounds a separator
-            joined = re.sub(b" +" if mark == rb"\ " else b" *" + mark + b" *", self.delimiter.encode(), file.read())
-            return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", joined))
+        with open_bytes(self.path) as file:
+            text = file.read()
+        if is_padded:
+            mark = re.escape(self.delimiter.encode())
+            return io.BytesIO(re.sub(b'" +(?=' + mark + b")", b'"', re.sub(b"(?<=" + mark + b') +"', b'"', text)))
+        # Any number of blanks separates columns.
+        return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text)))
 
     def _has_padded_quotes(self) -> bool:
         """Whether blanks are between a separator and a quotation mark, which would then be a letter."""

@@ -182,6 +182,8 @@ def read_spelled(layout: TimeLayout, values: pa.Array) -> tuple[pa.Array, pa.Arr
     """Times as a layout reads them, as they are or else in its spelling; also the values in that spelling."""
     times = layout.parse(values)
     if times.null_count and pa.types.is_string(values.type) and layout not in (EPOCH, SPREADSHEET):
+        values = pc.utf8_trim_whitespace(values)
+        times = layout.parse(values)
         unread = pc.is_null(times)
         tidy = tidy_times(values.filter(unread))
         values = pc.replace_with_mask(values, unread, tidy)

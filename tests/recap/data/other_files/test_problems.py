@@ -108,7 +108,7 @@ def test_one_place_in_two_spellings(name: str, tmp_path: Path) -> None:
 def test_numbers_with_a_decimal(tmp_path: Path) -> None:
     """4008 and 4008.0 of places and of users, row by row."""
     for column, number in (("place", "pn"), ("user", "un")):
-        ids = checkins()[number].astype(str) + np.where(np.arange(ROWS) % 2, ".0", "")
+        ids: Any = checkins()[number].astype(str) + np.where(np.arange(ROWS) % 2, ".0", "")
         path = own(tmp_path / "own.csv", **{column: ids})
         assert problems(path)["several_spellings"] > 10
         field = {"place": c.POI_ID, "user": c.USER_ID}[column]
