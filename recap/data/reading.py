@@ -8,6 +8,7 @@ from recap.data.format_detection import detect_format
 from recap.data.id_spellings import join_spellings
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
+from recap.data.readers.exports import read_owntracks, read_swarm, read_timeline
 from recap.data.readers.getnext import read_getnext
 from recap.data.readers.headerless import read_foursquare, read_gowalla
 from recap.data.readers.libcity import read_libcity
@@ -19,7 +20,9 @@ from recap.errors import ConfigError
 SourceFormat = Literal["foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet"]
 SOURCE_FORMATS: Final = get_args(SourceFormat)
 NAMED: Final = "you named the format"
-OWN_FORMATS: Final = ("csv", "json", "parquet")
+OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx")
+MORE_FORMATS: Final = ("xlsx", "tist2015", "timeline", "swarm", "owntracks")
+"""Workbooks, a pair of published files, and exports of one person."""
 
 
 def read_checkins(path: Path, source_format: str, options: ReadOptions | None = None) -> RawRead:
@@ -53,10 +56,17 @@ def _read(path: Path, source_format: str, options: ReadOptions) -> RawRead:
             return read_libcity(path, options)
         case "recbole":
             return read_recbole(path, options)
-        case "csv" | "json" | "parquet":
+        case "timeline":
+            return read_timeline(path, options)
+        case "swarm":
+            return read_swarm(path, options)
+        case "owntracks":
+            return read_owntracks(path, options)
+        case "csv" | "json" | "parquet" | "xlsx":
             return read_own_table(path, source_format, options)
         case _:
-            raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(SOURCE_FORMATS)}")
+            every = ", ".join((*SOURCE_FORMATS, *MORE_FORMATS))
+            raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {every}")
 
 
 def understand(path: Path, source_format: str = "auto", options: ReadOptions | None = None) -> Understanding:

@@ -25,6 +25,7 @@ PARQUET_MAGIC: Final = b"PAR1"
 _BATCH_ROWS: Final = 1 << 18
 _NESTED_ROWS: Final = 1 << 14
 _LARGEST_JSON: Final = 1 << 26
+_LARGEST_EXPORT: Final = 1 << 28
 _VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
 """Values that are no column name: a number, a date, a clock, a point."""
 
@@ -195,20 +196,30 @@ def read_json(path: Path, encoding: str | None) -> list[Any]:
     Raises:
         DataError: the file is too large, or no text, or holds several lists of visits.
     """
-    _, encoding = scan_text(path, encoding)
-    with open_bytes(path) as file:
-        data = file.read(_LARGEST_JSON + 1)
-    if len(data) > _LARGEST_JSON:
-        raise DataError(f"{path.name} is larger than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
-    text = data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
-    records = records_of(_parsed(text), path.name)
+    text = read_json_text(path, encoding, _LARGEST_JSON)
+    records = records_of(parse_json(text), path.name)
     if records is not None:
         return records
     lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
-    return [_parsed(line) if line.strip() else {} for line in lines]
+    return [parse_json(line) if line.strip() else {} for line in lines]
 
 
-def _parsed(text: str) -> Any:
+def read_json_text(path: Path, encoding: str | None, largest: int = _LARGEST_EXPORT) -> str:
+    """The whole text of a file.
+
+    Raises:
+        DataError: the file is too large, or no text.
+    """
+    _, encoding = scan_text(path, encoding)
+    with open_bytes(path) as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise DataError(f"{path.name} is larger than {largest >> 20} MB; write it as CSV or Parquet")
+    return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+
+
+def parse_json(text: str) -> Any:
+    """A JSON document; None where the text is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
