@@ -7,6 +7,7 @@ from typing import Final
 
 from recap.data.parsing.table_source import PARQUET_MAGIC
 from recap.data.parsing.text_table import first_cells, read_head, require_file
+from recap.data.parsing.workbook import workbook_kind
 from recap.data.readers.exports import TRACK
 from recap.errors import DataError
 
@@ -70,6 +71,8 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
             return ("parquet", "it begins with Parquet's mark")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
+    if kind := workbook_kind(path):
+        return (kind, "it is an Excel workbook")
     if found := _of_export(path, encoding):
         return found
     lines = read_head(path, encoding=encoding)

@@ -29,7 +29,7 @@ FIELDS: Final = {
 ONE_PERSON: Final = "one"
 """`--map user=one`: the file is one person's, without a column of users."""
 
-TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline", "ids")
+TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline", "ids", "sheet")
 """Fields that `--text field=value` can name."""
 
 
@@ -123,6 +123,7 @@ class ReadOptions(Config):
     encoding: str | None = Field(None, description="Text encoding; guessed where not given (`--text encoding`).")
     delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--text delimiter`).")
     multiline: bool = Field(False, description="Quoted values may hold line breaks (`--text multiline=true`).")
+    sheet: str | None = Field(None, description="Sheet of an Excel workbook (`--text sheet`).")
     ids: Literal["join"] | None = Field(None, description="Join ids that differ only in spelling (`--text ids=join`).")
     skip_bad_rows: bool = Field(False, description="Report rows that cannot be used instead of refusing the file.")
     take_proposed_zone: bool = Field(False, description="Take the zone of the coordinates; only `recap inspect` does.")

@@ -19,6 +19,7 @@ from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
+from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
@@ -64,13 +65,14 @@ class TableSource:
 
 
 def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSource:
-    """Open a table as csv, json or parquet.
+    """Open a table as csv, json, parquet or xlsx.
 
     Raises:
         DataError: it is no such file.
     """
     require_file(path)
-    return {"csv": _open_text, "json": _open_json, "parquet": _open_parquet}[source_format](path, options)
+    open_as = {"csv": _open_text, "json": _open_json, "parquet": _open_parquet, "xlsx": _open_workbook}
+    return open_as[source_format](path, options)
 
 
 def _open_text(path: Path, options: ReadOptions) -> TableSource:
@@ -184,6 +186,24 @@ def _open_json(path: Path, options: ReadOptions) -> TableSource:
         yield rows
 
     return TableSource(path.name, names, len(records), read)
+
+
+def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
+    """The named sheet of an Excel workbook, or its first with a table."""
+    sheets = read_sheets(path)
+    sheet = next((sheet for sheet in sheets if options.sheet in (None, sheet.name)), None)
+    if sheet is None:
+        raise DataError(f"{path.name} has no table in a sheet {options.sheet!r}; its tables: {sheet_names(sheets)}")
+    count = len(next(iter(sheet.columns.values())))
+
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        columns = {name: pa.array(sheet.columns[name], pa.string()) for name in stored}
+        rows = RowBlock(path.name, columns, np.arange(sheet.first, sheet.first + count), noun="row")
+        blank = np.array([not any(cells) for cells in zip(*sheet.columns.values(), strict=True)])
+        rows.flag("blank_line", blank, lambda _: "blank line")
+        yield rows
+
+    return TableSource(path.name, [*sheet.columns], count, read)
 
 
 def _text_columns(records: Sequence[dict[str, str] | None], names: list[str]) -> dict[str, pa.Array]:

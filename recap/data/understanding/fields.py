@@ -23,6 +23,8 @@ _FITS: Final = 3.0
 """Points for values that fit a field; a name brings 2 to 3."""
 _CONTRADICTS: Final = -1.5
 _IMPOSSIBLE: Final = -9.0
+_PLACES_OF_THEIR_OWN: Final = -1.0
+"""Users who share no place may be a property of places, unless the name says otherwise."""
 _IS_ID: Final = 0.3
 _ON_LAND, _X_FIRST = 1.1, 0.55
 """Points of one order of coordinates: the other is not on land; the form has longitude first."""
@@ -130,7 +132,8 @@ def _as_user(draft: Draft, column: Column) -> _Scored:
     if len(column.distinct) >= 0.8 * draft.rows:
         return _CONTRADICTS, "hardly repeats"
     if determines(draft.spots, column.codes) >= 0.95:
-        return _CONTRADICTS, "does not move"
+        spots = len(np.unique(draft.spots)) / len(column.distinct)
+        return (_CONTRADICTS, "does not move") if spots < 2 else (_PLACES_OF_THEIR_OWN, "shares no place")
     fits = comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column)
     return (_FITS, "repeats, moves") if fits else (0, "")
 

@@ -55,7 +55,7 @@ def option_text(options: ReadOptions) -> str:
     """The command-line options that give these values, to copy."""
     box = options.bbox
     corners = f"{box.west:g},{box.south:g},{box.east:g},{box.north:g}" if box else ""
-    text = {name: getattr(options, name) for name in ("encoding", "delimiter", "ids")}
+    text = {name: getattr(options, name) for name in ("encoding", "delimiter", "ids", "sheet")}
     text["multiline"] = "true" * options.multiline
     given = [
         ("--map", ",".join(f"{field}={column}" for field, column in options.columns.items())),
