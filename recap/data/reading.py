@@ -14,6 +14,7 @@ from recap.data.readers.headerless import read_foursquare, read_gowalla
 from recap.data.readers.libcity import read_libcity
 from recap.data.readers.own_table import read_own_table
 from recap.data.readers.recbole import read_recbole
+from recap.data.readers.tist2015 import read_tist2015
 from recap.data.understanding import Understanding, understand_table
 from recap.errors import ConfigError
 
@@ -56,6 +57,8 @@ def _read(path: Path, source_format: str, options: ReadOptions) -> RawRead:
             return read_libcity(path, options)
         case "recbole":
             return read_recbole(path, options)
+        case "tist2015":
+            return read_tist2015(path, options)
         case "timeline":
             return read_timeline(path, options)
         case "swarm":

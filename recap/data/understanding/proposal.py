@@ -26,6 +26,7 @@ class Question(Config):
 
     about: str = Field(description="A field of `--map`, `time_format` or `timezone`.")
     text: str = Field(description="As a person would ask it.")
+    is_explained: bool = Field(False, description="The text says what to do, if there are no answers.")
     answers: dict[str, ReadOptions] = Field(description="Answer -> all options with it; the likely one first.")
 
 
@@ -46,7 +47,7 @@ class Understanding(Config):
         assert self.question is not None
         missing = "lat=COLUMN,lon=COLUMN" if self.question.about == "lat" else f"{self.question.about}=COLUMN"
         answers = "; ".join(f"{answer}: {option_text(options)}" for answer, options in self.question.answers.items())
-        is_named = "is there, but" in self.question.text or self.question.about in self.options.columns
+        is_named = self.question.is_explained or self.question.about in self.options.columns
         answers = answers or ("" if is_named else f"Name it with --map {missing}")
         return f"{Path(self.path).name}: {self.question.text} {answers}".rstrip()
 

@@ -47,7 +47,7 @@ def choose_time(draft: Draft) -> Column | None:
     read = is_plausible(times.seconds)
     is_unread = read.mean() < 0.5 if draft.rows >= _FEW_ROWS and not times.layouts else not read.any()
     if draft.options.time_format is None and is_unread and not pa.types.is_temporal(times.values.type):
-        draft.ask("time", f"I cannot read the times. {why_no_time([times])}", {})
+        draft.ask("time", f"I cannot read the times. {why_no_time([times])}", {}, is_explained=True)
     _choose_layout(draft, times)
     _ask_about_others(draft, times)
     _mention_unused(draft, times)
