@@ -72,7 +72,7 @@ def run_app(
 
 
 def _require_root() -> None:
-    """Raise ConfigError if Streamlit was told to serve below a path, at which its pages would stay empty."""
+    """Raise ConfigError if Streamlit is set to serve below a path, at which its pages would stay empty."""
     import streamlit as st
 
     from recap.errors import ConfigError
