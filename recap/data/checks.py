@@ -182,8 +182,8 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
     expected = zone_minutes(table.latitude, table.longitude, table.seconds, table.minutes)
     rows = np.flatnonzero(expected != table.minutes)
     as_read, by_place = (_at_night(table.seconds + 60 * minutes) for minutes in (table.minutes, expected))
-    zone = propose_zone(table.latitude, table.longitude)
-    swapped = look_swapped(table.latitude[rows], table.longitude[rows])
+    zone = propose_zone(table.latitude, table.longitude) if len(rows) else ""
+    swapped = len(rows) > 0 and look_swapped(table.latitude[rows], table.longitude[rows])
     yield from _found(
         table,
         "odd_zone",
@@ -203,7 +203,7 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
             "local_marked_utc",
             f"check-ins are at night (2 to 5 o'clock) as read, {as_written.sum():,} if their times are local",
             np.flatnonzero(as_read),
-            f"Marked as UTC, they look local; --timezone {table.zone or zone} --local-times reads them so.",
+            f"Marked as UTC, they look local; --timezone {table.zone or LONGITUDE_ZONE} --local-times reads them so.",
         )
 
 

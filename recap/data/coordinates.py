@@ -31,7 +31,7 @@ def zone_minutes(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarra
     """
     expected = _at_places(latitude, longitude, seconds, minutes)
     odd = np.flatnonzero(expected != minutes)
-    for north, east in ((_BORDER, 0), (-_BORDER, 0), (0, _BORDER), (0, -_BORDER)):
+    for north, east in ((_BORDER, 0), (-_BORDER, 0), (0, _BORDER), (0, -_BORDER)) if len(odd) else ():
         moved = (latitude[odd] + north).clip(-90, 90), (longitude[odd] + east).clip(-180, 180)
         fits = _at_places(*moved, seconds[odd], minutes[odd]) == minutes[odd]
         expected[odd[fits]] = minutes[odd[fits]]

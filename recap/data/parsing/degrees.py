@@ -46,6 +46,8 @@ def to_degrees(values: pa.Array) -> pa.Array:
     text = pc.replace_substring_regex(text, r"[\s\x{a0}]+", " ")
     text = pc.utf8_trim_whitespace(pc.replace_substring_regex(text, r"[\x{2212}\x{2013}]", "-"))
     text = pc.if_else(pc.match_substring_regex(text, _HAS_SIGN + r"|^-\d|^[+-]?\d{1,3}[ :]\d{1,2}"), text, None)
+    if text.null_count == len(text):
+        return numbers
     parts = pc.extract_regex(text, f"^{_ANGLE}$")
 
     def number(name: str) -> np.ndarray:
@@ -71,8 +73,10 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
     for pattern in (_POINT, _SIGNED, _GEOJSON):
         parts = pc.extract_regex(text, pattern)
         pair = pc.struct_field(parts, "a"), pc.struct_field(parts, "b")
-        fits = pc.and_(*(pc.is_valid(to_degrees(half)) for half in pair))
+        fits = pc.is_valid(pair[0])
         if pattern is _SIGNED:  # neither a house number and its postcode, nor degrees and minutes of one angle
+            for half in pair:
+                fits = pc.and_(fits, pc.is_valid(to_degrees(half)))
             fits = pc.and_(fits, pc.and_(pc.match_substring_regex(text, _HAS_SIGN), pc.is_null(to_degrees(text))))
         halves.append((pc.if_else(fits, pair[0], None), pc.if_else(fits, pair[1], None)))
         if not halves[-1][0].null_count:

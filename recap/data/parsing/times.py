@@ -168,7 +168,11 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
         sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
     else:
         layouts = tuple(layout for layout in layouts if layout in (EPOCH, SPREADSHEET)) or (EPOCH,)
-    return max(layouts, key=lambda layout: count_plausible(read_spelled(layout, sample)[0]))
+    counts = [count_plausible(layout.parse(sample)) for layout in layouts]
+    if max(counts) < len(sample) and pa.types.is_string(sample.type):
+        tidy = tidy_times(sample)
+        counts = [max(count, count_plausible(at.parse(tidy))) for count, at in zip(counts, layouts, strict=True)]
+    return layouts[counts.index(max(counts))]
 
 
 def _typed(values: pa.Array) -> pa.Array:

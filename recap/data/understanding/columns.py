@@ -28,6 +28,7 @@ _MOST: Final = 0.95
 """Share of the values that must fit."""
 _DEGREES: Final = re.compile(r"\d ?[°º˚]|\d['′].*\d[\"″]|^[+-]?\d+[.,]\d+ ?[NSEW]$|^[NSEW] ?\d+[.,]\d+$")
 _FIRST_TEXTS: Final = 20
+_FIRST_POINTS: Final = 200
 _SPOT_KM: Final = 0.2
 _TIMES: Final = np.array(["1990", "2100"], dtype="datetime64[s]")
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
@@ -146,8 +147,10 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     for name in names:
         values = pa.concat_arrays([decoded(block[name]) for block in blocks]).slice(0, most)
         may_be_point = pa.types.is_string(values.type) or pa.types.is_binary(values.type)
-        halves = split_point(values if may_be_point else pa.array([""]))
-        is_point = halves[0].null_count <= (1 - _MOST) * len(halves[0])
+        first = split_point(values.slice(0, _FIRST_POINTS))[0] if may_be_point else pa.nulls(1)
+        is_point = 2 * first.null_count <= len(first)  # most columns are none, and need not be looked at further
+        halves = split_point(values) if is_point else (first, first)
+        is_point = is_point and halves[0].null_count <= (1 - _MOST) * len(halves[0])
         if not is_point or name in given:
             sample[name] = Column(name, values, options.time_format)
         for half, part in enumerate(halves if is_point else [], 1):
