@@ -199,6 +199,8 @@ def prepare(
     console.print(f"Read as {source_format}, because {found.why}.", markup=False)
     if found.columns:
         console.print(f"Read with {option_text(options)}", markup=False, highlight=False, soft_wrap=True)
+    if preset == "every_place":
+        console.print("Every user and place is kept. Predictions get worse for users with fewer than 60 check-ins.")
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
     print_problems(problems, console)

@@ -231,7 +231,8 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
     """One line each, and no file."""
     with pytest.raises(CaseError, match="the data set has no user 'nobody'; --user takes ids as in the raw table"):
         choose(model, ["user0", "nobody"])
-    with pytest.raises(
+    early = "user 'user0' has no check-in up to 2001-01-01 00:00:00: choose a later --as-of"
+    with pytest.raises(CaseError, match=early):
         CaseError, match="user 'user0' has no check-in up to 2001-01-01 00:00:00: choose a later --as-of"
     ):
         choose(model, ["user0"], parse_time("2001-01-01"))
