@@ -233,8 +233,6 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
         choose(model, ["user0", "nobody"])
     early = "user 'user0' has no check-in up to 2001-01-01 00:00:00: choose a later --as-of"
     with pytest.raises(CaseError, match=early):
-        CaseError, match="user 'user0' has no check-in up to 2001-01-01 00:00:00: choose a later --as-of"
-    ):
         choose(model, ["user0"], parse_time("2001-01-01"))
     with pytest.raises(CaseError, match="every user has no check-in up to 2001-01-01"):
         choose(model, None, parse_time("2001-01-01"))

@@ -79,7 +79,7 @@ def scored_by_the_core(trainer: Trainer) -> list[bool]:
 
 
 def test_the_curves_alone_are_the_default_with_the_rest_left_out() -> None:
-    """The presets differ in the parts that act, the pairs they learn from, where curves start and how fast they move."""
+    """They differ in the parts that act, the pairs they learn from, where curves start and how fast they move."""
     whole, alone = recap().model_dump(), feature_curves().model_dump()
     differing = {name for name in whole if whole[name] != alone[name]}
     assert differing == {"preset", "train_on", "select_on", "model", "curriculum", "optimiser"}
