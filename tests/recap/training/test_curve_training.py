@@ -79,7 +79,7 @@ def scored_by_the_core(trainer: Trainer) -> list[bool]:
 
 
 def test_the_curves_alone_are_the_default_with_the_rest_left_out() -> None:
-    """The same cases and epochs: they differ in the parts that act, and in where curves start and how fast they move."""
+    """The same cases and epochs: they differ in the parts that act, where curves start and how fast they move."""
     whole, alone = recap().model_dump(), feature_curves().model_dump()
     assert {name for name in whole if whole[name] != alone[name]} == {"preset", "model", "curriculum", "optimiser"}
     parts = {name for name in whole["model"] if whole["model"][name] != alone["model"][name]}
