@@ -328,13 +328,13 @@ class TextTable:
             text = file.read()
         if is_padded:
             mark = re.escape(self.delimiter.encode())
-            return io.BytesIO(re.sub(b'" +(?=' + mark + b")", b'"', re.sub(b"(?<=" + mark + b') +"', b'"', text)))
+            return io.BytesIO(re.sub(b'" +(?=' + mark + b")", b'"', re.sub(b"(?<=" + mark + b') +"(?!")', b'"', text)))
         # Any number of blanks separates columns.
         return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text)))
 
     def _has_padded_quotes(self) -> bool:
         """Whether blanks are between a separator and a quotation mark, which would then be a letter."""
-        padded = re.compile(rf"{re.escape(self.delimiter)} +\"")
+        padded = re.compile(rf"{re.escape(self.delimiter)} +\"(?!\")")
         return any(padded.search(line) for line in read_head(self.path, encoding=self.encoding))
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:

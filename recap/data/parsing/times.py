@@ -73,7 +73,8 @@ def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
         times = pc.cast(text, pa.timestamp("us", "UTC" if zoned else None))
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(text)
-        fits = pc.equal(pc.match_substring_regex(trimmed, _ZONED_ISO), zoned)
+        is_zoned = pc.match_substring_regex(trimmed, _ZONED_ISO)
+        fits = is_zoned if zoned else pc.invert(pc.or_(is_zoned, pc.match_substring_regex(trimmed, r":\d\d[+-]\d$")))
         fits = pc.and_(fits, pc.match_substring_regex(trimmed, r"^\d{4}-\d{2}-\d{2}|^\d{8}T\d{4}"))
         series = pd.Series(pc.if_else(fits, trimmed, None).to_pandas(), dtype=object)
         parsed = pd.to_datetime(series, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
@@ -165,7 +166,7 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
         return TimeLayout("2012-04-03 18:00:09", zone is not None, _typed, None if zone in _UTC_NAMES else zone)
     sample = values.slice(0, 1000)
     if pa.types.is_string(sample.type):
-        sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
+        sample = pc.utf8_trim_whitespace(sample.filter(pc.greater(pc.binary_length(sample), 0)))
     else:
         layouts = tuple(layout for layout in layouts if layout in (EPOCH, SPREADSHEET)) or (EPOCH,)
     counts = [count_plausible(layout.parse(sample)) for layout in layouts]
