@@ -1,23 +1,29 @@
 """`pretrained`: curves learned elsewhere as a checkpoint in memory, for every dataset and without training."""
 
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
 import torch
+from pydantic import Field
 
 from recap import columns as c
 from recap.baselines import PRETRAINED
 from recap.checkpoint import Checkpoint, CheckpointManifest, EpochResult
+from recap.config import Config
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, RecapError
-from recap.evaluation.cases import draw_cases
+from recap.evaluation.cases import describe_cases, draw_cases
+from recap.evaluation.temperature import fit_temperature
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors
 from recap.model.config import Stage
 from recap.model.pretrained_curves import PretrainedCurves, pretrained_key
 from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.presets import feature_curves
+from recap.probabilities import UNFITTED, Temperature
 from recap.storage.atomic import replace_json
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_subfolder
@@ -36,11 +42,12 @@ class PretrainedCheckpoint(Checkpoint):
     """The package's curves for one dataset; ``folder`` is its name alone.
 
     Attributes:
-        keep: whether the fitted shift is written to the user's cache.
+        keep: whether the fitted numbers are written to the user's cache.
     """
 
     curves: PretrainedCurves
     keep: bool = True
+    _fitted: "list[Fitted]" = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def of(cls, dataset: Dataset, curves: PretrainedCurves | None = None, *, keep: bool = True) -> Self:
@@ -76,32 +83,63 @@ class PretrainedCheckpoint(Checkpoint):
         dtype: torch.dtype = torch.float64,
     ) -> Recap:
         """The curves over a dataset's places, with the shift of new places that its validation cases ask for."""
-        model = Recap.for_dataset(self.recap_training.model, dataset, graph, dtype)
+        model = Recap.for_dataset(self.recap_training.model, dataset, graph, dtype).eval()
         assert model.curves is not None
         self.curves.fill(model.curves.curves)
-        shift = self._kept_shift()
-        if shift is None:
-            shift = fit_new_places(model, dataset)
-            if self.keep and shift is not None:
-                self._keep_shift(shift)
-        model.curves.new_places = shift
-        return model.to(device).eval()
+        fitted = self.fitted
+        model.curves.new_places = None if fitted is None else fitted.new_places
+        if fitted is None:
+            fitted = _fit(model, dataset, graph)
+            if fitted is not None:
+                self._fitted.append(fitted)
+                self._keep(fitted)
+        return model.to(device)
+
+    @property
+    def fitted(self) -> "Fitted | None":
+        """The numbers fitted to the dataset's validation cases; None before, or with too few cases."""
+        if not self._fitted:
+            try:
+                self._fitted.append(Fitted.parse(read_json(self._cache_file)))
+            except (RecapError, OSError, ValueError):
+                return None
+        return self._fitted[-1]
+
+    @property
+    def temperature(self) -> Temperature:
+        return UNFITTED if self.fitted is None else self.fitted.temperature
+
+    @property
+    def is_unfitted(self) -> bool:
+        return self.fitted is None
 
     @property
     def _cache_file(self) -> Path:
         return user_subfolder("cache") / f"pretrained-{self.hash[:16]}.json"
 
-    def _kept_shift(self) -> float | None:
-        try:
-            return float(read_json(self._cache_file)["new_places"])
-        except (RecapError, OSError, ValueError, KeyError, TypeError):
-            return None
+    def _keep(self, fitted: "Fitted") -> None:
+        if self.keep:
+            with suppress(RecapError, OSError):  # not writable: fit at every start
+                replace_json(user_subfolder("cache", make=True) / self._cache_file.name, fitted.model_dump())
 
-    def _keep_shift(self, shift: float) -> None:
-        try:
-            replace_json(user_subfolder("cache", make=True) / self._cache_file.name, {"new_places": shift})
-        except (RecapError, OSError):  # not writable: fit at every start
-            return
+
+class Fitted(Config):
+    """What `pretrained` learns of a dataset from its validation cases, in seconds."""
+
+    new_places: float = Field(ge=-_FURTHEST, le=_FURTHEST, description="Points of all places new to the user.")
+    temperature: Temperature = Field(description="Turns scores into probabilities.")
+
+
+def _fit(model: Recap, dataset: Dataset, graph: TransitionGraph) -> Fitted | None:
+    """Fit the shift, put it into the model, and fit the temperature of the shifted scores."""
+    shift = fit_new_places(model, dataset)
+    if shift is None:
+        return None
+    assert model.curves is not None
+    model.curves.new_places = shift
+    cases = describe_cases(dataset, graph, c.VAL, "every_next", most=_MOST_CASES)
+    temperature = fit_temperature(RecapScorer(model, Stage()), cases, CheckinTensors.from_dataset(dataset))
+    return None if temperature is None else Fitted(new_places=shift, temperature=temperature)
 
 
 def fit_new_places(model: Recap, dataset: Dataset) -> float | None:

@@ -18,7 +18,8 @@ from recap.model.curves import Curves
 from recap.model.pretrained_curves import FILE, PretrainedCurves, pretrained_key
 from recap.model.recap import NEW_PLACES
 from recap.model.scorer import RecapScorer
-from recap.pretrained import LEAST_CASES, PretrainedCheckpoint, fit_new_places
+from recap.pretrained import LEAST_CASES, Fitted, PretrainedCheckpoint, fit_new_places
+from recap.probabilities import UNFITTED
 from recap.storage.user_folder import user_subfolder
 from recap.training.pretraining import pretrain
 from recap.training.trainer import CURVE_SPREAD, Trainer
@@ -109,7 +110,9 @@ def test_features_by_category_are_off_without_categories() -> None:
 
 
 def test_new_places_move_to_where_validation_has_them() -> None:
-    """At the fitted shift the model expects as many new targets as there are; it is kept for the next time."""
+    """At the fitted shift the model expects as many new targets as there are; it is kept, with the temperature, for the
+    next time, and a damaged file is fitted again.
+    """
     city = small_dataset(habit_rows(num_users=30, num_walks=12))
     rows = torch.from_numpy(city.cases(c.VAL, "every_next"))
     assert len(rows) >= LEAST_CASES
@@ -121,8 +124,13 @@ def test_new_places_move_to_where_validation_has_them() -> None:
     probability_BP = model(batch.histories(), Stage()).total.softmax(1).detach()
     assert float(probability_BP.masked_fill(known_BP, 0.0).sum()) == pytest.approx(new, rel=0.02)
     kept = user_subfolder("cache") / f"pretrained-{checkpoint.hash[:16]}.json"
-    kept.write_text('{"new_places": 1.25}')
-    assert scorer_of(city, checkpoint).model.curves.new_places == 1.25
+    fitted = Fitted.parse(json.loads(kept.read_text()))
+    assert checkpoint.temperature == fitted.temperature != UNFITTED and not checkpoint.is_unfitted
+    kept.write_text(fitted.model_copy(update={"new_places": 1.25}).model_dump_json())
+    again = PretrainedCheckpoint.of(city)
+    assert scorer_of(city, again).model.curves.new_places == 1.25 and again.temperature == fitted.temperature
+    kept.write_text('{"new_places": 700}')
+    assert scorer_of(city, PretrainedCheckpoint.of(city)).model.curves.new_places == fitted.new_places
 
 
 def test_few_validation_cases_move_nothing() -> None:
@@ -132,6 +140,7 @@ def test_few_validation_cases_move_nothing() -> None:
     scorer = scorer_of(city)
     assert fit_new_places(scorer.model, city) is None
     assert NEW_PLACES not in [term.name for term in scorer.terms]
+    assert PretrainedCheckpoint.of(city).is_unfitted and PretrainedCheckpoint.of(city).temperature == UNFITTED
 
 
 def test_hash_names_file_and_dataset() -> None:
