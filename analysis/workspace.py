@@ -403,6 +403,22 @@ class Workspace:
         has_file = self.keep or self.has_records
         return self._once("records", lambda: self._read_records(LISTS if has_file else (), progress))
 
+    def next_records(self) -> pd.DataFrame:
+        """Ranks of every next check-in of the test weeks, after any gap, from the user's cache or ranked once and kept.
+
+        Raises:
+            ScoreError: the model returned NaN.
+        """
+        from recap.evaluation.scoring import rank_cases
+
+        key, data = records_key(self.dataset.hash, self.key, "every_next"), (self.dataset, self.graph, c.TEST)
+        cases = self.without_model._once("next_cases", lambda: describe_cases(*data, "every_next"))
+
+        def rank() -> pd.DataFrame:
+            return rank_cases(self.scorer, cases, self.checkins)
+
+        return self._once("next_records", lambda: kept_table(key, rank, rows=len(cases), keep=self.keep))
+
     def records_with_lists(self) -> pd.DataFrame:
         """The records with the best places and their scores of every case; a file is read at every call."""
         records = self.records()

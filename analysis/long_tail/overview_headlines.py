@@ -4,16 +4,21 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 
 from analysis.formatting import signed, simple_fraction, times
 from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
 from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, guesses, metric_values
+from analysis.records.bootstrap import UserBootstrap, group_means, interval
+from recap import columns as c
+from recap.evaluation.metrics import LONG_GAP_HOURS
 
 CURVES_LEAD: Final = 0.002
 """Lead in MRR from which the feature curves alone are said to rank better."""
 PANEL_TITLES: Final = {"tail_known": "Rare, place known", "tail_new": "Rare, place new", "head": "Frequent"}
+_NEXT_TITLES: Final = ("Every next check-in", "Within 24 hours", "After more than 24 hours")
 _TITLES: Final = {"all": "All", **PANEL_TITLES}
 _ACTIONS: Final = {
     "Visit count": "Counting past visits",
@@ -25,6 +30,7 @@ _ACTIONS: Final = {
 """A counter as the subject of a sentence, by its label."""
 NO_MODEL: Final = "No model is trained on this dataset yet."
 MODELS_ALT: Final = "Accuracy of every model with 95 % intervals over users"
+NEXT_ALT: Final = "Accuracy over every next check-in and by the gap before it, with 95 % intervals over users"
 _PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths"}
 
 
@@ -119,6 +125,30 @@ def models_table(groups: pd.DataFrame) -> pd.DataFrame:
         columns = (wide[group], wide[f"{group}_lower"], wide[f"{group}_upper"])
         shown[title] = pd.Series(map(_with_interval, *columns), dtype=object)
     return pd.DataFrame(shown)
+
+
+def next_table(models: Mapping[str, pd.DataFrame], metric: str) -> pd.DataFrame:
+    """Accuracy over every next check-in and by the gap before it, with intervals as text.
+
+    Args:
+        models: label -> records of protocol ``every_next``.
+    """
+    columns: dict[str, list[str]] = {"Model": list(models), **{title: [] for title in _NEXT_TITLES}}
+    for records in models.values():
+        users = UserBootstrap(records[c.USER].to_numpy())
+        is_long, value_N = (records[c.GAP_HOURS] > LONG_GAP_HOURS).to_numpy(np.int64), metric_values(records, metric)
+        for group_N, size in ((np.zeros_like(is_long), 1), (is_long, 2)):
+            _, means = group_means(value_N, group_N, size)
+            lower, upper = interval(users.means(value_N, group_N, size))
+            shown = map(_with_interval, means, lower, upper)
+            for title, text in zip(_NEXT_TITLES[size - 1 :][:size], shown, strict=True):
+                columns[title].append(text)
+    return pd.DataFrame(columns)
+
+
+def next_line(models: Mapping[str, pd.DataFrame]) -> str:
+    gap = next(iter(models.values()))[c.GAP_HOURS] > LONG_GAP_HOURS
+    return f"Next check-ins: {len(gap):,}, of which {int((~gap).sum()):,} within 24 hours and {int(gap.sum()):,} later."
 
 
 def _with_interval(value: float, low: float, high: float) -> str:

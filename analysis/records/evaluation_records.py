@@ -6,9 +6,10 @@ from typing import Final
 from analysis.records.table_cache import TableKey
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL
+from recap.data.cases import Protocol
 
 SPLIT: Final = "test"
-PROTOCOL: Final = "every_step"
+PROTOCOL: Final[Protocol] = "every_step"
 LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
 """Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
 MODEL_LABELS: Final = {
@@ -53,9 +54,9 @@ def label_with_folder(label: str, folder: Path) -> str:
     return f"{label} ({folder.name})" if says_more else label
 
 
-def records_key(dataset_hash: str, model_key: str) -> TableKey:
+def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL) -> TableKey:
     """Key of a model's records: a checkpoint's hash or a baseline's name."""
-    return TableKey(dataset_hash, model_key, SPLIT, PROTOCOL)
+    return TableKey(dataset_hash, model_key, SPLIT, protocol)
 
 
 def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:

@@ -111,6 +111,16 @@ def _by_group(known: tuple[Ranker, ...], metric: str) -> pd.DataFrame:
     return accuracy_tables.accuracy_by_group({ranker.label: ranker.records for ranker in known}, metric)
 
 
+@st.cache_resource(max_entries=16, show_spinner="Ranking every next check-in", hash_funcs=BY_MODEL)
+def next_records(source: Source) -> dict[str, pd.DataFrame]:
+    """Records of every next check-in: the source's model and two counters, by label; none for imported lists."""
+    if source.imported is not None:
+        return {}
+    names = [None, *(name for name in ("count_plus_markov", "visit_count") if name != source.model)]
+    opened = [open_workspace(source, name) for name in names]
+    return {workspace.label: workspace.next_records() for workspace in opened}
+
+
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_DATASET)
 def distribution(source: Source) -> pd.DataFrame:
     return accuracy_tables.transition_distribution(open_workspace(source).cases)

@@ -91,6 +91,11 @@ def show_all_models(source: Source, metric: str) -> None:
         table = words.models_table(groups)
         st.dataframe(table, hide_index=True, height="content", width="content", key="models", alt=words.MODELS_ALT)
         quiet(words.groups_line(groups))
+        records = tables.next_records(source)
+        if records:
+            table = words.next_table(records, metric)
+            st.dataframe(table, hide_index=True, height="content", width="content", key="next", alt=words.NEXT_ALT)
+            quiet(words.next_line(records))
 
 
 def show_cards(source: Source) -> None:

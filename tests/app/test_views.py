@@ -22,6 +22,8 @@ from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
 from app.components.walk.words import badges
+from recap.baselines.counting import VisitCount
+from recap.evaluation.evaluate import evaluate
 from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
 VIEWS = ("overview", "walk", "long_tail")
@@ -65,6 +67,11 @@ def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkp
     titles = {"all": "All", **PANEL_TITLES}
     values = {group: float(str(models.loc["RECAP", title]).partition(" ")[0]) for group, title in titles.items()}
     assert str(models.loc["RECAP", "All"]).startswith(f"{metric_values(records, 'hr20').mean():.3f} [")
+    following = app.dataframe[1].value.set_index("Model")
+    found = evaluate(VisitCount(city.dataset), city.dataset, city.graph, protocol="every_next").metrics
+    assert str(following.loc["Visit count", "Every next check-in"]).startswith(f"{found['all']['hr20']:.3f} [")
+    assert str(following.loc["Visit count", "Within 24 hours"]).startswith(f"{found['gap_up_to_24h']['hr20']:.3f} [")
+    assert f"{found['gap_over_24h']['n']} later" in texts(app)
     charts = [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
     shown = [note["text"] for chart in charts for note in chart["layout"]["annotations"]]
     assert all(any(share(values[group]) in text for text in shown) for group in ("tail_known", "tail_new", "head"))
