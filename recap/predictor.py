@@ -1,9 +1,8 @@
-"""A loaded checkpoint that ranks cases and edited cases, in float64.
+"""A model opened on a dataset: it ranks cases, edited cases and what comes next, in float64.
 
 Shape suffixes: B cases or variants, P POIs.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +16,7 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.counterfactuals import Counterfactual, History, TimedHistory, pack_counterfactuals, pack_histories
 from recap.data.dataset import Dataset
-from recap.errors import CaseError
+from recap.errors import CaseError, CheckpointError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores
@@ -28,7 +27,6 @@ from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import CORE, Recap, RevisitParts
 from recap.model.scorer import RecapScorer
-from recap.published.network import PublishedScorer
 from recap.scores import Scorer, Scores
 
 _VARIANTS_PER_PASS = 256
@@ -45,32 +43,61 @@ def variants_per_pass(num_pois: int) -> int:
     return max(1, min(_VARIANTS_PER_PASS, _SCORES_PER_PASS // num_pois))
 
 
-class CaseRanker(ABC):
-    """Ranks cases and edited copies of them with a checkpoint.
+class CaseRanker:
+    """A model opened on a dataset: it scores histories, cases and edited copies of them.
 
     Args:
+        checkpoint: None for a baseline, which needs ``scorer``.
+        scorer: the model's, if built already.
         graph, checkins, cases: of the dataset, if computed already; ``cases`` are its test cases.
+        num_candidates: only the first places are candidates for the next place; None takes all.
+
+    Raises:
+        VocabularyError: another dataset.
     """
 
     scorer: Scorer
 
     def __init__(
         self,
-        checkpoint: Checkpoint,
+        checkpoint: Checkpoint | None,
         dataset: Dataset,
         *,
+        scorer: Scorer | None = None,
         graph: TransitionGraph | None = None,
         checkins: CheckinTensors | None = None,
         cases: pd.DataFrame | None = None,
+        num_candidates: int | None = None,
     ) -> None:
-        self.checkpoint, self.dataset = checkpoint, dataset
+        self._checkpoint, self.dataset = checkpoint, dataset
         self.graph = graph or TransitionGraph.from_dataset(dataset)
         self.checkins = checkins or CheckinTensors.from_dataset(dataset)
+        self.num_candidates = num_candidates or dataset.num_pois
         self._cases = {} if cases is None else {c.TEST: cases}
+        self.scorer = scorer or self.checkpoint.scorer(dataset, self.graph)
 
-    @abstractmethod
+    @property
+    def checkpoint(self) -> Checkpoint:
+        """The checkpoint; raises CheckpointError for a baseline."""
+        if self._checkpoint is None:
+            raise CheckpointError(f"{self.scorer.name} is a baseline: name a checkpoint folder")
+        return self._checkpoint
+
+    @property
+    def label(self) -> str:
+        """The checkpoint's label, or the baseline's name."""
+        return self.scorer.name if self._checkpoint is None else self._checkpoint.label
+
+    @property
+    def is_probabilistic(self) -> bool:
+        """Whether a softmax of the scores is a probability; counts have none."""
+        if self._checkpoint is None:
+            return isinstance(self.scorer, RecapScorer)
+        return self._checkpoint.is_probabilistic
+
     def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        """Totals (B, P) of counterfactual copies in one forward pass."""
+        """Totals (B, P) of counterfactual copies in one forward pass; only check-ins may be edited."""
+        return self.scorer.score(pack_histories([variant.history for variant in variants])).total
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies."""
@@ -134,7 +161,7 @@ class CaseRanker(ABC):
 
 
 class Predictor(CaseRanker):
-    """Splits the scores of a RECAP checkpoint's cases into contributions.
+    """Splits the scores of a RECAP, or of curves alone, into contributions.
 
     Args:
         model: other float64 weights of the same architecture, such as shuffled ones.
@@ -150,19 +177,19 @@ class Predictor(CaseRanker):
 
     def __init__(
         self,
-        checkpoint: Checkpoint,
+        checkpoint: Checkpoint | None,
         dataset: Dataset,
         model: Recap | None = None,
         *,
-        scorer: RecapScorer | None = None,
+        scorer: Scorer | None = None,
         **opened: Any,
     ) -> None:
-        super().__init__(checkpoint, dataset, **opened)
-        self.stage = checkpoint.stage
-        if scorer is None:
-            model = checkpoint.build_model(dataset, self.graph) if model is None else model.eval()
-            scorer = RecapScorer(model, self.stage, checkpoint.manifest.model)
-        self.scorer, self.model = scorer, scorer.model
+        if model is not None and checkpoint is not None:
+            scorer = RecapScorer(model, checkpoint.stage, checkpoint.manifest.model)
+        super().__init__(checkpoint, dataset, scorer=scorer, **opened)
+        if not isinstance(self.scorer, RecapScorer):
+            self.checkpoint.recap_training  # noqa: B018 # refuses a published model in its own words
+        self.stage, self.model = self.scorer.stage, self.scorer.model
         self.model.requires_grad_(False)
 
     @classmethod
@@ -226,24 +253,6 @@ class Predictor(CaseRanker):
             return self.model.features_of(histories, changes)
 
 
-class PublishedRanker(CaseRanker):
-    """Ranks cases with a published model's checkpoint; edited copies may change check-ins only.
-
-    Raises:
-        CheckpointError: it holds RECAP.
-        VocabularyError: another dataset.
-    """
-
-    def __init__(
-        self, checkpoint: Checkpoint, dataset: Dataset, *, scorer: PublishedScorer | None = None, **opened: Any
-    ) -> None:
-        super().__init__(checkpoint, dataset, **opened)
-        self.scorer = scorer or PublishedScorer(checkpoint.build_published(dataset, self.graph))
-
-    def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
-        return self.scorer.score(pack_histories([variant.history for variant in variants])).total
-
-
 def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> CaseRanker:
     """A ranker for the checkpoint.
 
@@ -253,4 +262,4 @@ def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> Case
     Raises:
         VocabularyError: another dataset.
     """
-    return (Predictor if checkpoint.is_recap else PublishedRanker)(checkpoint, dataset, **opened)
+    return (Predictor if checkpoint.is_recap else CaseRanker)(checkpoint, dataset, **opened)

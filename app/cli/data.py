@@ -95,7 +95,7 @@ def prepare(
 
     started = time.perf_counter()
     config = data_preset(preset).override(assignments or [])
-    options = _read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
+    options = read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
     found = understand(path, source_format, options)
     if found.question is not None:
         raise DataError(found.refusal())
@@ -205,7 +205,7 @@ def inspect(
     from recap.presets import data_preset
 
     config = data_preset("default")
-    options = _read_options(mapping, timezone, local_times, time_format, bbox, text)
+    options = read_options(mapping, timezone, local_times, time_format, bbox, text)
     with progress_console.status(f"Inspecting {path.name}"):
         found = understand(path, source_format, options)
         is_open = found.question is not None and found.question.about != "timezone"
@@ -257,7 +257,7 @@ def stats(
         )
 
 
-def _read_options(
+def read_options(
     mapping: list[str] | None,
     timezone: str | None,
     local_times: bool,

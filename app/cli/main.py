@@ -18,6 +18,7 @@ from app.cli.experiment import experiment
 from app.cli.explain import explain
 from app.cli.import_predictions import import_predictions
 from app.cli.long_tail import long_tail, overview
+from app.cli.predict import predict
 from app.cli.runs import runs
 from app.cli.train import train
 from recap.errors import RecapError
@@ -42,6 +43,7 @@ PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
     },
     "Train": {"train": train, "evaluate": evaluate, "experiment": experiment},
     "Look": {
+        "predict": predict,
         "app": run_app,
         "overview": overview,
         "long-tail": long_tail,

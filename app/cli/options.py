@@ -8,6 +8,9 @@ import typer
 from recap import columns as c
 from recap.errors import ConfigError
 
+ModelArgument = Annotated[
+    str, typer.Argument(metavar="MODEL", help="A checkpoint folder, or a baseline such as visit_count.")
+]
 DatasetArgument = Annotated[Path, typer.Argument(help="A dataset folder.")]
 DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
 CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]

@@ -82,13 +82,22 @@ def _scored_batches(
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1
-    batch_size = max(1, min(batch_size, _MOST_SCORES // num_pois))
+    batch_size = histories_per_pass(num_pois, batch_size)
     for start in range(0, len(rows), batch_size):
         batch = CaseBatch(checkins, rows[start : start + batch_size])
         scores = scorer.score(batch.histories(target_time=scorer.reads_target_time))
         check_scores(scores.total, scorer.name)
         yield batch, scores, rank_targets(scores, batch.target_B)
         del scores
+
+
+def histories_per_pass(num_pois: int, most: int = 512) -> int:
+    """How many histories are scored at a time.
+
+    >>> histories_per_pass(5_000), histories_per_pass(1_000_000)
+    (512, 16)
+    """
+    return max(1, min(most, _MOST_SCORES // num_pois))
 
 
 def _with_ranks(cases: pd.DataFrame, num_better: np.ndarray, num_tied: np.ndarray) -> pd.DataFrame:

@@ -25,7 +25,8 @@ class NextCategories:
     """Training transitions by destination category.
 
     Attributes:
-        counts: sources are K categories, 24 hours, and "any".
+        counts: sources are K categories, 24 hours, "any", and "unknown", which nobody left.
+        num_categories: K, those of places with training check-ins.
     """
 
     counts: OtherUsers
@@ -36,12 +37,12 @@ class NextCategories:
         rows = dataset.cases(c.TRAIN)
         user, poi = (dataset.checkins[name].to_numpy(np.int64) for name in (c.USER, c.POI))
         category_P = dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)
-        categories = int(category_P.max()) + 1 if len(category_P) else 0
+        categories = int(category_P[poi[dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN]].max(initial=-1)) + 1
         hour = dataset.local_time.dt.hour.to_numpy(np.int64)[rows]
         any_hour = np.full(len(rows), categories + _HOURS)
         source = np.concatenate([category_P[poi[rows]], categories + hour, any_hour])
         destination = np.tile(category_P[poi[rows + 1]], 3)
-        size = categories + _HOURS + 1
+        size = categories + _HOURS + 2
         ones = np.ones(len(source), dtype=np.int64)
         counts = sparse.csr_array((ones, (source, destination)), shape=(size, size))
         return cls(OtherUsers.of(np.tile(user[rows], 3), source, destination, counts), categories)
@@ -56,7 +57,8 @@ class NextCategories:
         """
         usual_BK = self._others(user_B, torch.full_like(category_B, self.num_categories + _HOURS)) + 0.5
         usual_BK = usual_BK / usual_BK.sum(1, keepdim=True)
-        both = (category_B, self.num_categories + hour_B.long())
+        known_B = torch.where(category_B < self.num_categories, category_B, self.num_categories + _HOURS + 1)
+        both = (known_B, self.num_categories + hour_B.long())
         from_here_BK, at_hour_BK = (self._likelier(self._others(user_B, source_B), usual_BK) for source_B in both)
         return from_here_BK, at_hour_BK
 

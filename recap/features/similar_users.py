@@ -25,7 +25,7 @@ class SimilarUsers:
     Attributes:
         visited_UP: 1 where a user checked in.
         profile_PU: the same times ``rarity_P``, each user's vector of length 1, by place.
-        rarity_P: log(users / (1 + the place's visitors)).
+        rarity_P: log(users with training check-ins / (1 + the place's visitors)).
     """
 
     visited_UP: sparse.csr_array
@@ -39,7 +39,8 @@ class SimilarUsers:
         visited = sparse.csr_array((np.ones(len(user)), (user, poi)), shape=(dataset.num_users, dataset.num_pois))
         visited.sum_duplicates()
         visited.data[:] = 1.0
-        rarity_P = np.log(dataset.num_users / (1.0 + visited.sum(0))).clip(min=0.0)
+        trained = np.count_nonzero(np.diff(visited.indptr))
+        rarity_P = np.log(trained / (1.0 + visited.sum(0))).clip(min=0.0)
         return cls(visited, sparse.csr_array(_profiles(visited, rarity_P).T), rarity_P)
 
     def visits(self, case_H: Tensor, poi_H: Tensor, user_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
 from recap.features.catalogue import VISIT_FEATURES
@@ -188,7 +189,10 @@ class Features:
 
     def _category_features(self, histories: Histories, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         category_B, hour_B = self.places.category_P[histories.source_B], histories.checkins.hour_T[histories.row_B]
-        from_here_BK, at_hour_BK = self.categories.likelier(histories.user_B, category_B, hour_B)
+        missing = self.places.num_categories - self.categories.num_categories  # categories without training
+        from_here_BK, at_hour_BK = (
+            F.pad(ratio_BK, (0, missing)) for ratio_BK in self.categories.likelier(histories.user_B, category_B, hour_B)
+        )
         return from_here_BK, at_hour_BK, share_B[:, None].expand_as(at_hour_BK)
 
 

@@ -1,0 +1,293 @@
+"""What comes next: every user's next places after the last check-in, or as of a moment.
+
+Shape suffixes: N users, B users of a pass, P places, K listed places, G groups of terms, T check-ins.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Final, cast
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from recap import columns as c
+from recap.baselines.counting import visits_including_now
+from recap.errors import CaseError, ConfigError
+from recap.evaluation.ranks import top_pois
+from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
+from recap.geodesy import distance_km
+from recap.history import CheckinTensors, Histories, TimedHistories
+from recap.predictor import CaseRanker
+from recap.probabilities import probabilities
+from recap.ragged import found_in
+from recap.scores import Explainable, Scores
+
+AS_OF: Final = "as_of"
+AS_OF_LOCAL: Final = "as_of_local"
+KM: Final = "km"
+VISITED: Final = "visited"
+VISITS: Final = "visits"
+PROBABILITY: Final = "probability"
+EXPECTED: Final = "expected"
+COUNTED: Final = "counted"
+CONTRIBUTION: Final = "contribution_"
+"""Start of the columns of `predict` with ``why``; a group of terms follows."""
+_PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A time: UTC seconds since 1970, or, without a zone, wall-clock seconds that each check-in reads locally."""
+
+    seconds: int
+    is_local: bool
+    text: str = field(compare=False)
+
+    @classmethod
+    def parse(cls, text: str, option: str = "--as-of") -> "Moment":
+        """Read an ISO time such as ``2012-10-20T12:47`` or ``2012-10-20T12:47+02:00``.
+
+        Raises:
+            ConfigError: another text.
+        """
+        try:
+            time = datetime.fromisoformat(text.strip())
+        except ValueError:
+            raise ConfigError(
+                f"{option} expects a time such as 2012-10-20T12:47 or 2012-10-20T12:47Z, got {text!r}"
+            ) from None
+        seconds = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+        return cls(int(seconds // 1), time.tzinfo is None, text)
+
+    def column(self, checkins: CheckinTensors) -> Tensor:
+        """The check-ins' times on the same clock, int64 (T,)."""
+        return checkins.local_seconds_T if self.is_local else checkins.seconds_T
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Histories to predict from.
+
+    Attributes:
+        row_N: the last known check-in of each user.
+        left_out: users without a check-in up to the moment.
+        notes: what the reader must know, one line each.
+    """
+
+    row_N: np.ndarray
+    left_out: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.row_N)
+
+    def shard(self, number: int, of: int) -> "Chosen":
+        """Every ``of``-th user, from the ``number``-th on (from 1)."""
+        return Chosen(self.row_N[number - 1 :: of], self.left_out, self.notes)
+
+    def first(self, most: int) -> "Chosen":
+        return Chosen(self.row_N[:most], self.left_out, self.notes)
+
+
+def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment | None = None) -> Chosen:
+    """The last check-in of every user, or of these users (ids of the raw table), up to a moment.
+
+    A history ends before the first check-in that is later than the moment.
+
+    Raises:
+        CaseError: an unknown user, one of these users has no check-in by then, or nobody has.
+    """
+    ids = model.dataset.users[c.USER_ID].astype(str)
+    user_T = model.checkins.user_T.numpy()
+    number_U = np.arange(len(ids))
+    first_U, end_U = np.searchsorted(user_T, number_U), np.searchsorted(user_T, number_U, side="right")
+    notes: tuple[str, ...] = ()
+    if as_of is not None:
+        later_T = as_of.column(model.checkins).numpy() > as_of.seconds
+        later = np.flatnonzero(later_T)[::-1]
+        end_U[user_T[later]] = later  # each user's first one is assigned last
+        tested_T = model.dataset.checkins[c.SPLIT].to_numpy() == c.TEST
+        if (later_T & tested_T).any() and not (~later_T & tested_T).any():
+            begin = f"{model.dataset.local_time[tested_T].min():%d %B %Y}"
+            notes = (f"The model has seen this time: the test weeks begin on {begin}.",)
+    if users is not None:
+        number_U = pd.Index(ids).get_indexer(pd.Index(dict.fromkeys(users)))
+        if (number_U < 0).any():
+            unknown = [user for user in dict.fromkeys(users) if user not in set(ids)]
+            raise CaseError(f"the data set has no user {unknown[0]!r}; --user takes ids as in the raw table")
+    known_N = first_U[number_U] < end_U[number_U]
+    left = number_U[~known_N]
+    if as_of is not None and len(left) and (users is not None or not known_N.any()):
+        who = f"user {ids[left[0]]!r}" if users is not None else "every user"
+        raise CaseError(f"{who} has no check-in up to {as_of.text}: choose a later --as-of")
+    if len(left):
+        notes = (*notes, f"{len(left):,} users without a check-in by then are left out.")
+    return Chosen(end_U[number_U[known_N]].astype(np.int64) - 1, len(left), notes)
+
+
+def predict(
+    model: CaseRanker,
+    chosen: Chosen,
+    *,
+    top: int = LIST_LENGTH,
+    new_places: bool = False,
+    why: bool = False,
+    at: Moment | None = None,
+) -> Iterator[pd.DataFrame]:
+    """The next places of the chosen users, best first, some users at a time; memory does not grow with users.
+
+    Args:
+        new_places: list only places where the user has not been; probabilities stay those among all places.
+        why: add ``contribution_<group>`` columns.
+        at: time of the next check-in, for a model that reads it.
+
+    Yields:
+        ``user_id, as_of`` (UTC time of the last check-in), ``as_of_local, rank`` (from 1), ``poi_id, poi_name,
+        category, latitude, longitude, km`` (from the last place), ``visited, visits`` (the user's, the last check-in
+        included), ``score, probability`` (NaN if the model has none). At least one frame, which may be empty.
+
+    Raises:
+        ConfigError: ``why`` and no terms, or ``at`` does not fit the model.
+        ScoreError: a score is NaN.
+    """
+    if why and not hasattr(model.scorer, "contributions"):
+        raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
+    for histories, candidates in _passes(model, chosen, at):
+        if new_places:
+            known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
+            hidden = Scores(
+                {"total": candidates.total.masked_fill(known_BP, -torch.inf)}, tie_break_P=candidates.tie_break_P
+            )
+            poi_BK, _ = top_pois(hidden, top)
+            listed_BK = ~known_BP.gather(1, poi_BK)
+        else:
+            poi_BK, _ = top_pois(candidates, top)
+            listed_BK = torch.ones_like(poi_BK, dtype=torch.bool)
+        yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
+    if not len(chosen):
+        nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
+        empty = torch.zeros(0, 1, dtype=torch.int64)
+        histories = Histories(model.checkins, torch.from_numpy(chosen.row_N))
+        yield _frame(model, histories, Scores({"total": nothing}), empty, empty.bool(), why=why)
+
+
+def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = None) -> pd.DataFrame:
+    """Expected next visits of every place: the sum of its probabilities over the chosen users.
+
+    Returns:
+        ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and ``counted`` if some chosen users
+        have a later check-in: how many of these went there next.
+
+    Raises:
+        ConfigError: the model has no probabilities.
+    """
+    if not model.is_probabilistic:
+        raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
+    expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
+    for _, candidates in _passes(model, chosen, at):
+        expected_P += probabilities(candidates.total).sum(0)
+    table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(**{EXPECTED: expected_P.numpy()})
+    followed_N = later_rows(model, chosen)
+    if len(followed_N):
+        poi_N = model.checkins.poi_T.numpy()[followed_N]
+        table[COUNTED] = np.bincount(poi_N, minlength=model.dataset.num_pois)[: model.num_candidates]
+    return table.sort_values(EXPECTED, ascending=False, kind="stable", ignore_index=True)
+
+
+def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
+    """The next check-in of each chosen user who has one in the data set."""
+    user_T, next_N = model.checkins.user_T.numpy(), chosen.row_N + 1
+    is_own_N = user_T[np.minimum(next_N, len(user_T) - 1)] == user_T[chosen.row_N]
+    followed: np.ndarray = next_N[is_own_N & (next_N < len(user_T))]
+    return followed
+
+
+def _passes(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Iterator[tuple[Histories, Scores]]:
+    """Histories of some users, and the scores of the candidates."""
+    size = histories_per_pass(model.dataset.num_pois)
+    next_N = _next_times(model, chosen, at)
+    for start in range(0, len(chosen), size):
+        some = slice(start, start + size)
+        row_B = torch.from_numpy(chosen.row_N[some])
+        if next_N is None:
+            histories = Histories(model.checkins, row_B)
+        else:
+            histories = TimedHistories(model.checkins, row_B, next_N[some])
+        scores = model.score(histories)
+        if model.num_candidates < model.dataset.num_pois:
+            tie_break_P = None if scores.tie_break_P is None else scores.tie_break_P[: model.num_candidates]
+            scores = Scores({"total": scores.total[:, : model.num_candidates]}, tie_break_P=tie_break_P)
+        yield histories, scores
+        del scores  # free them before the next pass
+
+
+def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor | None:
+    """Local seconds of the check-in to predict, for a model that reads them."""
+    if not model.scorer.reads_target_time:
+        if at is not None:
+            raise ConfigError(f"{model.label} does not read the time of the next check-in: leave out --at")
+        return None
+    if at is None:
+        raise ConfigError(f"{model.label} reads the time of the next check-in: give it with --at")
+    row_N = torch.from_numpy(chosen.row_N)
+    early_N = at.column(model.checkins)[row_N] > at.seconds
+    if early_N.any():
+        user = int(model.checkins.user_T[row_N[early_N][0]])
+        name = model.dataset.users[c.USER_ID].iloc[user]
+        raise ConfigError(f"--at {at.text} is before the last check-in of user {name!r}: choose a later time")
+    shift_T = model.checkins.local_seconds_T - at.column(model.checkins)
+    return at.seconds + shift_T[row_N]
+
+
+def _frame(
+    model: CaseRanker, histories: Histories, candidates: Scores, poi_BK: Tensor, listed_BK: Tensor, *, why: bool
+) -> pd.DataFrame:
+    """The rows of `predict` for some users."""
+    dataset = model.dataset
+    at_BK = listed_BK.nonzero()
+    case_C, place_C = at_BK[:, 0], poi_BK[listed_BK]
+    row_C, poi_C = histories.row_B[case_C].numpy(), place_C.numpy()
+    places = dataset.pois[list(_PLACE)].iloc[poi_C].reset_index(drop=True)
+    source_C = histories.source_B[case_C].numpy()
+    latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
+    visits_C = _visits(histories, case_C, place_C, dataset.num_pois).numpy()
+    probability_C = np.full(len(poi_C), np.nan)
+    if model.is_probabilistic:
+        probability_C = probabilities(candidates.total)[case_C, place_C].numpy()
+    user_C = histories.user_B[case_C].numpy()
+    columns: dict[str, Any] = {
+        c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
+        AS_OF: dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),
+        AS_OF_LOCAL: model.checkins.local_seconds_T[row_C].numpy().astype("datetime64[s]"),
+        c.RANK: at_BK[:, 1].numpy() + 1,
+        **{name: places[name] for name in _PLACE},
+        KM: distance_km(latitude[source_C], longitude[source_C], latitude[poi_C], longitude[poi_C]),
+        VISITED: visits_C > 0,
+        VISITS: visits_C,
+        c.SCORE: candidates.total[case_C, place_C].double().numpy(),
+        PROBABILITY: probability_C,
+    }
+    return pd.DataFrame(columns | (_contributions(model, histories, poi_BK, listed_BK) if why else {}))
+
+
+def _visits(histories: Histories, case_C: Tensor, poi_C: Tensor, num_pois: int) -> Tensor:
+    """How often each user has been to a place, the last check-in included, int64 (C,)."""
+    case_V, poi_V, count_V = visits_including_now(histories)
+    key_V, order_V = torch.sort(case_V * num_pois + poi_V)
+    is_in_C, at_C = found_in(key_V, case_C * num_pois + poi_C)
+    return torch.where(is_in_C, count_V[order_V][at_C], 0) if len(key_V) else torch.zeros_like(case_C)
+
+
+def _contributions(model: CaseRanker, histories: Histories, poi_BK: Tensor, listed_BK: Tensor) -> dict[str, np.ndarray]:
+    """What each group of terms adds to the score of the listed places, by column."""
+    scorer = cast(Explainable, model.scorer)
+    groups = list(dict.fromkeys(term.group for term in scorer.terms))
+    of_group_TG = torch.tensor([[float(term.group == group) for group in groups] for term in scorer.terms]).double()
+    if not len(histories):
+        return {CONTRIBUTION + group: np.zeros(0) for group in groups}
+    each = [scorer.contributions(histories, poi_B) @ of_group_TG for poi_B in poi_BK.unbind(1)]
+    listed_CG = torch.stack(each, dim=1)[listed_BK].numpy()
+    return {CONTRIBUTION + group: listed_CG[:, at] for at, group in enumerate(groups)}
