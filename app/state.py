@@ -1,6 +1,6 @@
 """A visitor's choices, in the session and in the address: each link opens the same view again."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TypeVar, cast
 
 import streamlit as st
@@ -24,7 +24,7 @@ _CAME_WITH = "_came_with"
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
+_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions", "stops")
 """Fields that depend on the dataset or the model."""
 
 
@@ -45,6 +45,13 @@ def standing(name: str) -> str | None:
     value = st.query_params.get(name)
     written = st.session_state.get(_WRITTEN, {}).get(name)
     return written if value is not None and incoming(name) is None else value
+
+
+def linked(*names: str) -> dict[str, str | None] | None:
+    """The address fields that a link or the browser's Back brought; None if this session wrote them."""
+    if _went_back() or any(incoming(name) is not None for name in names):
+        return {name: standing(name) for name in names}
+    return None
 
 
 def _went_back() -> bool:
@@ -156,6 +163,8 @@ def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
     key, asked = _chosen_key(name), incoming(name)
     if asked is not None and asked in choices:
         st.session_state[key] = choices[asked]
+    elif _went_back() and name not in st.query_params:
+        st.session_state.pop(key, None)
     chosen = st.session_state.get(key, default)
     if chosen not in choices.values():
         chosen = default
@@ -286,7 +295,7 @@ def choose_source(token: str) -> None:
         st.session_state.pop("case", None)
 
 
-def current_place(case: int, num_places: int) -> int | None:
+def current_place(case: Hashable, num_places: int) -> int | None:
     """The place that was clicked or linked, or None."""
     asked = incoming("place")
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
@@ -297,7 +306,7 @@ def current_place(case: int, num_places: int) -> int | None:
     return None if place is None else int(place)
 
 
-def choose_place(case: int, place: int) -> None:
+def choose_place(case: Hashable, place: int) -> None:
     st.session_state["place"] = (case, place)
     write_param("place", str(place))
 

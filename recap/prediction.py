@@ -155,7 +155,7 @@ def predict(
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
-    for histories, candidates in _passes(model, chosen, at):
+    for histories, candidates in passes(model, chosen, at):
         if new_places:
             known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
             hidden = Scores(
@@ -187,7 +187,7 @@ def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = No
     if not model.is_probabilistic:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
-    for _, candidates in _passes(model, chosen, at):
+    for _, candidates in passes(model, chosen, at):
         expected_P += probabilities(candidates.total).sum(0)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(**{EXPECTED: expected_P.numpy()})
     followed_N = later_rows(model, chosen)
@@ -205,7 +205,7 @@ def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
     return followed
 
 
-def _passes(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Iterator[tuple[Histories, Scores]]:
+def passes(model: CaseRanker, chosen: Chosen, at: Moment | None = None) -> Iterator[tuple[Histories, Scores]]:
     """Histories of some users, and the scores of the candidates."""
     size = histories_per_pass(model.dataset.num_pois)
     next_N = _next_times(model, chosen, at)

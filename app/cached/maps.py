@@ -93,11 +93,11 @@ def _draw_walk_map(
     show_paths: bool,
     chosen: int | None,
 ) -> DrawnDeck:
-    marks = _walk_marks(open_workspace(source), trajectory, prediction, show_truth, show_paths)
+    marks = fitted_marks(open_workspace(source), trajectory, prediction, show_truth, show_paths)
     return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen))
 
 
-def _walk_marks(
+def fitted_marks(
     opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
@@ -155,7 +155,7 @@ def walk_image(
         trajectory, prediction = share_step(trajectory, prediction)
         layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
         ground = Ground(opened, layers, Letters(picture_font()))
-    marks = _walk_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
+    marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
     return draw_walk_image(marks, ground, palette=palette_of(theme))
 
 

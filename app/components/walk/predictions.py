@@ -49,9 +49,9 @@ def show_predictions(
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
     st.dataframe(
-        _shown(listed),
+        list_rows(listed),
         hide_index=True,
-        column_config=_columns(listed),
+        column_config=list_columns(listed),
         selection_mode="single-row",  # Tab would choose a cell
         on_select=state.unless_late(partial(_choose, case, pois), "case"),  # before the map is drawn, which marks it
         key="list",
@@ -72,7 +72,8 @@ def _choose(case: int, pois: list[int]) -> None:
         state.choose_place(case, pois[int(rows[0])])
 
 
-def _shown(listed: pd.DataFrame) -> pd.DataFrame:
+def list_rows(listed: pd.DataFrame) -> pd.DataFrame:
+    """Listed places as a table shows them."""
     marks = ["◎ " if truth else "" for truth in listed["truth"]]
     has_probability = listed["probability"].notna().all()
     return pd.DataFrame(
@@ -85,9 +86,14 @@ def _shown(listed: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _columns(listed: pd.DataFrame) -> dict[str, Any]:
+def list_columns(listed: pd.DataFrame, *, whole: bool = False) -> dict[str, Any]:
+    """Columns of `list_rows`.
+
+    Args:
+        whole: bars end at 100 % instead of the largest probability.
+    """
     has_probability = listed["probability"].notna().all()
-    top = float(100 * listed["probability"].max()) if has_probability else 1.0
+    top = 100.0 if whole or not has_probability else float(100 * listed["probability"].max())
     as_given = "As imported; not a probability."
     value: Any = (
         st.column_config.ProgressColumn(
