@@ -24,8 +24,9 @@ from recap import columns as c
 from recap.baselines import BASELINES, FEATURE_CURVES
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, ConfigError
-from recap.evaluation.cases import describe_cases
+from recap.evaluation.cases import describe_cases, describe_pairs
 from recap.graph import TransitionGraph
+from recap.moments import Case, Moment, named_case, next_place
 from recap.published.configs import RECAP, published_label
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -174,6 +175,25 @@ class Workspace:
         if not 0 <= number < len(self.cases):
             raise CaseError(f"there is no test case {number}; {self.name} has {len(self.cases):,} cases, from 0")
         return self.cases.iloc[number]
+
+    def moment(self, case: int | Moment) -> Moment:
+        """The test case of a number, or a user's moment, which is a `Case` where a test case starts.
+
+        Raises:
+            CaseError: no such number.
+        """
+        if isinstance(case, Case):
+            return case
+        return named_case(case, self.cases) if isinstance(case, Moment) else Case.of(self.case(case))
+
+    def facts(self, moment: Moment) -> pd.Series:
+        """The columns of `cases` for a moment, case -1 where no test case starts; without a truth, those before it."""
+        if isinstance(moment, Case) and moment.split == c.TEST:
+            return self.case(moment.number)
+        if next_place(self.dataset, moment.row) is not None:
+            return describe_pairs(self.dataset, self.graph, np.array([moment.row]), np.array([-1])).iloc[0]
+        known = self.dataset.checkins.iloc[moment.row]
+        return pd.Series({c.CASE: -1, c.ROW: moment.row, c.SOURCE: known[c.POI], **known[[c.USER, c.TRAJECTORY]]})
 
     def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
         """A table of the dataset alone, from the user's cache if it was computed before.

@@ -9,8 +9,10 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from analysis.figures.palette import Palette, palette_of
 from analysis.link_hashes import HASH_FIELDS, compare_hashes, link_hashes
 from analysis.records.imported import find_predictions
+from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
+from recap.moments import Case, Moment, is_moment
 from recap.printable import markdown_text
 
 T = TypeVar("T")
@@ -24,7 +26,9 @@ _CAME_WITH = "_came_with"
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-_OF_ONE_SOURCE = ("case", "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions", "stops")
+MOMENT = ("case", "user", "row")
+"""Fields that name what is shown: a case, or a user's number and the row of their last known check-in."""
+_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions", "stops")
 """Fields that depend on the dataset or the model."""
 
 
@@ -74,8 +78,10 @@ def arrive_at(page: str) -> None:
         if not st.query_params:
             written = st.session_state.get(_WRITTEN, {})
             st.query_params.update({name: written[name] for name in written if name in fields and written[name]})
-        elif "case" in st.query_params and "half" not in st.query_params:
+        elif {"case", "row"} & set(st.query_params) and "half" not in st.query_params:
             choose("half", None)  # a link to a case opens Explain on its prediction
+            if "row" not in st.query_params:
+                st.session_state["moment"] = None
 
 
 def came_from() -> str | None:
@@ -293,21 +299,22 @@ def choose_source(token: str) -> None:
     st.session_state[_PREDICTIONS] = None
     if datasets.get(old) != datasets.get(token):
         st.session_state.pop("case", None)
+        st.session_state.pop("moment", None)
 
 
-def current_place(case: Hashable, num_places: int) -> int | None:
+def current_place(shown: Hashable, num_places: int) -> int | None:
     """The place that was clicked or linked, or None."""
     asked = incoming("place")
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
-        st.session_state["place"] = (case, int(asked))
-    owner, place = st.session_state.get("place") or (case, None)
-    place = place if owner == case else None
+        st.session_state["place"] = (shown, int(asked))
+    owner, place = st.session_state.get("place") or (shown, None)
+    place = place if owner == shown else None
     write_param("place", None if place is None else str(place))
     return None if place is None else int(place)
 
 
-def choose_place(case: Hashable, place: int) -> None:
-    st.session_state["place"] = (case, place)
+def choose_place(shown: Hashable, place: int) -> None:
+    st.session_state["place"] = (shown, place)
     write_param("place", str(place))
 
 
@@ -336,13 +343,59 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
         st.warning(
             f"There is no case `{_safe_token(missing)}`; cases run from 0 to {num_cases - 1:,}. This is case {case}."
         )
-    set_case(case)
+    st.session_state["case"] = case
+    write_param("case", str(case))
     return case
 
 
 def set_case(case: int) -> None:
-    st.session_state["case"] = case
-    write_param("case", str(case))
+    st.session_state["case"], st.session_state["moment"] = case, None
+    write_params({"case": str(case), "user": None, "row": None})
+
+
+def current_moment(opened: Workspace) -> Moment | None:
+    """The chosen or linked moment of a user, unless a case was chosen since; None where a case is shown.
+
+    A link's bad moment gives a message; one where a test case starts opens that case.
+    """
+    user, row = incoming("user"), incoming("row")
+    if row is not None:
+        st.session_state["moment"] = _linked_moment(opened, user or standing("user") or "", row)
+    elif incoming("case") is not None or (_went_back() and "row" not in st.query_params):
+        st.session_state["moment"] = None
+    moment: Moment | None = st.session_state.get("moment")
+    if moment is not None and not is_moment(opened.dataset, moment):  # of another dataset
+        moment = st.session_state["moment"] = None
+    if isinstance(moment, Case):
+        set_case(moment.number)
+        return None
+    write_params({"user": None, "row": None} if moment is None else fields_of(moment))
+    return moment
+
+
+def _linked_moment(opened: Workspace, user: str, row: str) -> Moment | None:
+    if all(text.isascii() and text.isdigit() and len(text) <= 12 for text in (user, row)):
+        moment = Moment(int(user), int(row))
+        if is_moment(opened.dataset, moment):
+            return opened.moment(moment)
+    st.warning("The link's check-in is not one of its user's here, so a case is shown.")
+    return None
+
+
+def set_moment(moment: Moment) -> None:
+    """Show a user's moment; the case stays for views that show cases only."""
+    if isinstance(moment, Case):
+        set_case(moment.number)
+        return
+    st.session_state["moment"] = moment
+    write_params(fields_of(moment))
+
+
+def fields_of(case: int | Moment) -> dict[str, str]:
+    """The fields of the address that name a case or moment."""
+    if isinstance(case, Moment) and not isinstance(case, Case):
+        return {"user": str(case.user), "row": str(case.row)}
+    return {"case": str(case.number if isinstance(case, Case) else case)}
 
 
 def _safe_token(text: str) -> str:

@@ -27,6 +27,7 @@ from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import CORE, Recap, RevisitParts
 from recap.model.scorer import RecapScorer
+from recap.moments import Case, Moment, is_moment, named_case, next_place
 from recap.scores import Scorer, Scores
 
 _VARIANTS_PER_PASS = 256
@@ -137,6 +138,18 @@ class CaseRanker:
             )
         return cases.iloc[number]
 
+    def moment(self, case: int | Moment, split: int = c.TEST) -> Moment:
+        """The case of a number, or a user's moment, which is a `Case` where a test case starts.
+
+        Raises:
+            CaseError: no such case, or a row that is not the user's.
+        """
+        if not isinstance(case, Moment):
+            return Case.of(self.case(case, split), split)
+        if not is_moment(self.dataset, case):
+            raise CaseError(f"check-in {case.row} of {self.dataset.manifest.name} is not one of user {case.user}")
+        return case if isinstance(case, Case) else named_case(case, self.cases)
+
     def histories(self, rows: list[int]) -> Histories:
         """What was known at the check-ins of these rows; with the next check-in's time for a model that reads it."""
         batch = CaseBatch(self.checkins, torch.tensor(rows, dtype=torch.int64))
@@ -153,10 +166,16 @@ class CaseRanker:
         return scores
 
     def history(self, row: int) -> History:
-        """The user's check-ins up to a row; with the next check-in's time for a model that reads it."""
+        """The user's check-ins up to a row; with the next check-in's time for a model that reads it.
+
+        Raises:
+            CaseError: the model reads that time, and the dataset has no next check-in.
+        """
         known = History.until(self.checkins, row)
         if not self.scorer.reads_target_time:
             return known
+        if next_place(self.dataset, row) is None:
+            raise CaseError(f"{self.checkpoint.label} reads the time of the next check-in, which is not known yet")
         return TimedHistory(**vars(known), next_local_seconds=int(self.checkins.local_seconds_T[row + 1]))
 
 

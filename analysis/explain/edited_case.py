@@ -1,4 +1,4 @@
-"""One case, original or edited: check-ins, graph, switches, and the resulting scores.
+"""One case or moment, original or edited: check-ins, graph, switches, and the resulting scores.
 
 Shape suffixes: P POIs, H check-ins of the history.
 """
@@ -26,6 +26,7 @@ from analysis.explain.edits import (
     SwitchOff,
     check_edge,
 )
+from analysis.explain.types import NOT_KNOWN_YET
 from analysis.records.ablations import slug
 from recap import columns as c
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, TimedHistory
@@ -34,6 +35,7 @@ from recap.features.catalogue import GROUPS
 from recap.history import SECONDS_PER_DAY, Histories, local_weekday
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORRECTION
+from recap.moments import Moment, next_place
 from recap.predictor import CaseRanker, Predictor
 from recap.scores import Explainable
 
@@ -44,51 +46,19 @@ _PLAIN_EDITS: Final = frozenset({"visits", "times", "source"})
 """Edits of check-ins, which every model supports."""
 
 
-@dataclass(frozen=True)
-class CaseFacts:
-    """The case before edits, from `recap.evaluation.cases.describe_cases`.
-
-    Attributes:
-        number: of the case in its split.
-        row: the source's row among the check-ins.
-        target: the true next place.
-    """
-
-    number: int
-    row: int
-    user: int
-    target: int
-
-    @classmethod
-    def of(cls, predictor: CaseRanker, number: int, split: int) -> "CaseFacts":
-        """Look up one case.
-
-        Raises:
-            CaseError: no such case.
-        """
-        known = predictor.case(number, split)
-        return cls(
-            number=int(known[c.CASE]),
-            row=int(known[c.ROW]),
-            user=int(known[c.USER]),
-            target=int(known[c.TARGET]),
-        )
-
-
 @dataclass(frozen=True, eq=False)
 class EditedCase:
-    """A case after a sequence of edits, which may be empty.
+    """A case, or a user at a moment, after a sequence of edits, which may be empty.
 
     Attributes:
         variant: history, edges and switches after the edits.
         visit_H: number of each check-in, see `analysis.explain.edits`.
-        about: the place that is explained; None for the true next place.
+        about: the place that is explained; None for the true next place, or the best one if that is not known yet.
         hides_truth: nothing may show which place is the true one; requires ``about``.
     """
 
     ranker: CaseRanker
-    case: CaseFacts
-    split: int
+    moment: Moment
     edits: tuple[Edit, ...]
     variant: Counterfactual
     visit_H: np.ndarray
@@ -117,38 +87,54 @@ class EditedCase:
 
     @property
     def row(self) -> int:
-        return self.case.row
+        return self.moment.row
 
     @property
     def source(self) -> int:
         return self.variant.history.source
 
+    @cached_property
+    def next_place(self) -> int | None:
+        """The true next place, hidden or not; None if it is not known yet."""
+        return next_place(self.ranker.dataset, self.row)
+
     @property
     def truth(self) -> int | None:
-        return None if self.hides_truth else self.case.target
+        return None if self.hides_truth else self.next_place
 
     @property
+    def truth_name(self) -> str:
+        """Its name; empty while it is hidden."""
+        if self.next_place is None:
+            return NOT_KNOWN_YET
+        return "" if self.truth is None else self.ranker.dataset.poi_labels[self.truth]
+
+    @cached_property
     def target(self) -> int:
-        return self.case.target if self.about is None else self.about
+        """The explained place; without a truth the best one before the edits."""
+        known = self.next_place if self.about is None else self.about
+        return int(self._unedited_P.argmax()) if known is None else known
 
     def asked(self, about: int | None, *, hide_truth: bool) -> "EditedCase":
-        """The same case with another place explained; without the truth, by default the best place.
+        """The same moment with another place explained; with a hidden truth, by default the best place.
 
         Raises:
             CaseError: unknown POI.
         """
         if about is not None:
             self.check_poi(about)
-        elif hide_truth:
+        elif hide_truth and self.next_place is not None:
             about = int(self.total_P.argmax())
         return replace(self, about=about, hides_truth=hide_truth)
 
     @cached_property
     def total_P(self) -> Tensor:
         """Scores of all places; without edits, equal to those of the batched evaluation."""
-        if not self.edits:
-            return self.ranker.score(self.ranker.histories([self.row])).total[0]
-        return self.ranker.score_counterfactuals([self.variant])[0]
+        return self.ranker.score_counterfactuals([self.variant])[0] if self.edits else self._unedited_P
+
+    @cached_property
+    def _unedited_P(self) -> Tensor:
+        return self.ranker.score(self.ranker.histories([self.row])).total[0]
 
     @cached_property
     def groups(self) -> dict[str, list[int]]:
@@ -244,18 +230,18 @@ def check_poi(predictor: CaseRanker, poi: int) -> None:
 
 
 def build_edited_case(
-    predictor: CaseRanker, number: int, edits: tuple[Edit, ...] = (), split: int = c.TEST
+    predictor: CaseRanker, case: int | Moment, edits: tuple[Edit, ...] = (), split: int = c.TEST
 ) -> EditedCase:
-    """A case of a split with edits applied.
+    """A moment, or the case of a number in a split, with edits applied.
 
     Raises:
         CaseError: no such case.
         EditError: an edit does not fit the case.
     """
-    case = CaseFacts.of(predictor, number, split)
-    variant = Counterfactual(predictor.history(case.row))
+    moment = predictor.moment(case, split)
+    variant = Counterfactual(predictor.history(moment.row))
     visit_H = np.arange(len(variant.history))
-    edited_case = EditedCase(predictor, case, split, (), variant, visit_H)
+    edited_case = EditedCase(predictor, moment, (), variant, visit_H)
     for edit in edits:
         try:
             edited_case = apply_edit(edited_case, edit)

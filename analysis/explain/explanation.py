@@ -1,4 +1,4 @@
-"""The explanation of one case: one typed object for page, command line, HTML and notebook."""
+"""The explanation of one case or moment: one typed object for page, command line, HTML and notebook."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from analysis.explain.past_visits import local_iso, past_visits
 from analysis.explain.paths import cut, makers_of, most_cuts, two_hop_paths
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.sentences import Sentence, SentenceInput, headline, render_sentences
-from analysis.explain.types import Candidate, PastVisits, PathTerms, Role, Visit, Without
+from analysis.explain.types import NOT_KNOWN_YET, Candidate, PastVisits, PathTerms, Role, Visit, Without
 from analysis.explain.what_if import Flip, WhatIf, smallest_flip, what_if
 from recap import columns as c
 from recap.config import Config
@@ -22,6 +22,7 @@ from recap.counterfactuals import Counterfactual
 from recap.device import one_thread
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
+from recap.moments import Case, Moment
 from recap.predictor import CaseRanker
 
 _VISITS_REMOVED: Final = 12
@@ -31,23 +32,24 @@ _FEWEST_CHECKINS: Final = 2
 
 
 class CaseExplanation(Config):
-    """Why one test case was predicted as it was.
+    """Why a case, or a user's next place at a moment, was predicted as it was.
 
     Contributions sum to scores. Every rank is among all places.
     """
 
     model: str
-    split: str
-    case: int
+    split: str | None = Field(description="Of the case; None for a moment that is no test case.")
+    case: int | None
     user: int
+    row: int = Field(description="Of the current check-in.")
     local_time: str = Field(description="Of the current check-in, ISO 8601 without offset.")
     source: int
     source_name: str
     target: int = Field(description="The place explained: the truth, or the best place where the truth is hidden.")
     target_name: str
     target_rank: float
-    truth: int | None = Field(description="The true next place; None where it is hidden.")
-    truth_name: str
+    truth: int | None = Field(description="The true next place; None where it is hidden or not known yet.")
+    truth_name: str = Field(description="Empty where it is hidden; “not known yet” after the user's last check-in.")
     runner_up: int = Field(description="The place the target is compared with: the best other one.")
     num_places: int
     transition_count: int = Field(description="Training transitions from the source to the target.")
@@ -76,6 +78,17 @@ class CaseExplanation(Config):
     """Renders a notebook's output; `analysis.sharing.page` sets it."""
 
     @property
+    def moment(self) -> Moment:
+        if self.case is None or self.split is None:
+            return Moment(self.user, self.row)
+        return Case(self.user, self.row, self.case, c.SPLIT_NAMES.index(self.split))
+
+    @property
+    def is_known(self) -> bool:
+        """Whether the dataset has the true next place, hidden or not."""
+        return self.truth_name != NOT_KNOWN_YET
+
+    @property
     def a(self) -> Candidate:
         return next(entry for entry in self.candidates if entry.poi == self.target)
 
@@ -102,7 +115,7 @@ class CaseExplanation(Config):
 
 def explain_case(
     ranker: CaseRanker,
-    number: int,
+    case: int | Moment,
     *,
     top: int = 10,
     about: int | None = None,
@@ -115,11 +128,12 @@ def explain_case(
     seeds: Mapping[int, pd.DataFrame] | None = None,
     hide_truth: bool = False,
 ) -> CaseExplanation:
-    """Explain one case.
+    """Explain one case, or a user's moment.
 
     Args:
+        case: its number in the split, or a moment, see `recap.moments.find_moment`.
         top: number of best places to list.
-        about: the place to explain; the true next place by default.
+        about: the place to explain; by default the true next place, or the best one if that is not known yet.
         against: the runner-up; the first place by default, or the second where the target is first.
         counterfactuals: also rank without each group, path and visit.
         search: also look for the smallest edit that swaps target and runner-up.
@@ -129,7 +143,7 @@ def explain_case(
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or a model without terms.
     """
-    edited_case = build_edited_case(ranker, number, edits, split).asked(about, hide_truth=hide_truth)
+    edited_case = build_edited_case(ranker, case, edits, split).asked(about, hide_truth=hide_truth)
     return explain_edited_case(
         edited_case,
         top=top,
@@ -153,7 +167,7 @@ def explain_edited_case(
     seeds: Mapping[int, pd.DataFrame] | None = None,
 ) -> CaseExplanation:
     """Like `explain_case`, for an edited case."""
-    target, source, total_P = edited_case.target, edited_case.source, edited_case.total_P
+    moment, target, source, total_P = edited_case.moment, edited_case.target, edited_case.source, edited_case.total_P
     runner_up = choose_runner_up(edited_case) if against is None else against
     edited_case.check_poi(runner_up)
     if runner_up == target and len(total_P) > 1:
@@ -169,7 +183,8 @@ def explain_edited_case(
         model=edited_case.ranker.checkpoint.label,
         target=by_poi[target],
         runner_up=by_poi[runner_up],
-        truth_name=None if edited_case.truth is None else labels[edited_case.truth],
+        truth_name=edited_case.truth_name,
+        is_known=edited_case.next_place is not None,
         is_truth=target == edited_case.truth,
         stays=source == target,
         source_name=labels[source],
@@ -184,9 +199,10 @@ def explain_edited_case(
     flip, tried = smallest_flip(edited_case, target, runner_up) if search else (None, None)
     return CaseExplanation(
         model=said.model,
-        split=c.SPLIT_NAMES[edited_case.split],
-        case=edited_case.case.number,
-        user=edited_case.case.user,
+        split=c.SPLIT_NAMES[moment.split] if isinstance(moment, Case) else None,
+        case=moment.number if isinstance(moment, Case) else None,
+        user=moment.user,
+        row=moment.row,
         local_time=local_iso(int(history.local_seconds_H[-1])),
         source=source,
         source_name=labels[source],
@@ -194,7 +210,7 @@ def explain_edited_case(
         target_name=labels[target],
         target_rank=by_poi[target].rank,
         truth=edited_case.truth,
-        truth_name=said.truth_name or "",
+        truth_name=said.truth_name,
         runner_up=runner_up,
         num_places=len(total_P),
         transition_count=transition_count,

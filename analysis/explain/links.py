@@ -1,42 +1,60 @@
-"""Links to a case, its runner-up and its edits, with the hashes of checkpoint and dataset."""
+"""Links to a case or a user's moment, its runner-up and its edits, with the hashes of checkpoint and dataset."""
 
+from typing import Self
 from urllib.parse import parse_qs, urlencode
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from analysis.explain.edits import parse_edits, write_edits
 from analysis.link_hashes import compare_hashes, link_hashes
 from recap import columns as c
 from recap.config import Config
 from recap.errors import CaseError
-from recap.predictor import Predictor
+from recap.moments import Case, Moment
+from recap.predictor import CaseRanker, Predictor
 
 VIEW_FIELDS = frozenset({"register", "truth"})
 """Fields of a link that only affect how the view looks."""
+
+
+def link_fields(moment: Moment) -> dict[str, int]:
+    """How a link names a moment: a case by its number, another moment by the user's number and the row."""
+    if isinstance(moment, Case):
+        return {"case": moment.number, "split": moment.split}
+    return {"user": moment.user, "row": moment.row}
 
 
 class CaseLink(Config):
     checkpoint: str = Field("", description="Beginning of the checkpoint's hash; empty fits any.")
     dataset: str = Field("", description="Beginning of the dataset's hash; empty fits any.")
     case: int = 0
+    user: int | None = Field(None, description="Its number: the user at the moment of `row` instead of a case.")
+    row: int | None = Field(None, description="Of the user's last known check-in.")
     split: int = c.TEST
     about: int | None = Field(None, description="The place explained; None for the true next place.")
     against: int | None = Field(None, description="The runner-up; None takes the first place, or the second.")
     edits: str = Field("", description="Text form of the edits.")
 
+    @model_validator(mode="after")
+    def _user_with_row(self) -> Self:
+        if (self.user is None) != (self.row is None):
+            raise ValueError("user and row go together")
+        return self
+
     @classmethod
     def to(
         cls,
         predictor: Predictor,
-        case: int,
+        case: int | Moment,
         *,
         about: int | None = None,
         against: int | None = None,
         edits: str = "",
     ) -> "CaseLink":
+        named = predictor.moment(case)
         return cls(
             **link_hashes(predictor.dataset.hash, predictor.checkpoint.hash),
-            case=case,
+            **link_fields(named),
             about=about,
             against=against,
             edits=write_edits(parse_edits(edits)),
@@ -45,7 +63,18 @@ class CaseLink(Config):
     @property
     def query(self) -> str:
         """The query part of a web address, without empty fields."""
-        return urlencode({name: value for name, value in self.model_dump().items() if value not in ("", None)})
+        fields = self.model_dump(exclude=set() if self.row is None else {"case", "split"})
+        return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
+
+    def moment(self, ranker: CaseRanker) -> Moment:
+        """What the link names.
+
+        Raises:
+            CaseError: no such case, or a check-in that is not the user's.
+        """
+        if self.row is None or self.user is None:
+            return ranker.moment(self.case, self.split)
+        return ranker.moment(Moment(self.user, self.row))
 
     @classmethod
     def from_query(cls, query: str) -> "CaseLink":

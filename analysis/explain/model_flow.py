@@ -38,7 +38,6 @@ class FlowPart(Config):
 class ModelFlow(Config):
     """All parts in drawing order; their contributions to a place sum to its score."""
 
-    case: int
     terms: tuple[str, ...] = Field(description="Groups that the score is the sum of.")
     parts: list[FlowPart]
     places: tuple[Candidate, Candidate]
@@ -104,7 +103,6 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
     first: Role = "truth" if target == edited_case.truth else "model"
     second: Role = "truth" if runner_up == edited_case.truth else "model" if first == "truth" else "other"
     return ModelFlow(
-        case=edited_case.case.number,
         terms=tuple(name for name in (CORE, *terms) if name in terms),
         parts=parts,
         places=(places[0], places[1]),

@@ -83,7 +83,7 @@ def transitions_from(edited_case: EditedCase, source: int, others_only: bool) ->
     poi_N, count_N = counts_row(edited_case.ranker.graph, source, edited_case.variant.edges)
     counts = dict(zip(poi_N.tolist(), count_N.tolist(), strict=True))
     if others_only:
-        for destination, own in training_rows(edited_case.ranker).of_user(source, edited_case.case.user).items():
+        for destination, own in training_rows(edited_case.ranker).of_user(source, edited_case.moment.user).items():
             if destination in counts:
                 counts[destination] -= own
     return {destination: count for destination, count in counts.items() if count > 0}
@@ -103,7 +103,7 @@ def makers_of(edited_case: EditedCase, source: int, destination: int) -> Transit
     if (source, destination) in edited_case.variant.edges:
         return None
     user_N = training_rows(edited_case.ranker).users(source, destination)
-    others_N = user_N[user_N != edited_case.case.user]
+    others_N = user_N[user_N != edited_case.moment.user]
     return TransitionMakers(len(user_N) - len(others_N), len(others_N), len(np.unique(others_N)))
 
 

@@ -11,6 +11,7 @@ from analysis.explain.what_if import WhatIf, what_if
 from recap import columns as c
 from recap.config import Config
 from recap.evaluation.ranks import rank_of
+from recap.moments import Case, Moment
 from recap.predictor import CaseRanker
 
 REMOVED: Final = 30
@@ -37,12 +38,13 @@ class RanksOnly(Config):
     """An explanation without contributions."""
 
     model: str
-    case: int
+    case: int | None = Field(description="None for a moment that is no test case.")
     num_places: int
     source: str
     local_time: str = Field(description="Of the current check-in, as edited; ISO 8601 without offset.")
     about: RankedPlace
-    truth: str | None = Field(description="The true next place; None where it is hidden.")
+    truth: int | None = Field(description="The true next place; None where it is hidden or not known yet.")
+    truth_name: str = Field(description="Empty where it is hidden; “not known yet” after the user's last check-in.")
     best: list[RankedPlace]
     removed: list[RemovedVisit] = Field(description="The visit without which the place ranks worst comes first.")
     what_if: WhatIf | None
@@ -50,7 +52,7 @@ class RanksOnly(Config):
 
 def explain_ranks(
     ranker: CaseRanker,
-    number: int,
+    case: int | Moment,
     *,
     about: int | None = None,
     edits: tuple[Edit, ...] = (),
@@ -58,17 +60,17 @@ def explain_ranks(
     hide_truth: bool = False,
     split: int = c.TEST,
 ) -> RanksOnly:
-    """Explain one case, as edited, for any model.
+    """Explain one case or moment, as edited, for any model.
 
     Args:
-        about: the place in question; by default the true next place, or the best one if that is hidden.
+        about: the place in question; by default the true next place, or without it the best one.
 
     Raises:
         CaseError: no such case or place.
         EditError: an edit does not fit, or the model does not read it.
     """
-    edited_case = build_edited_case(ranker, number, edits, split).asked(about, hide_truth=hide_truth)
-    labels, total_P = ranker.dataset.poi_labels, edited_case.total_P
+    edited_case = build_edited_case(ranker, case, edits, split).asked(about, hide_truth=hide_truth)
+    labels, total_P, moment = ranker.dataset.poi_labels, edited_case.total_P, edited_case.moment
 
     def ranked(poi: int) -> RankedPlace:
         return RankedPlace(poi=poi, name=labels[poi], rank=rank_of(total_P, poi), score=float(total_P[poi]))
@@ -77,12 +79,13 @@ def explain_ranks(
     other = next((poi for poi in best if poi != edited_case.target), edited_case.target)
     return RanksOnly(
         model=ranker.checkpoint.label,
-        case=number,
+        case=moment.number if isinstance(moment, Case) else None,
         num_places=len(total_P),
         source=labels[edited_case.source],
         local_time=local_iso(int(edited_case.variant.history.local_seconds_H[-1])),
         about=ranked(edited_case.target),
-        truth=None if edited_case.truth is None else labels[edited_case.truth],
+        truth=edited_case.truth,
+        truth_name=edited_case.truth_name,
         best=[ranked(poi) for poi in best],
         removed=_removed_visits(edited_case),
         what_if=what_if(edited_case, other) if edits else None,

@@ -23,6 +23,7 @@ from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.device import one_thread
 from recap.features.catalogue import PATHS, TRANSITIONS
+from recap.moments import Case
 
 NUM_DRAWN: Final = 200
 """Other test cases of the permutation test."""
@@ -146,8 +147,11 @@ def describe_checks(checks: list[RowCheck]) -> str:
 
 def _seed_views(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame]) -> dict[int, pd.Series]:
     """The case in other seeds' tables; only for the true place of a case without edits."""
-    as_recorded = not edited_case.edits and edited_case.target == edited_case.truth and edited_case.split == c.TEST
-    return {seed: table.iloc[edited_case.case.number] for seed, table in seeds.items()} if as_recorded else {}
+    moment = edited_case.moment
+    as_recorded = not edited_case.edits and edited_case.target == edited_case.truth
+    if not (as_recorded and isinstance(moment, Case) and moment.split == c.TEST):
+        return {}
+    return {seed: table.iloc[moment.number] for seed, table in seeds.items()}
 
 
 def _seed_ranks(name: str, views: dict[int, pd.Series]) -> list[SeedRank]:
@@ -162,10 +166,12 @@ def _permutation_test(points: float, elsewhere_N: np.ndarray) -> PermutationTest
 
 
 def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
-    """What each group gives the explained place in other test cases, sampled with the case number as seed."""
-    ranker, number = edited_case.ranker, edited_case.case.number
-    others = np.delete(ranker.cases[c.ROW].to_numpy(), number if edited_case.split == c.TEST else [])
-    drawn = np.random.default_rng(number).choice(others, min(NUM_DRAWN, len(others)), replace=False)
+    """What each group gives the explained place in other test cases, sampled with the case number, or row, as seed."""
+    ranker, moment = edited_case.ranker, edited_case.moment
+    rows = ranker.cases[c.ROW].to_numpy()
+    others = rows[rows != moment.row]
+    seed = moment.number if isinstance(moment, Case) else moment.row
+    drawn = np.random.default_rng(seed).choice(others, min(NUM_DRAWN, len(others)), replace=False)
     pieces = [torch.zeros(0, len(edited_case.scorer.terms), dtype=torch.float64)]
     for rows in np.split(drawn, range(_CASES_PER_BATCH, len(drawn), _CASES_PER_BATCH)):
         poi_B = torch.full((len(rows),), edited_case.target)
@@ -180,7 +186,7 @@ def _users_of_transitions(edited_case: EditedCase) -> dict[str, int]:
     walked: set[int] = set()
     for path in two_hop_paths(edited_case, target):
         walked |= {*rows.users(source, path.middle).tolist(), *rows.users(path.middle, target).tolist()}
-    own = {edited_case.case.user}
+    own = {edited_case.moment.user}
     direct = set(rows.users(source, target).tolist())
     users = {GRAPH_TOKEN: set() if own & walked else walked, PATHS: walked - own, TRANSITIONS: direct - own}
     return {name: len(found) for name, found in users.items()}

@@ -21,7 +21,7 @@ from analysis.explain.edits import (
     SwitchOff,
 )
 from analysis.explain.paths import TransitionMakers
-from analysis.explain.types import Candidate, PastVisits, Without
+from analysis.explain.types import NOT_KNOWN_YET, Candidate, PastVisits, Without
 from analysis.formatting import capitalised, day, days, number_word, ordinal, points, signed, signed_points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
@@ -41,6 +41,7 @@ SCORE_TITLE: Final = "What adds up to the score"
 RUNNER_UP_HELP: Final = "Choose one of the best places, or type any other name and press Enter."
 SMALLEST_EDIT: Final = "Smallest change that swaps the two places"
 MORE_HELP: Final = "Choose the model, hide the true next place, download files."
+NEXT_NOT_KNOWN: Final = f"The next place is {NOT_KNOWN_YET}."
 NO_VISIT: Final = "The user had been to neither place."
 VISIT_POINTS_HELP: Final = "What the place's score loses without the visit."
 
@@ -67,7 +68,7 @@ class SentenceInput:
 
     Attributes:
         target, runner_up: the explained place and the one it is compared with.
-        truth_name: None if the truth is hidden.
+        truth_name: empty if the truth is hidden.
         stays: whether the user is at the target.
         makers: training transitions from the source to the target; None if an edit changed them.
         visits: to the target.
@@ -75,12 +76,13 @@ class SentenceInput:
         has_paths: whether two-hop paths lead to the target.
         edits: number of applied edits.
         rank_before: of the target, before the edits.
+        is_known: whether the dataset has the true next place.
     """
 
     model: str
     target: Candidate
     runner_up: Candidate
-    truth_name: str | None
+    truth_name: str
     is_truth: bool
     stays: bool
     source_name: str
@@ -91,6 +93,7 @@ class SentenceInput:
     has_paths: bool
     edits: int = 0
     rank_before: float | None = None
+    is_known: bool = True
 
     @property
     def target_name(self) -> Piece:
@@ -112,12 +115,20 @@ def headline(case: SentenceInput) -> Sentence:
     if case.rank_before is not None:
         return _after_edits(case, case.rank_before)
     first = case.runner_up_name if case.runner_up.rank == 1 else None
-    truth = case.target.name if case.is_truth else case.truth_name
-    return rank_headline(case.model, case.target_name, case.target.rank, case.num_places, truth, first)
+    name, rank = case.target_name, case.target.rank
+    truth = case.target.name if case.is_truth else case.truth_name or None
+    return rank_headline(case.model, name, rank, case.num_places, truth, first, is_known=case.is_known)
 
 
 def rank_headline(
-    model: str, target: Piece, rank: float, num_places: int | None, truth: str | None, first: Piece | None
+    model: str,
+    target: Piece,
+    rank: float,
+    num_places: int | None,
+    truth: str | None,
+    first: Piece | None,
+    *,
+    is_known: bool = True,
 ) -> Sentence:
     """Where a model ranks a place, and where the user went.
 
@@ -125,9 +136,12 @@ def rank_headline(
         num_places: ranked; None for a list of the best ones.
         truth: name of the true next place; None if it is hidden.
         first: the model's first choice, unless it is this place.
+        is_known: whether the dataset has the true next place.
     """
     of = "" if num_places is None else f" of {num_places:,}"
     pieces: list[str | Piece] = [f"{model} ranks ", target, f" {ordinal(rank)}{of}"]
+    if not is_known:
+        return _sentence("rank", *pieces, f". {NEXT_NOT_KNOWN}")
     if truth is None:
         return _sentence("rank", *pieces, ".")
     if truth != target.text:
@@ -142,7 +156,8 @@ def describe_ranks(shown: "RanksOnly") -> Sentence:
     """Headline for a model without contributions."""
     first = None if shown.best[0].poi == shown.about.poi else Piece(text=shown.best[0].name, kind="runner_up")
     about = Piece(text=shown.about.name, kind="target")
-    return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth, first)
+    truth, is_known = shown.truth_name or None, shown.truth_name != NOT_KNOWN_YET
+    return rank_headline(shown.model, about, shown.about.rank, shown.num_places, truth, first, is_known=is_known)
 
 
 def describe_listed(model: str, truth: str | None, rank: float | None, best: Sequence[str]) -> Sentence:

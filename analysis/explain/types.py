@@ -1,6 +1,6 @@
 """Parts of an explanation: contributions, ranks, two-hop paths, past visits."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import Field
 
@@ -8,6 +8,8 @@ from recap.config import Config
 
 Role = Literal["truth", "model", "other"]
 """The true next place, a prediction, or another prediction."""
+NOT_KNOWN_YET: Final = "not known yet"
+"""The true next place after a user's last check-in."""
 
 
 class Candidate(Config):

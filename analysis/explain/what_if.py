@@ -43,7 +43,7 @@ class WhatIf(Config):
 
 def what_if(edited_case: EditedCase, runner_up: int) -> WhatIf:
     """Compare an edited case with the original."""
-    before_P = build_edited_case(edited_case.ranker, edited_case.case.number, split=edited_case.split).total_P
+    before_P = build_edited_case(edited_case.ranker, edited_case.moment).total_P
     after_P = edited_case.total_P
 
     def moved(poi: int) -> RankChange:

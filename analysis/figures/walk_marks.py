@@ -95,7 +95,7 @@ def walk_marks(
     Args:
         picture: for `map_image`, which has one fixed size.
     """
-    walked = _walked(opened, trajectory, int(prediction.case[c.CASE]), camera)
+    walked = _walked(opened, trajectory, int(prediction.case[c.ROW]), camera)
     source = walked.iloc[[-1]].assign(r=SOURCE_PX)
     discs = _discs(opened, prediction, camera, show_truth)
     ring = _ring(opened, prediction, camera, discs) if show_truth else discs.head(0)
@@ -124,8 +124,8 @@ def _at(opened: Workspace, poi: np.ndarray, camera: Camera) -> pd.DataFrame:
     return pd.DataFrame({"at": positions(opened.longitude[poi], opened.latitude[poi]), "x": x, "y": y})
 
 
-def _walked(opened: Workspace, trajectory: Trajectory, case: int, camera: Camera) -> pd.DataFrame:
-    table = trajectory.stops.iloc[: trajectory.stop_of(case)]
+def _walked(opened: Workspace, trajectory: Trajectory, row: int, camera: Camera) -> pd.DataFrame:
+    table = trajectory.stops.iloc[: trajectory.stop_of(row)]
     tips = [
         f"Stop {stop}: {name}, {time:%H:%M}"
         for stop, name, time in zip(table["stop"], table["name"], table["local_time"], strict=True)

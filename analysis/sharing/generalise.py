@@ -9,14 +9,13 @@ from typing import Final
 
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.links import CaseLink
+from analysis.explain.links import CaseLink, link_fields
 from analysis.explain.types import Candidate, PastVisits, PathTerms
 from analysis.explain.what_if import RankChange, WhatIf
 from analysis.sharing.masking import Masking, places_by_name
 from analysis.sharing.reidentification import SharedPoint
 from analysis.sharing.shared_case import SharedCase, SharedDot, SharedPath, SharedRank, SharedVisits
 from analysis.sharing.traces import traces_of
-from recap import columns as c
 
 BEST: Final = 5
 """Best places that a masked export lists."""
@@ -47,6 +46,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
         target=place(e.target),
         runner_up=place(e.runner_up),
         truth=None if e.truth is None else place(e.truth),
+        is_known=e.is_known,
         roles=e.roles,
         num_places=e.num_places,
         inactive=e.inactive,
@@ -69,8 +69,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
 def shared_points(explanation: CaseExplanation, masking: Masking) -> list[SharedPoint]:
     """Places and times of the user that the case shows, as dataset indices."""
     assert masking.opened is not None
-    traces, dataset = traces_of(masking.opened.dataset), masking.opened.dataset
-    row = int(dataset.cases(c.SPLIT_NAMES.index(explanation.split))[explanation.case])
+    traces, row = traces_of(masking.opened.dataset), explanation.row
     visited = [place.poi for place in explanation.visits if place.visits]
     seen = set(traces.poi[: row + 2][traces.user[: row + 2] == explanation.user].tolist())  # edits may add places
     shown = visited if explanation.truth is None else [explanation.truth, *visited]
@@ -148,8 +147,7 @@ def _link(e: CaseExplanation) -> str:
     return CaseLink(
         checkpoint=e.checkpoint_hash[:12],
         dataset=e.dataset_hash[:12],
-        case=e.case,
-        split=c.SPLIT_NAMES.index(e.split),
+        **link_fields(e.moment),
         about=None if e.target == e.truth else e.target,
         against=e.runner_up,
         edits=e.edits,

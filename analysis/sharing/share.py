@@ -193,6 +193,6 @@ def _check(explanations: Sequence[CaseExplanation], opened: Workspace, notes: Se
     for explanation in explanations:
         if explanation.dataset_hash != opened.dataset.hash:
             raise CaseError(
-                f"case {explanation.case} was explained on dataset {explanation.dataset_hash[:12]}…, but "
+                f"check-in {explanation.row} was explained on dataset {explanation.dataset_hash[:12]}…, but "
                 f"{opened.dataset.hash[:12]}… is open; share cases of one dataset"
             )

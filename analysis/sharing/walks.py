@@ -9,6 +9,7 @@ from recap import columns as c
 
 def share_step(trajectory: Trajectory, prediction: CasePrediction) -> tuple[Trajectory, CasePrediction]:
     """One transition, without the path so far and without other places that the user visited."""
-    here = trajectory.stops[c.CASE] == int(prediction.case[c.CASE])
-    alone = replace(trajectory, stops=trajectory.stops[here].reset_index(drop=True))
+    row = int(prediction.case[c.ROW])
+    here = trajectory.stops["stop"] == trajectory.stop_of(row)
+    alone = replace(trajectory, first_row=row, stops=trajectory.stops[here].reset_index(drop=True))
     return alone, replace(prediction, candidates=prediction.candidates.assign(revisit=False))

@@ -7,6 +7,8 @@ import numpy as np
 from analysis.formatting import day, user_name
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.moments import Case, Moment, next_place
 
 
 def case_name(opened: Workspace, number: int) -> str:
@@ -20,6 +22,21 @@ def case_name(opened: Workspace, number: int) -> str:
     return f"Case {number:,} · {user_name(int(case[c.USER]))} · {day(time)}, {time:%H:%M}"
 
 
+def moment_name(opened: Workspace, moment: Moment) -> str:
+    """The name of a case, or ``User 041 · from the last check-in``."""
+    if isinstance(moment, Case):
+        return case_name(opened, moment.number)
+    return f"{user_name(moment.user)} · {moment_words(opened.dataset, moment)}"
+
+
+def moment_words(dataset: Dataset, moment: Moment) -> str:
+    """``from the last check-in``, or ``as of 20 Oct, 12:47`` in local time."""
+    if next_place(dataset, moment.row) is None:
+        return "from the last check-in"
+    time = dataset.local_time.iloc[moment.row]
+    return f"as of {time.day} {time:%b, %H:%M}"
+
+
 def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
     """At most ``most`` cases of a case's user around it, in order."""
     user_N = opened.cases[c.USER].to_numpy()
@@ -27,6 +44,11 @@ def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
     at = int(np.searchsorted(mine, number))
     start = max(0, min(at - most // 2, len(mine) - most))
     return [int(case) for case in mine[start : start + most]]
+
+
+def last_case(opened: Workspace, moment: Moment) -> int:
+    """The last test case before a moment, of the same user if there is one; 0 if none is before it."""
+    return max(0, int(np.searchsorted(opened.cases[c.ROW].to_numpy(), moment.row)) - 1)
 
 
 def find_case(opened: Workspace, text: str) -> int | None:

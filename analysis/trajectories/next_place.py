@@ -25,7 +25,6 @@ from recap.scores import Scores
 
 HELD: Final = 0.9
 """The second line says how many places hold this much probability."""
-_NO_CASE: Final = -2
 REASON: Final = "reason"
 """Column: the group of terms that sets a place apart from the others listed."""
 
@@ -58,8 +57,7 @@ class NextPlace:
     def trajectory(self) -> Trajectory:
         """The stops, as the map of a case takes them."""
         case = self.prediction.case
-        stops = self.stops.assign(**{c.CASE: [*[-1] * (len(self.stops) - 1), _NO_CASE]})
-        return Trajectory(int(case[c.USER]), int(case[c.TRAJECTORY]), stops)
+        return Trajectory(int(case[c.USER]), int(case[c.TRAJECTORY]), 0, self.stops.assign(**{c.CASE: -1}))
 
 
 def predict_next(
@@ -102,7 +100,7 @@ def predict_next(
     candidates = candidates.assign(
         truth=(poi_C == truth) & show_truth, **parts, **{REASON: _reasons(parts, poi_C, num_best)}
     )
-    facts: dict[str, Any] = {c.CASE: _NO_CASE, c.USER: history.user, c.TRAJECTORY: int(history.trajectory_H[-1])}
+    facts: dict[str, Any] = {c.CASE: -1, c.USER: history.user, c.TRAJECTORY: int(history.trajectory_H[-1])}
     stops = itinerary.stops(opened)
     facts |= {c.ROW: len(stops) - 1, c.SOURCE: history.source} | (
         {c.TARGET: truth} if show_truth and truth is not None else {}

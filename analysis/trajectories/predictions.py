@@ -1,4 +1,4 @@
-"""A model's predictions for one case."""
+"""A model's predictions for one case or moment."""
 
 import math
 from collections.abc import Collection
@@ -13,9 +13,11 @@ from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, f
 from analysis.trajectories.two_hop import paths_read
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.errors import CaseError
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
 from recap.history import CaseBatch, Histories
+from recap.moments import Moment
 from recap.scores import Explainable
 
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
@@ -23,16 +25,16 @@ _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
 @dataclass(frozen=True, eq=False)
 class CasePrediction:
-    """The predictions for one case.
+    """The predictions for one case or moment.
 
     Attributes:
-        case: its row of the case table.
+        case: its facts, see `Workspace.facts`.
         candidates: the best places and, if it is not among them, the truth as the last row; columns ``rank`` (mean over
             ties for the truth), ``poi, name, category, probability`` (NaN if the model has none), ``score,
             distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two hops, (A^2)_sd > 0), ``truth``
             and ``part_<group>`` (the contribution of a group of terms).
-        target_rank: mean rank of the truth over ties; NaN if an imported list does not contain it.
+        target_rank: mean rank of the truth over ties; NaN if it is not known yet or an imported list has it not.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
             empty if the model reads none. A curve of paths reads only other users' transitions.
         num_best: number of best places in ``candidates``.
@@ -45,6 +47,11 @@ class CasePrediction:
     paths: pd.DataFrame
     num_best: int
     reads: frozenset[str] = frozenset()
+
+    @property
+    def has_truth(self) -> bool:
+        """Whether it shows the true next place."""
+        return c.TARGET in self.case
 
     @property
     def reads_visits(self) -> bool:
@@ -64,23 +71,28 @@ class CasePrediction:
         return replace(self, case=known, candidates=best, target_rank=math.nan, paths=paths.reset_index(drop=True))
 
 
-def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_place: int = 2) -> CasePrediction:
-    """Score one case over all places by the opened model and list the best places.
+def predict_case(
+    opened: Workspace, case_or_moment: int | Moment, *, top: int = 10, paths_per_place: int = 2
+) -> CasePrediction:
+    """Score all places for one test case or moment by the opened model and list the best ones.
 
     Raises:
-        CaseError: no such case.
+        CaseError: no such case, or a model that reads the next check-in's time where it is not known yet.
         ScoreError: the model returned NaN.
     """
-    case = opened.case(number)
-    row, target = int(case[c.ROW]), int(case[c.TARGET])
+    case = opened.facts(opened.moment(case_or_moment))
+    row, target = int(case[c.ROW]), case.get(c.TARGET)
+    if target is None and opened.scorer.reads_target_time:
+        raise CaseError(f"{opened.label} reads the time of the next check-in, which is not known yet")
     batch = CaseBatch(opened.checkins, torch.tensor([row]))
     with torch.inference_mode():
         scores = opened.scorer.score(batch.histories(target_time=opened.scorer.reads_target_time))
         check_scores(scores.total, opened.scorer.name)
         best_K = top_pois(scores, top)[0][0].tolist()
-        ranks = rank_targets(scores, batch.target_B)
-        rank = float(ranks.mean_B[0])
-        listed = list(dict.fromkeys([*best_K, target]))
+        rank, listed = math.nan, best_K
+        if target is not None:
+            rank = float(rank_targets(scores, batch.target_B).mean_B[0])
+            listed = list(dict.fromkeys([*best_K, int(target)]))
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
@@ -93,7 +105,7 @@ def predict_case(opened: Workspace, number: int, *, top: int = 10, paths_per_pla
     probability = probability_C if opened.is_probabilistic else np.nan
     visits_P, source = _visits(opened, row), int(case[c.SOURCE])
     candidates = describe_places(opened, source, visits_P, poi, ranks_C, probability, total_P[poi_C].numpy())
-    candidates = candidates.assign(truth=poi == target, **parts)
+    candidates = candidates.assign(truth=poi == (-1 if target is None else target), **parts)
     reads = feature_groups(opened.scorer)
     paths = _paths(opened, case, reads, listed, paths_per_place)
     return CasePrediction(case, candidates, rank, paths, len(best_K), reads)

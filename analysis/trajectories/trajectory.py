@@ -1,6 +1,6 @@
 """Users, their trajectories, and the stops of one trajectory in time order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -8,43 +8,47 @@ import pandas as pd
 
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.moments import Moment, find_moment
 
 
 @dataclass(frozen=True, eq=False)
 class Trajectory:
-    """One trajectory with test cases.
+    """One trajectory.
 
     Attributes:
+        first_row: of its first check-in.
         stops: one row per check-in in time order: ``stop`` (from 1), ``poi, name, local_time`` and ``case`` (number of
             the test case that starts here, or -1).
     """
 
     user: int
     number: int
+    first_row: int
     stops: pd.DataFrame
 
     @cached_property
     def cases(self) -> list[int]:
         return [int(case) for case in self.stops[c.CASE] if case >= 0]
 
-    def stop_of(self, case: int) -> int:
-        """The stop (from 1) at which a case starts."""
-        return int(self.stops.loc[self.stops[c.CASE] == case, "stop"].iloc[0])
+    def stop_of(self, row: int) -> int:
+        """The number (from 1) of the stop with this row among the check-ins."""
+        return row - self.first_row + 1
 
-    def until(self, case: int) -> "Trajectory":
-        """The stops up to the start of a case."""
-        return Trajectory(self.user, self.number, self.stops.head(self.stop_of(case)))
+    def until(self, row: int) -> "Trajectory":
+        """The stops up to a row."""
+        return replace(self, stops=self.stops.head(self.stop_of(row)))
 
 
-def read_trajectory(opened: Workspace, case: int) -> Trajectory:
-    """The trajectory of a case.
+def read_trajectory(opened: Workspace, case: int | Moment) -> Trajectory:
+    """The trajectory of a test case or moment.
 
     Raises:
         CaseError: no such case.
     """
-    row = opened.case(case)
+    moment = opened.moment(case)
     trajectory = opened.dataset.checkins[c.TRAJECTORY].to_numpy()
-    start, stop = np.searchsorted(trajectory, [int(row[c.TRAJECTORY]), int(row[c.TRAJECTORY]) + 1])
+    number = int(trajectory[moment.row])
+    start, stop = np.searchsorted(trajectory, [number, number + 1]).tolist()
     poi = opened.dataset.checkins[c.POI].to_numpy(np.int64)[start:stop]
     case_rows = opened.cases[c.ROW].to_numpy(np.int64)
     position = np.searchsorted(case_rows, np.arange(start, stop))
@@ -59,7 +63,14 @@ def read_trajectory(opened: Workspace, case: int) -> Trajectory:
             c.CASE: numbers,
         }
     )
-    return Trajectory(int(row[c.USER]), int(row[c.TRAJECTORY]), stops)
+    return Trajectory(moment.user, number, start, stops)
+
+
+def last_moment(opened: Workspace, trajectory: Trajectory) -> Moment | None:
+    """The user's last check-in, if the trajectory has the user's last test case."""
+    user_N = opened.cases[c.USER].to_numpy()
+    last = int(np.searchsorted(user_N, trajectory.user, side="right")) - 1
+    return find_moment(opened.dataset, trajectory.user) if last in trajectory.cases else None
 
 
 def trajectories_of(opened: Workspace, cases: np.ndarray, user: int) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from app.sources import Source
 from app.threads import TURNS
 from recap import columns as c
 from recap.evaluation.scoring import rank_cases
+from recap.moments import Case, Moment
 from recap.predictor import CaseRanker, Predictor
 
 
@@ -37,10 +38,12 @@ def open_model(source: Source, model: str | None = None) -> Workspace:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def predict(source: Source, case: int) -> CasePrediction:
+def predict(source: Source, moment: Moment) -> CasePrediction:
+    """Predictions of the source's model; imported lists have cases only."""
     if source.imported is not None:
-        return recorded_prediction(open_workspace(source), read_records(source), case)
-    return predict_case(open_model(source), case)
+        assert isinstance(moment, Case)
+        return recorded_prediction(open_workspace(source), read_records(source), moment.number)
+    return predict_case(open_model(source), moment)
 
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
@@ -83,28 +86,28 @@ def open_predictor(source: Source) -> Predictor:
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def explain_ranks(
-    source: Source, case: int, *, about: int | None = None, edits: str = "", hide_truth: bool = False
+    source: Source, moment: Moment, *, about: int | None = None, edits: str = "", hide_truth: bool = False
 ) -> RanksOnly:
-    """Explain one case of any checkpoint, as edited, by ranks only."""
+    """Explain one case or moment of any checkpoint, as edited, by ranks only."""
     with TURNS:
-        return ranks_of_case(open_ranker(source), case, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
+        return ranks_of_case(open_ranker(source), moment, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def explain(
     source: Source,
-    case: int,
+    moment: Moment,
     *,
     about: int | None = None,
     against: int | None = None,
     edits: str = "",
     hide_truth: bool = False,
 ) -> CaseExplanation:
-    """Explain one case, as edited; by default the truth against the best other place."""
+    """Explain one case or moment, as edited; by default the truth, if known, against the best other place."""
     with TURNS:
         return explain_case(
             open_predictor(source),
-            case,
+            moment,
             about=about,
             against=against,
             edits=parse_edits(edits),
@@ -112,30 +115,31 @@ def explain(
         )
 
 
-def best_place(source: Source, case: int) -> int:
-    """The model's first choice, which a page explains while the truth is hidden."""
+def best_place(source: Source, moment: Moment, *, hide_truth: bool = True) -> int:
+    """The model's first choice, which a page explains while the truth is hidden or not known yet."""
     # Same arguments as in the view, for Streamlit's cache.
-    return explain(source, case, about=None, against=None, hide_truth=True).target
+    return explain(source, moment, about=None, against=None, hide_truth=hide_truth).target
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def smallest_edit(source: Source, case: int, about: int, against: int, edits: str) -> tuple[Flip | None, int]:
+def smallest_edit(source: Source, moment: Moment, about: int, against: int, edits: str) -> tuple[Flip | None, int]:
     with TURNS:
-        return smallest_flip(build_edited_case(open_predictor(source), case, parse_edits(edits)), about, against)
+        return smallest_flip(build_edited_case(open_predictor(source), moment, parse_edits(edits)), about, against)
 
 
 def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
     known = tuple(_seed_tables(source))
-    return _check(source, shown.case, shown.target, shown.edits, known, shown.truth is None)
+    hidden = shown.is_known and shown.truth is None
+    return _check(source, shown.moment, shown.target, shown.edits, known, hidden)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
 def _check(
-    source: Source, case: int, about: int, edits: str, known: tuple[int, ...], hide_truth: bool
+    source: Source, moment: Moment, about: int, edits: str, known: tuple[int, ...], hide_truth: bool
 ) -> list[RowCheck]:
     """Cached by the known seeds."""
     with TURNS:
-        edited_case = build_edited_case(open_predictor(source), case, parse_edits(edits))
+        edited_case = build_edited_case(open_predictor(source), moment, parse_edits(edits))
         return check_rows(edited_case.asked(about, hide_truth=hide_truth), _seed_tables(source))
 
 
@@ -153,14 +157,14 @@ def learned(source: Source) -> Learned:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def flow(source: Source, case: int, *, about: int | None, against: int | None, hide_truth: bool) -> ModelFlow:
+def flow(source: Source, moment: Moment, *, about: int | None, against: int | None, hide_truth: bool) -> ModelFlow:
     """How the model scores the explained place and its runner-up."""
     with TURNS:
-        edited_case = build_edited_case(open_predictor(source), case)
+        edited_case = build_edited_case(open_predictor(source), moment)
         return describe_flow(edited_case.asked(about, hide_truth=hide_truth), against)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_MODEL)
-def feature_values(source: Source, case: int, edits: str, pois: tuple[int, ...]) -> dict[str, list[float | None]]:
+def feature_values(source: Source, moment: Moment, edits: str, pois: tuple[int, ...]) -> dict[str, list[float | None]]:
     with TURNS:
-        return values_at(build_edited_case(open_predictor(source), case, parse_edits(edits)), pois)
+        return values_at(build_edited_case(open_predictor(source), moment, parse_edits(edits)), pois)

@@ -51,9 +51,9 @@ _DRAWING: Final = 1
 """Version of the thumbnails; a new number draws kept pictures again."""
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
     Trajectory: lambda trajectory: trajectory.number,
-    CasePrediction: lambda prediction: (int(prediction.case[c.CASE]), len(prediction.candidates)),
+    CasePrediction: lambda prediction: (int(prediction.case[c.ROW]), len(prediction.candidates)),
 }
-"""Within one model a trajectory is its number, and a prediction its case and how many places it lists."""
+"""Within one model a trajectory is its number, and a prediction its check-in and how many places it lists."""
 
 
 class DrawnDeck(pdk.Deck):

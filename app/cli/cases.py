@@ -87,7 +87,7 @@ def save(
     value = SavedCase.parse(
         {
             "link": link.model_dump() | full,
-            "title": title or f"{labels[edited.source]} → {labels[edited.case.target]}"[:MAX_TITLE],
+            "title": title or f"{labels[edited.source]} → {labels[edited.target]}"[:MAX_TITLE],
             "note": note,
             "tags": tuple(tag or ()),
             "saved": datetime.now(UTC),

@@ -1,4 +1,4 @@
-"""`recap explain`: single predictions."""
+"""`recap explain`: single predictions, of cases or of a user at a moment."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points
+from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
 from app.cli.options import CheckpointArgument, DataOption, SplitOption, parse_split
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, share, write_shared
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
     from analysis.explain.edits import Edit
     from analysis.explain.explanation import CaseExplanation
     from analysis.explain.ranks_only import RanksOnly
+    from analysis.workspace import Workspace
+    from recap.moments import Moment
     from recap.predictor import Predictor
 
 CaseOption = Annotated[
     str | None, typer.Option("--case", metavar="N[,N...]", help="Numbers of cases, such as 5 or 5,17.")
+]
+UserOption = Annotated[str | None, typer.Option(help="A user instead of a case: the id of the raw table.")]
+AsOfOption = Annotated[
+    str | None,
+    typer.Option(help="Time of the last known check-in, such as 2012-10-20T12:47 (local) or with a zone; or the last."),
 ]
 TopOption = Annotated[int, typer.Option(min=1, help="How many of the best places to list.")]
 EditOption = Annotated[
@@ -44,23 +51,25 @@ _Case = TypeVar("_Case", "CaseExplanation", "RanksOnly")
 
 @dataclass(frozen=True)
 class _Asked:
-    numbers: list[int]
+    cases: "Sequence[int | Moment]"
     about: int | None
     against: int | None
     edits: "tuple[Edit, ...]"
     split: int
 
-    def named(self) -> list[int]:
-        """The cases; raises CaseError if there are none."""
-        if not self.numbers:
-            raise CaseError("no case given: use --case N or --link")
-        return self.numbers
+    def named(self) -> "Sequence[int | Moment]":
+        """The cases or the moment; raises CaseError if there are none."""
+        if not self.cases:
+            raise CaseError("no case given: use --case N, --user ID or --link")
+        return self.cases
 
 
 def explain(
     checkpoint: CheckpointArgument,
     data: DataOption,
     case: CaseOption = None,
+    user: UserOption = None,
+    as_of: AsOfOption = None,
     top: TopOption = 10,
     split: SplitOption = "test",
     edit: EditOption = None,
@@ -80,18 +89,24 @@ def explain(
     from analysis.explain.explanation import explain_case
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
+    from recap.moments import find_moment, parse_as_of
 
+    if user is not None and case is not None:
+        raise CaseError("--user and --case name two different things to explain; leave out one")
+    if as_of is not None and user is None:
+        raise CaseError("--as-of needs --user ID")
     edits = tuple(parse_edit(text) for text in edit or [])
-    asked = _Asked([] if case is None else _parse_cases(case), about, against, edits, parse_split(split))
+    cases: Sequence[int | Moment] = [] if case is None else _parse_cases(case)
     opened = Workspace.open(data, checkpoint)
+    if user is not None:
+        cases = [find_moment(opened.dataset, user, None if as_of is None else parse_as_of(as_of))]
+    asked = _Asked(cases, about, against, edits, parse_split(split))
     if not opened.has_parts:
         if link is not None or html is not None:
-            raise ConfigError(f"{opened.label} has no contributions; --case, --about and --edit work")
-        numbers = asked.named()
-        ranked = [
-            explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=asked.split) for n in numbers
-        ]
-        _show(ranked, _print_ranks, as_json=as_json)
+            raise ConfigError(f"{opened.label} has no contributions; --case, --user, --about and --edit work")
+        named = asked.named()
+        ranked = [explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=asked.split) for n in named]
+        _show(ranked, [_title(opened, n, user) for n in named], _print_ranks, as_json=as_json)
         return
     predictor = opened.predictor
     if link is not None:
@@ -105,7 +120,7 @@ def explain(
     explanations = [
         explain_case(
             predictor,
-            number,
+            named,
             top=top,
             about=asked.about,
             against=asked.against,
@@ -115,29 +130,49 @@ def explain(
             checks=checks,
             seeds=opened.seeds() if checks else None,
         )
-        for number in asked.numbers
+        for named in asked.cases
     ]
     written = []
     if html is not None:
         written = write_shared(share(explanations, opened, exact=exact, hide_places=hide_places), html)
-    _show(explanations, _print_explanation, as_json=as_json)
+    _show(explanations, [_title(opened, n, user) for n in asked.cases], _print_explanation, as_json=as_json)
     for line in written if not as_json else ():
         console.print(line, markup=False)
 
 
-def _show(cases: "Sequence[_Case]", print_case: "Callable[[_Case], None]", *, as_json: bool) -> None:
+def _show(
+    cases: "Sequence[_Case]", titles: Sequence[str], print_case: "Callable[[_Case, str], None]", *, as_json: bool
+) -> None:
     if as_json:
         plain = [case.model_dump(mode="json") for case in cases]
         print_json(plain if len(plain) > 1 else plain[0])
         return
-    for case in cases:
-        print_case(case)
+    for case, title in zip(cases, titles, strict=True):
+        print_case(case, title)
 
 
-def _print_ranks(case: "RanksOnly") -> None:
+def _title(opened: "Workspace", case: "int | Moment", user: str | None) -> str:
+    """``Case 5``, or ``User w0041, from the last check-in``.
+
+    Args:
+        user: the id that was asked for, if any.
+    """
+    from analysis.trajectories.case_names import moment_words
+    from recap.moments import Case
+
+    if isinstance(case, int) or (isinstance(case, Case) and user is None):
+        return f"Case {case if isinstance(case, int) else case.number}"
+    return f"{user_name(case.user) if user is None else f'User {user}'}, {moment_words(opened.dataset, case)}"
+
+
+def _print_ranks(case: "RanksOnly", name: str) -> None:
+    from analysis.explain.sentences import NEXT_NOT_KNOWN
+    from analysis.explain.types import NOT_KNOWN_YET
+
+    unknown = f" {NEXT_NOT_KNOWN}" if case.truth_name == NOT_KNOWN_YET else ""
     console.print(
-        f"Case {case.case}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, "
-        f"from {case.source}. Its scores have no contributions.",
+        f"{name}: {case.model} ranks {case.about.name} {ordinal(case.about.rank)} of {case.num_places:,}, "
+        f"from {case.source}.{unknown} Its scores have no contributions.",
         markup=False,
     )
     if case.what_if is not None:
@@ -172,11 +207,11 @@ def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
     from analysis.explain.edits import parse_edits
     from analysis.explain.links import CaseLink
 
-    if asked.numbers or asked.edits:
-        raise CaseError("--link already has a case and edits; leave out --case and --edit")
+    if asked.cases or asked.edits:
+        raise CaseError("--link already has a case or user and edits; leave out --case, --user and --edit")
     meant = CaseLink.from_query(link)
     meant.check(predictor)
-    return _Asked([meant.case], meant.about, meant.against, parse_edits(meant.edits), meant.split)
+    return _Asked([meant.moment(predictor)], meant.about, meant.against, parse_edits(meant.edits), meant.split)
 
 
 def _parse_cases(text: str) -> list[int]:
@@ -186,8 +221,8 @@ def _parse_cases(text: str) -> list[int]:
         raise CaseError(f"--case expects numbers such as 5 or 5,17, got {text!r}") from None
 
 
-def _print_explanation(explanation: "CaseExplanation") -> None:
-    console.print(f"Case {explanation.case}: {explanation.headline.text}", style="bold", markup=False)
+def _print_explanation(explanation: "CaseExplanation", title: str) -> None:
+    console.print(f"{title}: {explanation.headline.text}", style="bold", markup=False)
     for sentence in explanation.sentences:
         console.print(sentence.text, markup=False)
     if explanation.inactive:

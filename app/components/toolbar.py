@@ -18,6 +18,7 @@ from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.evaluation.metrics import SHOWN_METRICS
+from recap.moments import Moment
 
 
 def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> None:
@@ -82,9 +83,9 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
-def open_case_button(page: View, source: Source, case: int, *, key: str, **look: Any) -> None:
+def open_case_button(page: View, source: Source, case: int | Moment, *, key: str, **look: Any) -> None:
     if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=key, **look):
-        st.switch_page(page.path, query_params=state.link_to(source, case=str(case)))
+        st.switch_page(page.path, query_params=state.link_to(source, **state.fields_of(case)))
 
 
 def truth_toggle() -> bool:

@@ -29,7 +29,7 @@ from app.components.share import share_button
 from app.components.text import shown_sentence
 from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
 from app.sources import Source
-from recap import columns as c
+from recap.moments import Case, Moment, next_place
 
 NARROW: Final = 234
 _HALVES: Final = {"prediction": "This prediction", "model": "The model"}
@@ -44,23 +44,25 @@ def view() -> None:
     if there is None:
         return
     source, opened = there
-    case = state.current_case(len(opened.cases), first=partial(first_case, source))
-    if source.imported is not None:
-        show_listed_ranks(source, case)
+    moment = None if source.imported is not None else state.current_moment(opened)
+    if moment is None:
+        moment = opened.moment(state.current_case(len(opened.cases), first=partial(first_case, source)))
+    if source.imported is not None and isinstance(moment, Case):
+        show_listed_ranks(source, moment)
     elif source.checkpoint_folder is None:
         st.title("No model to explain yet", anchor=False)
         train_button()
     elif not source.has_parts:
-        show_ranks_only(source, case)
+        show_ranks_only(source, moment)
     else:
-        _explain(source, case)
+        _explain(source, moment)
 
 
-def _explain(source: Source, case: int) -> None:
+def _explain(source: Source, moment: Moment) -> None:
     opened = open_workspace(source)
-    edits = current_edits(source, case)
+    edits = current_edits(source, moment)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        case_picker(source, case)
+        case_picker(source, moment)
         against_slot = st.container(width="content")
         half = choice_control("half", _HALVES_IN_LINKS, "prediction", _HALVES)
         st.space("stretch")
@@ -68,20 +70,22 @@ def _explain(source: Source, case: int) -> None:
         more = st.popover("", icon=":material/tune:", key="more", help=MORE_HELP)
     with more:
         source_picker(source, lists=True)
-        hide_truth = not truth_toggle()
-    usual = explanations.best_place(source, case) if hide_truth else int(opened.case(case)[c.TARGET])
-    pair = current_pair(case, usual, opened.dataset.num_pois)
-    explain = partial(explanations.explain, source, case, hide_truth=hide_truth)
+        usual = next_place(opened.dataset, moment.row)
+        hide_truth = usual is not None and not truth_toggle()
+    if usual is None or hide_truth:
+        usual = explanations.best_place(source, moment, hide_truth=hide_truth)
+    pair = current_pair(moment, usual, opened.dataset.num_pois)
+    explain = partial(explanations.explain, source, moment, hide_truth=hide_truth)
     before = explain(about=pair[0], against=pair[1])
     with against_slot:
         runner_up_picker(source, before, pair)
     if half == "model":
         first = usual if hide_truth and pair[0] is None else pair[0]
-        show_model_page(source, case, about=first, against=pair[1], hide_truth=hide_truth)
+        show_model_page(source, moment, about=first, against=pair[1], hide_truth=hide_truth)
         return
     shown = before
     if edits:
-        about = before.target if hide_truth else pair[0]
+        about = before.target if before.truth is None else pair[0]
         shown = explain(about=about, against=before.runner_up, edits=write_edits(edits))
     # A separate container, so that its changing lines do not move what follows.
     with st.container():
@@ -94,9 +98,10 @@ def _explain(source: Source, case: int) -> None:
         show_what_if(source, before, shown, edits)
     show_tabs(source, before, shown, edits)
     with exports:
-        if not hide_truth:  # Present shows the truth
-            present_button({"case": str(case)} | ({"edits": shown.edits} if shown.edits else {}))
-        save_control(source, shown, *pair)
+        if isinstance(moment, Case):
+            if not hide_truth:  # Present shows the truth
+                present_button(state.fields_of(moment) | ({"edits": shown.edits} if shown.edits else {}))
+            save_control(source, shown, *pair)
         _share(source, shown)
     with more:
         _files(source, shown, pair)

@@ -17,8 +17,7 @@ from app.components.next.prediction import show_prediction
 from app.components.toolbar import choice_control, source_picker
 from app.components.walk.case_choice import MOST_USERS
 
-_MOST_MOMENTS = 400
-"""Check-ins in the list of moments, near the chosen one."""
+_MOST_MOMENTS = 400  # check-ins in the list, near the chosen one
 
 
 @error_boundary

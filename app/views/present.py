@@ -78,7 +78,8 @@ def _against_counter(source: Source) -> Comparison:
 
 def _show_slide(source: Source, presented: Presented, step: str) -> None:
     # Every argument as Explain passes it, so that both show one explanation.
-    shown = explanations.explain(source, presented.case, about=None, against=None, hide_truth=False)
+    moment = open_workspace(source).moment(presented.case)
+    shown = explanations.explain(source, moment, about=None, against=None, hide_truth=False)
     if step == "case":
         found = _against_counter(source)
         counter = comparisons.side_options(source)[comparisons.DEFAULT_A]
@@ -95,11 +96,13 @@ def _change(source: Source, shown: CaseExplanation, presented: Presented) -> Sli
     """The edits of a saved view, or the smallest single one."""
     labels, edits, tried = open_workspace(source).labels, parse_edits(presented.edits), 0
     if not edits:
-        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, "")
+        flip, tried = explanations.smallest_edit(source, shown.moment, shown.target, shown.runner_up, "")
         edits = () if flip is None else (flip.edit,)
     text = ";".join(edit.text for edit in edits)
     # As Explain shows the edits of a case.
-    after = explanations.explain(source, shown.case, about=None, against=shown.runner_up, edits=text, hide_truth=False)
+    after = explanations.explain(
+        source, shown.moment, about=None, against=shown.runner_up, edits=text, hide_truth=False
+    )
     return change_slide(shown, after if edits else None, edits, tried, labels)
 
 

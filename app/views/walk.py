@@ -4,6 +4,7 @@ from functools import partial
 
 import streamlit as st
 
+from analysis.trajectories.case_names import last_case
 from analysis.trajectories.trajectory import read_trajectory
 from app import state
 from app.cached.workspace import first_case
@@ -30,6 +31,9 @@ def view() -> None:
     source, opened = there
     if "case" not in st.session_state and "case" not in st.query_params:
         filters_changed()  # a link that names filters and no case opens the first case that passes
+    moment = None if source.imported is not None else state.current_moment(opened)
+    if moment is not None:
+        st.session_state["case"] = last_case(opened, moment)
     case = state.current_case(len(opened.cases), first=partial(first_case, source))
     selection = current_selection(source)
     with st.container(horizontal=True, vertical_alignment="center"):

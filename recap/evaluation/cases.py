@@ -55,17 +55,30 @@ def describe_cases(
     every = dataset.cases(split, numbered_among(protocol))
     row = every if protocol == numbered_among(protocol) else dataset.cases(split, protocol)
     row = draw_cases(row, most)
+    cases = describe_pairs(dataset, graph, row, np.searchsorted(every, row))
+    if protocol != "every_next":
+        return cases
+    time = dataset.checkins[c.TIME].array
+    return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / HOUR})
+
+
+def describe_pairs(dataset: Dataset, graph: TransitionGraph, row: np.ndarray, number: np.ndarray) -> pd.DataFrame:
+    """The columns of `describe_cases` for check-ins whose user has a next one.
+
+    Args:
+        row: source rows.
+        number: of each case.
+    """
     visits = Visits.of(dataset)
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     source, target = poi[row], poi[row + 1]
-    time = dataset.checkins[c.TIME].array
-    cases = pd.DataFrame(
+    return pd.DataFrame(
         {
-            c.CASE: np.searchsorted(every, row),
+            c.CASE: number,
             c.ROW: row,
             c.USER: dataset.checkins[c.USER].to_numpy(np.int64)[row],
             c.POSITION: row - visits.first_T[row],
-            c.TIME: time[row],
+            c.TIME: dataset.checkins[c.TIME].array[row],
             c.TRAJECTORY: dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)[row],
             c.SOURCE: source,
             c.TARGET: target,
@@ -76,4 +89,3 @@ def describe_cases(
             c.TWO_STEP_WALK: graph.two_step_probability(source, target) > 0,
         }
     )
-    return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / HOUR}) if protocol == "every_next" else cases

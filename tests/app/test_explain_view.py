@@ -146,9 +146,9 @@ def test_two_places_are_compared(predictor: Predictor) -> None:
     assert app.query_params["against"] == str(second) and not app.warning
     (source,) = find_sources(AppSettings.from_environment())
     name = predictor.dataset.poi_labels[usual.target]
-    found = find_place(source, 3, f" {name.upper()} ", first)
+    found = find_place(source, predictor.moment(3), f" {name.upper()} ", first)
     assert found is not None and predictor.dataset.poi_labels[found] == name
-    assert find_place(source, 3, "no such place", first) is None
+    assert find_place(source, predictor.moment(3), "no such place", first) is None
 
 
 def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None:

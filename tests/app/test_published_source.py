@@ -12,6 +12,7 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.evaluation.ranks import rank_of
 from recap.history import CheckinTensors, Histories
+from recap.moments import find_moment
 from recap.predictor import open_ranker
 from recap.training.run import train
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -58,6 +59,13 @@ def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoin
     assert recap_json_here(*asked) == known.model_dump(mode="json")
     printed = " ".join(recap_here(*asked).stdout.split())
     assert f"ranks {known.about.name} {ordinal(known.about.rank)} of" in printed and "without one visit" in printed
+    end = find_moment(ranker.dataset, "user2")
+    asked = ("explain", published_checkpoint, "--data", city_folder, "--user", "user2")
+    assert recap_json_here(*asked) == explain_ranks(ranker, end).model_dump(mode="json")
+    assert "The next place is not known yet." in " ".join(recap_here(*asked).stdout.split())
+    app = open_view("explain", user=str(end.user), row=str(end.row))
+    check_calm(app)
+    assert "1st of" in app.title[0].value and "The next place is not known yet" in app.title[0].value
     visit = known.removed[0].visit
     app = open_view("explain", case="3", edits=f"remove:{visit}")
     check_calm(app)

@@ -153,19 +153,23 @@ def test_walk_draws_what_the_model_reads(monkeypatch: pytest.MonkeyPatch, city_f
 
 
 def test_play_goes_on_from_the_present_stop(city: Workspace) -> None:
-    """To the next stop, from a trajectory's last one to the next case that passes, and it ends with the cases."""
+    """To the next stop, to the user's last check-in, to the next case that passes; it ends with the last check-in."""
     trajectory = city.cases["trajectory"]
     last = int(city.cases["case"][trajectory == trajectory.iloc[0]].iloc[-1])
     app = open_view("walk", case=str(last - 1))
     app.button(key="play").click().run()
     seen = [app.session_state["case"]]
-    for _ in range(2):
+    rows = []
+    for _ in range(3):
         app.session_state["stepped_at"] -= 2  # as if its time had come
         app.run()
         seen.append(app.session_state["case"])
+        rows.append("row" in app.query_params)
     check_calm(app)
-    assert seen == [last - 1, last, last + 1] and app.session_state["playing"]
+    assert seen == [last - 1, last, last, last + 1] and app.session_state["playing"]
+    assert rows == [False, True, False]
     app = open_view("walk", case=str(len(city.cases) - 1))
+    app.button(key="next").click().run()
     assert app.button(key="play").disabled
 
 

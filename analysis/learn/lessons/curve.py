@@ -178,14 +178,14 @@ def _check(world: Workspace, curve: Curve) -> Question:
             break
     else:
         raise LessonUnavailableError("In this city nobody knows three places.")
-    right = int(edited_case.case.number + 1) % len(chosen)
+    right = int(case + 1) % len(chosen)
     value, poi = chosen[right]
     marks = dict(zip(_LETTERS, (value for value, _ in chosen), strict=True))
     said = signed_points(curve.at(value))
     rows = pd.DataFrame({"Mark": list(marks), "Points": [signed_points(curve.at(value)) for value in marks.values()]})
     name, when = markdown_text(world.labels[poi]), _ago(curve.feature.in_unit(value))
     return choose(
-        f"{user_name(edited_case.case.user)} was last at {name} {when}. Which mark shows this?",
+        f"{user_name(edited_case.moment.user)} was last at {name} {when}. Which mark shows this?",
         tuple(_LETTERS),
         right,
         f"{name} is {_LETTERS[right]} and gets {said} points from this curve.",

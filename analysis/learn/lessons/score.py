@@ -66,7 +66,8 @@ def build(world: Workspace) -> Lesson:
     Raises:
         LessonUnavailableError: no model, or none that ranks a rare transition first.
     """
-    edited = build_edited_case(require_model(world).predictor, choose_case(world))
+    case = choose_case(world)
+    edited = build_edited_case(require_model(world).predictor, case)
     flow = describe_flow(edited)
     truth, other = flow.places
     gaps = {group: truth.groups[group] - other.groups[group] for group in truth.groups}
@@ -84,7 +85,7 @@ def build(world: Workspace) -> Lesson:
     return Lesson(
         OUTLINE,
         intro=(
-            f"{user_name(edited.case.user)} went on to **{names[0]}** (◎), which the model ranks first, ahead of "
+            f"{user_name(edited.moment.user)} went on to **{names[0]}** (◎), which the model ranks first, ahead of "
             f"**{names[1]}** (●)."
         ),
         guess=choose(
@@ -101,7 +102,7 @@ def build(world: Workspace) -> Lesson:
             "trained again, and none says why the user went."
         ),
         check=_check(world, edited, order),
-        deeper=Deeper("explain", "Open this case in Explain", {"case": str(edited.case.number)}),
+        deeper=Deeper("explain", "Open this case in Explain", {"case": str(case)}),
     )
 
 

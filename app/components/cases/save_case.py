@@ -45,7 +45,7 @@ def _note(
     cases: list[Stored[SavedCase]],
 ) -> None:
     """A note for this view; overwrites a saved one."""
-    link = CaseLink.to(open_predictor(source), shown.case, about=about, against=against, edits=shown.edits)
+    link = CaseLink.to(open_predictor(source), shown.moment, about=about, against=against, edits=shown.edits)
     full = {"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash}
     link = link.model_copy(update=full)
     view = SavedCase(link=link, title=shown.headline.text[:MAX_TITLE], saved=datetime.now(UTC))

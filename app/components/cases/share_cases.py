@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Final
 
 from analysis.cases.words import shared_title
 from app.cached import explanations
+from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
 from app.components.share import share_button
 from app.sources import Source
@@ -35,7 +36,8 @@ def share_shown(source: Source, entries: list[Entry], title: str) -> None:
 
 
 def _explain(source: Source, entry: Entry) -> "CaseExplanation":
+    moment = open_workspace(source).moment(entry.case)
     if entry.saved is None:
-        return explanations.explain(source, entry.case)
+        return explanations.explain(source, moment)
     link = entry.saved.value.link
-    return explanations.explain(source, link.case, about=link.about, against=link.against, edits=link.edits)
+    return explanations.explain(source, moment, about=link.about, against=link.against, edits=link.edits)

@@ -13,6 +13,7 @@ from app import state
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
 from app.sources import Source
+from recap.moments import Moment
 from recap.printable import markdown_text, shortened
 
 Pair = tuple[int | None, int | None]
@@ -21,14 +22,14 @@ _FIELDS: Final = ("about", "against")
 _LONGEST: Final = 20
 
 
-def current_pair(case: int, usual: int, num_places: int) -> Pair:
+def current_pair(moment: Moment, usual: int, num_places: int) -> Pair:
     """The chosen or linked places; None for the usual place, and for the best other one.
 
     Args:
-        usual: the truth, or the best place while the truth is hidden, so that no choice reveals the truth.
+        usual: the truth, or the best place while the truth is hidden (so that no choice reveals it) or unknown.
     """
     owner, pair = st.session_state.get(_KEY) or (None, (None, None))
-    chosen = list(pair) if owner == case else [None, None]
+    chosen = list(pair) if owner == moment else [None, None]
     for at, name in enumerate(_FIELDS):
         asked = state.incoming(name)
         if asked is None:
@@ -41,7 +42,7 @@ def current_pair(case: int, usual: int, num_places: int) -> Pair:
     if chosen[1] is not None and chosen[1] == (usual if chosen[0] is None else chosen[0]):
         chosen[1] = None
     about, against = (None if chosen[0] == usual else chosen[0]), chosen[1]
-    _keep(case, (about, against))
+    _keep(moment, (about, against))
     return about, against
 
 
@@ -59,7 +60,7 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
         accept_new_options=True,
         label_visibility="collapsed",
         width=255,
-        on_change=state.unless_late(partial(_picked, source, shown, pair), "case", *_FIELDS),
+        on_change=state.unless_late(partial(_picked, source, shown, pair), *state.MOMENT, *_FIELDS),
         help=sentences.RUNNER_UP_HELP,
     )
     missing = st.session_state.pop("place_missing", None)
@@ -76,11 +77,11 @@ def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
             type="tertiary",
             icon=":material/undo:",
             on_click=_keep,
-            args=(shown.case, (None, None)),
+            args=(shown.moment, (None, None)),
         )
 
 
-def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
+def find_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:
     """The best-ranked place with this name or else containing it, or None."""
     wanted = " ".join(text.casefold().split())
     labels = [label.casefold() for label in open_workspace(source).labels]
@@ -88,20 +89,20 @@ def find_place(source: Source, case: int, text: str, taken: int) -> int | None:
     found = exact or [poi for poi, label in enumerate(labels) if wanted in label and poi != taken]
     if not wanted or not found:
         return None
-    total_P = build_edited_case(open_ranker(source), case).total_P
+    total_P = build_edited_case(open_ranker(source), moment).total_P
     return max(found, key=lambda poi: float(total_P[poi]))
 
 
 def _picked(source: Source, shown: CaseExplanation, pair: Pair) -> None:
     chosen = st.session_state["pair_against"]
-    poi = find_place(source, shown.case, chosen, shown.target) if isinstance(chosen, str) else chosen
+    poi = find_place(source, shown.moment, chosen, shown.target) if isinstance(chosen, str) else chosen
     if poi is None:
         st.session_state["place_missing"] = str(chosen)
         return
-    _keep(shown.case, (pair[0], poi))
+    _keep(shown.moment, (pair[0], poi))
 
 
-def _keep(case: int, pair: Pair) -> None:
-    st.session_state[_KEY] = (case, pair)
+def _keep(moment: Moment, pair: Pair) -> None:
+    st.session_state[_KEY] = (moment, pair)
     for name, poi in zip(_FIELDS, pair, strict=True):
         state.write_param(name, None if poi is None else str(poi))

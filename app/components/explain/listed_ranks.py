@@ -14,9 +14,10 @@ from app.components.toolbar import open_case_button
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
+from recap.moments import Case
 
 
-def show_listed_ranks(source: Source, case: int) -> None:
+def show_listed_ranks(source: Source, case: Case) -> None:
     opened = open_workspace(source)
     show_truth = case_bar(source, case)
     prediction = predict(source, case)
@@ -28,5 +29,5 @@ def show_listed_ranks(source: Source, case: int) -> None:
     said = describe_listed(model_label(source), truth, None if math.isnan(rank) else rank, names)
     st.title(shown_sentence(said, {"target": "orange", "runner_up": "blue"}), anchor=False)
     st.markdown(from_line(opened.labels[int(prediction.case[c.SOURCE])]))
-    quiet(imported_sentence(source, case))
+    quiet(imported_sentence(source, case.number))
     open_case_button(WALK, source, case, key="walk")

@@ -15,6 +15,7 @@ from app.cached.workspace import read_ablations
 from app.components.chart_table import show_figure
 from app.components.text import choose_one, quiet
 from app.sources import Source
+from recap.moments import Moment
 from recap.printable import markdown_text
 
 NARROW: Final = 225
@@ -24,24 +25,24 @@ _PICTURE: Final = "model-picture"
 
 
 def show_model_page(
-    source: Source, case: int, *, about: int | None, against: int | None, hide_truth: bool = False
+    source: Source, moment: Moment, *, about: int | None, against: int | None, hide_truth: bool = False
 ) -> None:
     """The page below the selectors.
 
     Args:
-        about: the place whose numbers are shown; None for the true next place.
+        about: the place whose numbers are shown; None for the true next place, or the best one.
         against: the place it is compared with; None for the best other one.
         hide_truth: nothing depends on the true place.
     """
-    flow = explanations.flow(source, case, about=about, against=against, hide_truth=hide_truth)
+    flow = explanations.flow(source, moment, about=about, against=against, hide_truth=hide_truth)
     deciding = tables.deciding_parts(source)
     st.title(words.count_inputs(len(flow.parts)) if deciding is None else words.headline(*deciding), anchor=False)
     st.markdown(words.INTRO)
-    _page(source, flow)
+    _page(source, moment, flow)
 
 
 @st.fragment
-def _page(source: Source, flow: ModelFlow) -> None:
+def _page(source: Source, moment: Moment, flow: ModelFlow) -> None:
     """The picture, the open part, and the curves; opening a part redraws only this."""
     names = [words.SCORE, *(part.name for part in flow.parts)]
     if st.session_state.get(_PART) not in names:
@@ -61,7 +62,7 @@ def _page(source: Source, flow: ModelFlow) -> None:
         if tab == words.WORTH_TAB:
             _worth(source)
         else:
-            _curves(source, flow, opened)
+            _curves(source, moment, flow, opened)
 
 
 def _open_clicked() -> None:
@@ -81,11 +82,11 @@ def _detail(flow: ModelFlow, name: str, place: int) -> None:
         st.markdown(words.without_line(rank, None if part.without is None else part.without[place]))
 
 
-def _curves(source: Source, flow: ModelFlow, opened: str) -> None:
+def _curves(source: Source, moment: Moment, flow: ModelFlow, opened: str) -> None:
     learned = explanations.learned(source)
     curves = learned.of_group(opened)
     gates = Gates(learned.gates, flow.gates) if learned.gates else None
-    values = explanations.feature_values(source, flow.case, "", flow.pois)
+    values = explanations.feature_values(source, moment, "", flow.pois)
     figure = drawn(plot_curves, curves, marks=values, roles=flow.roles, others=learned.others, gates=gates)
     show_figure(figure, "model-curves", describe_curves(curves))
     group = opened if curves and all(curve.group == opened for curve in curves) else None

@@ -23,17 +23,18 @@ from app.components.explain.what_if import (
 )
 from app.components.text import section, shown_sentence
 from app.sources import Source
+from recap.moments import Moment
 
 _SIDE, _TABLE, _HEIGHT = 330, "ranks-left-out", 360
 
 
-def show_ranks_only(source: Source, case: int) -> None:
-    edits = current_edits(source, case)
-    hide_truth = not case_bar(source, case)
-    before = shown = explanations.explain_ranks(source, case, hide_truth=hide_truth)
+def show_ranks_only(source: Source, moment: Moment) -> None:
+    edits = current_edits(source, moment)
+    hide_truth = not case_bar(source, moment)
+    before = shown = explanations.explain_ranks(source, moment, hide_truth=hide_truth)
     if edits:
         shown = explanations.explain_ranks(
-            source, case, about=before.about.poi, edits=write_edits(edits), hide_truth=hide_truth
+            source, moment, about=before.about.poi, edits=write_edits(edits), hide_truth=hide_truth
         )
     with st.container():
         st.title(shown_sentence(describe_ranks(shown), {"target": "orange", "runner_up": "blue"}), anchor=False)
@@ -43,14 +44,14 @@ def show_ranks_only(source: Source, case: int) -> None:
         section("Best places")
         st.dataframe(_best(shown), hide_index=True, key="ranks-best", height=_HEIGHT, alt="The model's best places")
     with halves.cell(), st.container(border=True, key="tray"):
-        _tray(source, case, before, shown, edits)
+        _tray(source, moment, before, shown, edits)
 
 
 def _best(shown: RanksOnly) -> pd.DataFrame:
     rows = [
         {
             "Rank": ordinal(place.rank),
-            "Place": f"{'◎ ' * (place.name == shown.truth)}{place.name}",
+            "Place": f"{'◎ ' * (place.poi == shown.truth)}{place.name}",
             "Score": points(place.score),
         }
         for place in shown.best
@@ -58,12 +59,12 @@ def _best(shown: RanksOnly) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, edits: Edits) -> None:
+def _tray(source: Source, moment: Moment, before: RanksOnly, shown: RanksOnly, edits: Edits) -> None:
     section("What if")
     rank = ordinal(shown.about.rank)
     was = f"{ordinal(before.about.rank)} → " if edits else ""
     st.metric(sentences.rank_of(shown.about.name), was + rank)
-    clock(source, case, before.local_time, shown.local_time)
+    clock(source, moment, before.local_time, shown.local_time)
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     numbers = [entry.visit for entry in before.removed]
     now = {entry.visit: ordinal(entry.rank_without) for entry in shown.removed}
@@ -77,10 +78,10 @@ def _tray(source: Source, case: int, before: RanksOnly, shown: RanksOnly, edits:
 
         def remove() -> None:
             chosen = st.session_state[_TABLE]["selection"]["rows"]
-            remove_visits(source, case, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
+            remove_visits(source, moment, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
 
         st.dataframe(
             pd.DataFrame(rows), hide_index=True, key=_TABLE, height=200, on_select=remove, selection_mode="multi-row"
         )
-    undo(source, case, edits, sentences.tick_a_visit(shown.num_places))
+    undo(source, moment, edits, sentences.tick_a_visit(shown.num_places))
     show_refused()

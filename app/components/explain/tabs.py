@@ -74,7 +74,7 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
         return
 
     def choose(middles: set[int], *, off: bool) -> None:
-        cut_paths(source, shown.case, shown.target, middles, part, off=off)
+        cut_paths(source, shown.moment, shown.target, middles, part, off=off)
 
     def click(middle: str) -> None:
         choose(gone ^ {int(middle)}, off=is_off)
@@ -181,7 +181,7 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
 
     def remove() -> None:
         chosen = st.session_state[_VISITS_TABLE]["selection"]["rows"]
-        remove_visits(source, shown.case, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
+        remove_visits(source, shown.moment, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
 
     with halves.cell(column_span=3):
         st.dataframe(
@@ -204,7 +204,7 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
     curves = [curve for curve in learned.curves if curve.name in shown.a.terms]
     curves.sort(key=lambda curve: -abs(shown.a.terms[curve.name] - shown.b.terms[curve.name]))
     curves = curves[:_CURVES_SHOWN]
-    values = explanations.feature_values(source, shown.case, shown.edits, (shown.target, shown.runner_up))
+    values = explanations.feature_values(source, shown.moment, shown.edits, (shown.target, shown.runner_up))
     figure = drawn(plot_curves, curves, marks=values, roles=shown.roles, others=learned.others)
     show_figure(figure, "curves", describe_curves(curves))
     marks = [

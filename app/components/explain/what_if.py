@@ -30,11 +30,12 @@ from app.cached.workspace import open_workspace
 from app.components.text import quiet, section
 from app.sources import Source
 from recap.errors import RecapError
+from recap.moments import Moment
 from recap.printable import markdown_text, shortened
 
 Edits = tuple[Edit, ...]
 _KEY: Final = "edits_made"
-_EDITED: Final = ("case", "edits")
+_EDITED: Final = (*state.MOMENT, "edits")
 """Fields of the address that the controls show."""
 _VISITS: Final = 3
 _LINE_PX: Final = 240
@@ -46,14 +47,14 @@ TAB_CHOSEN: Final = "tab_chosen"
 PAST_VISITS: Final = "Past visits"
 
 
-def current_edits(source: Source, case: int) -> Edits:
-    """The edits of this case; a link's edits that do not fit are left out with a message."""
+def current_edits(source: Source, moment: Moment) -> Edits:
+    """The edits of this case or moment; a link's edits that do not fit are left out with a message."""
     asked = state.incoming("edits")
-    owner = (source.token, case)
+    owner = (source.token, moment)
     if asked is not None:
         try:
             edits = parse_edits(asked)
-            build_edited_case(open_ranker(source), case, edits)
+            build_edited_case(open_ranker(source), moment, edits)
             st.session_state[_KEY] = (owner, edits)
         except RecapError as error:
             st.session_state[_KEY] = (owner, ())
@@ -65,29 +66,29 @@ def current_edits(source: Source, case: int) -> Edits:
     return edits
 
 
-def change_edits(source: Source, case: int, transform: Callable[[Edits], Edits]) -> None:
+def change_edits(source: Source, moment: Moment, transform: Callable[[Edits], Edits]) -> None:
     """Transform the edits, unless the result does not fit the case."""
     _, edits = st.session_state.get(_KEY, (None, ()))
     changed = transform(edits)
     try:
-        build_edited_case(open_ranker(source), case, changed)
+        build_edited_case(open_ranker(source), moment, changed)
     except RecapError as error:
         st.session_state["edit_refused"] = str(error)
         return
-    _keep((source.token, case), changed)
+    _keep((source.token, moment), changed)
 
 
-def remove_visits(source: Source, case: int, listed: set[int], removed: set[int]) -> None:
+def remove_visits(source: Source, moment: Moment, listed: set[int], removed: set[int]) -> None:
     """Remove these of the listed visits; other visits stay as they are."""
 
     def change(edits: Edits) -> Edits:
         gone = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)} - listed | removed
         return with_edits(edits, RemoveVisit, tuple(RemoveVisit(visit=visit) for visit in sorted(gone)))
 
-    change_edits(source, case, change)
+    change_edits(source, moment, change)
 
 
-def cut_paths(source: Source, case: int, destination: int, middles: set[int], part: str, *, off: bool) -> None:
+def cut_paths(source: Source, moment: Moment, destination: int, middles: set[int], part: str, *, off: bool) -> None:
     """Choose the two-hop paths to a place to cut, and whether to leave out the part that reads them."""
 
     def change(edits: Edits) -> Edits:
@@ -97,10 +98,10 @@ def cut_paths(source: Source, case: int, destination: int, middles: set[int], pa
         parts += [SwitchOff(name=part)] if off else []
         return with_edits(with_edits(edits, CutPath, tuple(cuts)), SwitchOff, tuple(parts))
 
-    change_edits(source, case, change)
+    change_edits(source, moment, change)
 
 
-def _keep(owner: tuple[str, int], edits: Edits) -> None:
+def _keep(owner: tuple[str, Moment], edits: Edits) -> None:
     st.session_state[_KEY] = (owner, edits)
     state.write_param("edits", write_edits(edits) or None)
 
@@ -110,10 +111,10 @@ def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation
     _result(before, shown)
     _remove_parts(source, before, edits)
     if "times" in shown.supported_edits:
-        clock(source, shown.case, before.local_time, shown.local_time)
+        clock(source, shown.moment, before.local_time, shown.local_time)
     if "visits" in shown.supported_edits:
         _visit_pills(source, before, edits)
-    undo(source, shown.case, edits, describe_changes(edits, open_workspace(source).labels, before))
+    undo(source, shown.moment, edits, describe_changes(edits, open_workspace(source).labels, before))
     show_refused()
     _smallest_edit(source, shown)
 
@@ -136,7 +137,7 @@ def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None
 
     def switch() -> None:
         wanted = tuple(SwitchOff(name=name) for name in st.session_state["edit_parts"])
-        change_edits(source, before.case, lambda now: with_edits(now, SwitchOff, wanted))
+        change_edits(source, before.moment, lambda now: with_edits(now, SwitchOff, wanted))
 
     st.pills(
         "Remove",
@@ -148,7 +149,7 @@ def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None
     )
 
 
-def clock(source: Source, case: int, before: str, shown: str) -> None:
+def clock(source: Source, moment: Moment, before: str, shown: str) -> None:
     """A slider of the local time at which the user leaves; the original time removes the edit.
 
     Args:
@@ -160,7 +161,7 @@ def clock(source: Source, case: int, before: str, shown: str) -> None:
     def move() -> None:
         chosen = st.session_state["edit_time"]
         wanted = () if chosen == was else (SetHour(hour=chosen.hour, minute=chosen.minute),)
-        change_edits(source, case, lambda edits: with_edits(edits, SetHour, wanted))
+        change_edits(source, moment, lambda edits: with_edits(edits, SetHour, wanted))
 
     st.slider(
         f"Leave at {was:%H:%M}" if now == was else f"Leave at {now:%H:%M}, not {was:%H:%M}",
@@ -191,7 +192,7 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
         if _MORE in chosen:
             st.session_state[TAB], st.session_state[TAB_CHOSEN] = PAST_VISITS, True
             return
-        remove_visits(source, before.case, set(labels), chosen)
+        remove_visits(source, before.moment, set(labels), chosen)
 
     st.pills(
         "Remove a visit",
@@ -208,12 +209,14 @@ def _visit_label(name: str, visit: Visit) -> str:
     return markdown_text(f"{shortened(name, _LONGEST_NAME)}, {moment.day} {moment:%b}")
 
 
-def undo(source: Source, case: int, edits: Edits, line: str) -> None:
+def undo(source: Source, moment: Moment, edits: Edits, line: str) -> None:
     """Buttons to undo, next to the changes in words."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Undo", disabled=not edits, on_click=change_edits, args=(source, case, lambda now: now[:-1]))
+        st.button("Undo", disabled=not edits, on_click=change_edits, args=(source, moment, lambda now: now[:-1]))
         if len(edits) > 1:
-            st.button(f"Undo all {len(edits)}", on_click=change_edits, args=(source, case, lambda now: ()), key="reset")
+            st.button(
+                f"Undo all {len(edits)}", on_click=change_edits, args=(source, moment, lambda now: ()), key="reset"
+            )
         with st.container(width=_LINE_PX if len(edits) < 2 else "stretch"):
             quiet(markdown_text(line))
 
@@ -230,14 +233,14 @@ def show_refused() -> None:
 
 
 def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
-    key = (source.token, shown.case, shown.target, shown.runner_up, shown.edits)
+    key = (source.token, shown.moment, shown.target, shown.runner_up, shown.edits)
     if st.session_state.get("searched") != key:
         if st.button(sentences.SMALLEST_EDIT, icon=":material/search:", key="search", type="tertiary"):
             st.session_state["searched"] = key
             st.rerun()
         return
     with st.spinner("Trying changes"):
-        flip, tried = explanations.smallest_edit(source, shown.case, shown.target, shown.runner_up, shown.edits)
+        flip, tried = explanations.smallest_edit(source, shown.moment, shown.target, shown.runner_up, shown.edits)
     quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).labels, shown)))
     if flip is not None:
         add = flip.edit
@@ -245,5 +248,5 @@ def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
             "Apply it",
             key="apply_smallest",
             on_click=change_edits,
-            args=(source, shown.case, lambda now: (*now, add)),
+            args=(source, shown.moment, lambda now: (*now, add)),
         )

@@ -19,24 +19,62 @@ from app.components.text import quiet
 from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
+from recap.moments import Case, Moment
 from recap.printable import shortened
 
 _LONGEST_NAME: Final = 30
 
 
 def show_predictions(
-    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
+    source: Source,
+    trajectory: Trajectory,
+    moment: Moment,
+    prediction: CasePrediction,
+    picked: int | None,
+    show_truth: bool,
 ) -> DeltaGenerator:
     """Facts about the truth, the list, and the score of the chosen place.
+
+    Args:
+        moment: a case, or the user's last check-in, after which no truth is known.
 
     Returns:
         the row under the list, for buttons.
     """
-    case = int(prediction.case[c.CASE])
-    stop = trajectory.stop_of(case)
+    stop = trajectory.stop_of(moment.row)
+    when, stops = trajectory.stops["local_time"].iloc[stop - 1], len(trajectory.stops)
     here = maps.neighbourhood(source, int(prediction.case[c.SOURCE]))
-    there = maps.neighbourhood(source, int(prediction.case[c.TARGET])) if show_truth else ""
-    quiet(words.stop_line(trajectory.stops["local_time"].iloc[stop - 1], stop, len(trajectory.stops), here, there))
+    badges = [""]
+    if isinstance(moment, Case):
+        there = maps.neighbourhood(source, int(prediction.case[c.TARGET])) if show_truth else ""
+        quiet(words.stop_line(when, stop, stops, here, there))
+        badges = _facts(source, moment.number, prediction, show_truth)
+    else:
+        quiet(words.last_stop_line(when, here))
+    listed = prediction.candidates
+    pois = [int(poi) for poi in listed[c.POI]]
+    st.dataframe(
+        list_rows(listed),
+        hide_index=True,
+        column_config=list_columns(listed),
+        selection_mode="single-row",  # Tab would choose a cell
+        on_select=state.unless_late(
+            partial(_choose, moment, pois), *state.MOMENT
+        ),  # before the map is drawn, which marks it
+        key="list",
+        height="content",
+        alt=words.LIST_ALT,
+    )
+    buttons = st.container(horizontal=True, vertical_alignment="center")
+    st.markdown(" ".join(badges))
+    quiet(_score_line(prediction, picked))
+    if source.imported is not None and isinstance(moment, Case):
+        quiet(imported_sentence(source, moment.number))
+    return buttons
+
+
+def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bool) -> list[str]:
+    """Three numbers of the truth; returns its badges."""
     facts, badges = [words.HIDDEN] * 3, [""]
     if show_truth:
         rank = words.NOT_LISTED if math.isnan(prediction.target_rank) else ordinal(prediction.target_rank)
@@ -46,30 +84,13 @@ def show_predictions(
     with st.container(horizontal=True, gap="medium"):
         for label, value in zip(("Rank", "By visit count", "Transition in training"), facts, strict=True):
             st.metric(label, value, width="content")
-    listed = prediction.candidates
-    pois = [int(poi) for poi in listed[c.POI]]
-    st.dataframe(
-        list_rows(listed),
-        hide_index=True,
-        column_config=list_columns(listed),
-        selection_mode="single-row",  # Tab would choose a cell
-        on_select=state.unless_late(partial(_choose, case, pois), "case"),  # before the map is drawn, which marks it
-        key="list",
-        height="content",
-        alt=words.LIST_ALT,
-    )
-    buttons = st.container(horizontal=True, vertical_alignment="center")
-    st.markdown(" ".join(badges))
-    quiet(_score_line(prediction, picked))
-    if source.imported is not None:
-        quiet(imported_sentence(source, case))
-    return buttons
+    return badges
 
 
-def _choose(case: int, pois: list[int]) -> None:
+def _choose(moment: Moment, pois: list[int]) -> None:
     rows = st.session_state["list"]["selection"]["rows"]
     if rows and int(rows[0]) < len(pois):
-        state.choose_place(case, pois[int(rows[0])])
+        state.choose_place(moment, pois[int(rows[0])])
 
 
 def list_rows(listed: pd.DataFrame) -> pd.DataFrame:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction
-from analysis.trajectories.trajectory import Trajectory
+from analysis.trajectories.trajectory import Trajectory, last_moment, read_trajectory
 from app import state
 from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
@@ -20,6 +20,7 @@ from app.components.walk.predictions import show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
+from recap.moments import Moment
 
 FIFTH_PX = 190
 """Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
@@ -40,21 +41,29 @@ def show_walk_player(source: Source, trajectory: Trajectory, following: int | No
 
 @error_boundary
 def _draw(source: Source, trajectory: Trajectory, following: int | None, playing: bool) -> None:
+    steps = _steps(source, trajectory)
+    labels = _stop_labels(trajectory, len(steps))
     if playing:
-        _advance(trajectory, following)
+        _advance(source, steps, following)
     if bool(st.session_state.get("playing")) != playing:
         st.rerun()
-    case = st.session_state["case"]
-    if case not in trajectory.cases:  # a jump to another trajectory: the selectors above must follow
-        st.rerun()
-    state.set_case(case)
     opened = open_workspace(source)
-    prediction = explanations.predict(source, case)
+    moment = st.session_state.get("moment")
+    if moment not in steps:
+        moment = opened.moment(st.session_state["case"])
+    if moment not in steps:  # a jump to another trajectory: the selectors above must follow
+        st.rerun()
+    state.set_moment(moment)
+    if moment.row >= trajectory.first_row + len(trajectory.stops):  # the user's last check-in, on a later trajectory
+        trajectory = read_trajectory(opened, moment)
+    prediction = explanations.predict(source, moment)
+    is_known = prediction.has_truth
     title = st.container()
     grid = st.grid(5, min_column_width=FIFTH_PX)
     with grid.cell(column_span=3):
         above = st.container()
-        show_truth = _controls(trajectory, case, following, has_paths=prediction.reads_paths)
+        shows = _controls(steps, labels, moment, following, has_paths=prediction.reads_paths)
+        show_truth = shows and is_known
         legend(
             *words.legend(
                 probability=bool(prediction.candidates["probability"].notna().all()),
@@ -67,17 +76,18 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     if not show_truth:  # from here on, nothing knows the truth
         prediction = prediction.without_truth()
     with title:
-        st.title(words.title(opened.labels[int(prediction.case[c.SOURCE])], target), anchor=False)
-    picked = state.current_place(case, opened.dataset.num_pois)
+        here = opened.labels[int(prediction.case[c.SOURCE])]
+        st.title(words.title(here, target, is_known=is_known), anchor=False)
+    picked = state.current_place(moment, opened.dataset.num_pois)
     shown = {"show_truth": show_truth, "show_paths": bool(st.session_state.get("paths", True))}
     with above:
-        _map(source, trajectory, prediction, picked, shown)
-    with grid.cell(column_span=2), show_predictions(source, trajectory, prediction, picked, show_truth):
+        _map(source, trajectory, moment, prediction, picked, shown)
+    with grid.cell(column_span=2), show_predictions(source, trajectory, moment, prediction, picked, show_truth):
         # Not while a timer runs: Streamlit would answer its last tick after the switch, and empty the new page.
-        open_case_button(EXPLAIN, source, case, key="explain", shortcut="E", disabled=playing)
+        open_case_button(EXPLAIN, source, moment, key="explain", shortcut="E", disabled=playing)
         if source.has_parts and show_truth:  # Present shows the truth
-            present_button({"case": str(case)}, disabled=playing)
-        known = trajectory if show_truth else trajectory.until(case)
+            present_button(state.fields_of(moment), disabled=playing)
+        known = trajectory if show_truth else trajectory.until(moment.row)
         _stops_table(known)
         tables = {"Predictions": prediction.candidates, "Two-hop paths": prediction.paths, "Stops": known.stops}
         theme = state.theme_palette().theme
@@ -87,8 +97,26 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         downloads(lambda: tables, source=source, key="walk", pictures=pictures)
 
 
+def _steps(source: Source, trajectory: Trajectory) -> list[Moment]:
+    """The trajectory's cases, then the user's last check-in if no later trajectory has a case.
+
+    Imported lists and models that read the next check-in's time end with the last case.
+    """
+    opened = open_workspace(source)
+    cases = [opened.moment(case) for case in trajectory.cases]
+    if source.imported is not None or explanations.open_model(source).scorer.reads_target_time:
+        return cases
+    last = last_moment(opened, trajectory)
+    return cases if last is None else [*cases, last]
+
+
 def _map(
-    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, shown: dict[str, bool]
+    source: Source,
+    trajectory: Trajectory,
+    moment: Moment,
+    prediction: CasePrediction,
+    picked: int | None,
+    shown: dict[str, bool],
 ) -> None:
     """The map; a click on a disc chooses its place."""
     deck = maps.walk_map(source, trajectory, prediction, state.theme_palette().theme, chosen=picked, **shown)
@@ -96,21 +124,22 @@ def _map(
         deck,
         height=MAP_HEIGHT_PX,
         key="map",
-        on_select=partial(_choose_on_map, int(prediction.case[c.CASE])),
+        on_select=partial(_choose_on_map, moment),
         alt=words.map_alt(prediction.candidates["name"].head(3).tolist()),
     )
 
 
-def _choose_on_map(case: int) -> None:
+def _choose_on_map(moment: Moment) -> None:
     chosen = st.session_state["map"]["selection"]["objects"].get("candidates", [])
     if chosen:
-        state.choose_place(case, int(chosen[0][c.POI]))
+        state.choose_place(moment, int(chosen[0][c.POI]))
 
 
-def _controls(trajectory: Trajectory, case: int, following: int | None, *, has_paths: bool) -> bool:
-    """Buttons, the slider over the trajectory's cases, and map options; returns whether the truth is shown."""
-    position = trajectory.cases.index(case)
-    last = len(trajectory.cases) - 1
+def _controls(
+    steps: list[Moment], labels: list[str], moment: Moment, following: int | None, *, has_paths: bool
+) -> bool:
+    """Buttons, the slider over the steps, and map options; returns whether the truth is shown."""
+    position, last = steps.index(moment), len(steps) - 1
     playing = bool(st.session_state.get("playing"))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         st.button(
@@ -120,8 +149,8 @@ def _controls(trajectory: Trajectory, case: int, following: int | None, *, has_p
             shortcut="Left",
             key="back",
             disabled=position == 0,
-            on_click=state.set_case,
-            args=(trajectory.cases[max(position - 1, 0)],),
+            on_click=state.set_moment,
+            args=(steps[max(position - 1, 0)],),
         )
         st.button(
             "Pause" if playing else "Play",
@@ -138,20 +167,19 @@ def _controls(trajectory: Trajectory, case: int, following: int | None, *, has_p
             shortcut="Right",
             key="next",
             disabled=position == last,
-            on_click=state.set_case,
-            args=(trajectory.cases[min(position + 1, last)],),
+            on_click=state.set_moment,
+            args=(steps[min(position + 1, last)],),
         )
         if last > 0:
-            labels = _stop_labels(trajectory)
-            st.session_state["step"] = case
+            st.session_state["step"] = position
             st.select_slider(
                 "Stop",
-                trajectory.cases,
+                list(range(len(steps))),
                 key="step",
                 format_func=labels.__getitem__,
                 label_visibility="collapsed",
                 width=170,
-                on_change=state.unless_late(lambda: state.set_case(st.session_state["step"]), "case"),
+                on_change=state.unless_late(lambda: state.set_moment(steps[st.session_state["step"]]), *state.MOMENT),
             )
         st.space("stretch")
         show_truth = truth_toggle()
@@ -160,12 +188,12 @@ def _controls(trajectory: Trajectory, case: int, following: int | None, *, has_p
     return show_truth
 
 
-def _stop_labels(trajectory: Trajectory) -> dict[int, str]:
+def _stop_labels(trajectory: Trajectory, steps: int) -> list[str]:
     """Local times of the cases, with the stop's number if two are in one minute."""
     stops = trajectory.stops[trajectory.stops[c.CASE] >= 0]
     times = stops["local_time"].dt.strftime("%H:%M")
     labels = times if times.is_unique else times + " (" + stops["stop"].astype(str) + ")"
-    return dict(zip(stops[c.CASE].astype(int), labels, strict=True))
+    return [*labels, *[words.LAST_STOP] * (steps - len(labels))]
 
 
 def _toggle_playing() -> None:
@@ -173,17 +201,18 @@ def _toggle_playing() -> None:
     st.session_state["stepped_at"] = time.monotonic()
 
 
-def _advance(trajectory: Trajectory, following: int | None) -> None:
+def _advance(source: Source, steps: list[Moment], following: int | None) -> None:
     """Advance one stop if it is time; a click does not speed it up."""
     now = time.monotonic()
     if now - st.session_state.get("stepped_at", 0.0) < SECONDS_PER_STEP * 0.8:
         return
     st.session_state["stepped_at"] = now
-    case = st.session_state["case"]
-    later = [other for other in trajectory.cases if other > case] if case in trajectory.cases else []
-    ahead = [*later, *([] if following is None else [following])]
+    opened = open_workspace(source)
+    moment = st.session_state.get("moment") or opened.moment(st.session_state["case"])
+    later = steps[steps.index(moment) + 1 :] if moment in steps else []
+    ahead = [*later, *([] if following is None else [opened.moment(following)])]
     if ahead:
-        state.set_case(ahead[0])
+        state.set_moment(ahead[0])
     if len(ahead) < 2 and following is None:
         st.session_state["playing"] = False
 

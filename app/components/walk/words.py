@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from analysis.explain.sentences import part_words
+from analysis.explain.sentences import NEXT_NOT_KNOWN, part_words
+from analysis.explain.types import NOT_KNOWN_YET
 from analysis.formatting import day, ordinal, points, signed_points
 from analysis.records.ablations import ABLATION_LABELS, GROUP_NAMES
 from recap.printable import markdown_text
@@ -16,6 +17,7 @@ RANK_LIMIT: Final = "Found means in the top …"
 LIST_ALT: Final = "The best predictions with rank, probability and distance"
 CASE_HELP: Final = "The test case that starts here, if any."
 HIDDEN: Final = "?"
+LAST_STOP: Final = "Last check-in"
 NOT_LISTED: Final = "not listed"
 MOST_BADGES: Final = 3
 MOST_CONTRIBUTIONS: Final = 3
@@ -23,8 +25,14 @@ _COLOURS: Final = {"past_visits": "violet", "two_hop_paths": "green", "graph_tok
 _GROUP_WORDS: Final = ABLATION_LABELS | {"two_hop_paths": "two-hop paths"}
 
 
-def title(source: str, truth: str | None) -> str:
-    """The two places of a case; None hides the destination."""
+def title(source: str, truth: str | None, *, is_known: bool = True) -> str:
+    """The two places of a case; None hides the destination.
+
+    Args:
+        is_known: whether the dataset has the next place.
+    """
+    if not is_known:
+        return f"{markdown_text(source)} → :gray[{NOT_KNOWN_YET}]"
     return f"{markdown_text(source)} → :orange[{HIDDEN if truth is None else markdown_text(truth)}]"
 
 
@@ -37,6 +45,11 @@ def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> s
     now = f" in {markdown_text(here)}" if here else ""
     then = f", in {markdown_text(there)}" if there else ""
     return f"{day(when)}, {when:%H:%M}{now}. Stop {stop} of {stops}. The true next place{then}:"
+
+
+def last_stop_line(when: datetime, here: str) -> str:
+    now = f" in {markdown_text(here)}" if here else ""
+    return f"From the last check-in, {day(when)}, {when:%H:%M}{now}. {NEXT_NOT_KNOWN}"
 
 
 def map_alt(names: Sequence[str]) -> str:

@@ -33,7 +33,7 @@ def words(slide: Slide) -> str:
 def changed(model: Workspace, shown: CaseExplanation, text: str) -> Slide:
     """The last slide under edits."""
     edits = parse_edits(text)
-    after = explain_case(model.predictor, shown.case, against=shown.runner_up, edits=edits)
+    after = explain_case(model.predictor, shown.moment, against=shown.runner_up, edits=edits)
     return change_slide(shown, after, edits, 9, model.labels)
 
 
@@ -58,7 +58,7 @@ def test_the_smallest_change_is_explains(model: Workspace, explained: list[CaseE
     assert found
     for shown in found:
         slide = changed(model, shown, shown.flip.edit.text)
-        again = explain_case(model.predictor, shown.case, against=shown.runner_up, edits=(shown.flip.edit,))
+        again = explain_case(model.predictor, shown.moment, against=shown.runner_up, edits=(shown.flip.edit,))
         assert [number.value for number in slide.numbers[:2]] == [
             ordinal(shown.target_rank),
             ordinal(again.target_rank),

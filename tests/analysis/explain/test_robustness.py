@@ -63,7 +63,7 @@ def test_whose_transitions() -> None:
     rows = training_rows(predictor)
     for number in range(6):
         case = build_edited_case(predictor, number)
-        own = {case.case.user}
+        own = {case.moment.user}
         checks = {check.row: check for check in check_rows(case)}
         if TRANSITIONS in checks:
             direct = set(rows.users(case.source, case.target).tolist()) - own

@@ -140,7 +140,7 @@ def test_headlines_after_edits_without_a_truth_and_of_lists() -> None:
     assert headline(edited).text == "After 2 changes, RECAP ranks Denholme Arms 1st of 2,102. It was 3rd."
     same = replace(CASE, edits=1, rank_before=1.0)
     assert headline(same).text == "After 1 change, RECAP still ranks Denholme Arms 1st of 2,102."
-    assert headline(replace(CASE, truth_name=None, is_truth=False)).text == "RECAP ranks Denholme Arms 1st of 2,102."
+    assert headline(replace(CASE, truth_name="", is_truth=False)).text == "RECAP ranks Denholme Arms 1st of 2,102."
     other = replace(CASE, truth_name="Ropewalk Market", is_truth=False)
     assert headline(other).text == "RECAP ranks Denholme Arms 1st of 2,102. The user went to Ropewalk Market."
     assert describe_listed("LoTNext", "Pier 9", None, ["Ropewalk"]).text == "Pier 9 is not in the list of LoTNext."

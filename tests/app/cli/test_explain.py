@@ -9,6 +9,7 @@ from analysis.explain.explanation import CaseExplanation, explain_case
 from analysis.explain.links import CaseLink
 from recap.data.dataset import Dataset
 from recap.features.catalogue import NAMES
+from recap.moments import find_moment
 from recap.predictor import Predictor
 from recap.presets import recap as recap_config
 from tests.cli_runner import recap_here, recap_json_here
@@ -88,11 +89,41 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
         (["--link", "case=3&checkpoint=0123456789ab"], "this link was made with checkpoint 0123456789ab"),
         (["--link", "case=three"], "case"),
         (["--case", "3", "--link", "case=3"], "leave out --case"),
+        (["--case", "3", "--user", "user2"], "--user and --case name two different things"),
+        (["--user", "user2", "--link", "case=3"], "leave out --case, --user"),
+        (["--case", "3", "--as-of", "2012-05-01"], "--as-of needs --user"),
+        (["--user", "nobody"], "small has no user 'nobody'"),
+        (["--user", "user2", "--as-of", "soon"], "expected a time such as"),
+        (["--user", "user2", "--as-of", "2011-01-01"], "small has no check-in at or before 2011-01-01"),
+        (["--link", "user=0&row=99999"], "check-in 99999 of small is not one of user 0"),
     ],
 )
 def test_refusals(city_checkpoint: Path, city_folder: Path, arguments: list[str], part: str) -> None:
     """One line, exit code 2, nothing on stdout."""
     assert_refused(recap_here("explain", city_checkpoint, "--data", city_folder, *arguments, "--json"), part)
+
+
+def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
+    """What Python says from the last check-in; as of an earlier time the next check-in is the truth."""
+    predictor = Predictor.load(city_checkpoint, city_folder)
+    end = find_moment(predictor.dataset, "user2")
+    page, asked = tmp_path / "page.html", ("explain", city_checkpoint, "--data", city_folder, "--user", "user2")
+    plain = recap_json_here(*asked, "--search", "--html", page)
+    assert CaseExplanation.parse(plain) == explain_case(predictor, end, search=True)
+    assert (plain["truth"], plain["truth_name"], plain["case"]) == (None, "not known yet", None)
+    html = page.read_text(encoding="utf-8")
+    assert "not known yet" in html and "user2" not in html
+    text = " ".join(recap_here(*asked).stdout.split())
+    assert text.startswith("User user2, from the last check-in: RECAP ranks ") and "◎" not in text
+    time = predictor.dataset.local_time.iloc[end.row - 1]
+    earlier = recap_json_here(*asked, "--as-of", time.isoformat())
+    assert earlier["row"] == end.row - 1 and earlier["target"] == earlier["truth"] is not None
+    said = " ".join(recap_here(*asked, "--as-of", time.isoformat()).stdout.split())
+    assert said.startswith(f"User user2, as of {time.day} {time:%b, %H:%M}: ")
+    link = CaseLink.to(predictor, end, edits="hour:5").query
+    linked = ("explain", city_checkpoint, "--data", city_folder, "--link", link)
+    assert recap_json_here(*linked) == recap_json_here(*asked, "--edit", "hour:5")
+    assert recap_here(*linked).stdout.startswith("User 002, from the last check-in: After 1 change")
 
 
 def test_edits_in_words(city_checkpoint: Path, city_folder: Path) -> None:

@@ -1,0 +1,136 @@
+"""What is predicted and explained: a case, or a user at a moment.
+
+Shape suffixes: N check-ins, U users.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.errors import CaseError, ConfigError
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A user at one of their check-ins; the check-ins up to it are known.
+
+    Attributes:
+        user: its number in the dataset.
+        row: of the last known check-in.
+    """
+
+    user: int
+    row: int
+
+
+@dataclass(frozen=True)
+class Case(Moment):
+    """A moment whose next check-in is a case of the dataset.
+
+    Attributes:
+        number: of the case in its split.
+    """
+
+    number: int
+    split: int
+
+    @classmethod
+    def of(cls, case: pd.Series, split: int = c.TEST) -> "Case":
+        """From a row of `describe_cases`."""
+        return cls(user=int(case[c.USER]), row=int(case[c.ROW]), number=int(case[c.CASE]), split=split)
+
+
+def named_case(moment: Moment, test_cases: pd.DataFrame) -> Moment:
+    """The test case at a moment, or the moment itself where no test case starts."""
+    rows = test_cases[c.ROW].to_numpy()
+    at = int(np.searchsorted(rows, moment.row))
+    return Case.of(test_cases.iloc[at]) if at < len(rows) and rows[at] == moment.row else moment
+
+
+def next_place(dataset: Dataset, row: int) -> int | None:
+    """The place of the same user's next check-in; None if the dataset has none."""
+    user_T = dataset.checkins[c.USER].to_numpy()
+    if row + 1 >= len(user_T) or user_T[row + 1] != user_T[row]:
+        return None
+    return int(dataset.checkins[c.POI].iloc[row + 1])
+
+
+def is_moment(dataset: Dataset, moment: Moment) -> bool:
+    """Whether the row is one of the user's check-ins."""
+    user_T = dataset.checkins[c.USER].to_numpy()
+    return 0 <= moment.row < len(user_T) and bool(user_T[moment.row] == moment.user)
+
+
+def parse_as_of(text: str) -> datetime:
+    """A time with or without a zone.
+
+    Raises:
+        ConfigError: not a time.
+    """
+    try:
+        return datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ConfigError(
+            f"expected a time such as 2012-10-20T12:47 (local) or 2012-10-20T12:47+00:00, got {text!r}"
+        ) from None
+
+
+def last_rows(dataset: Dataset, as_of: datetime | None = None, user: int | None = None) -> np.ndarray:
+    """Row of each user's last check-in at or before a time; within one second, the last in the file.
+
+    Args:
+        as_of: without a zone, compared with each check-in's own local time; None takes every check-in.
+        user: look only at this user.
+
+    Returns:
+        int64 (U,), -1 for a user without such a check-in.
+    """
+    user_T = dataset.checkins[c.USER].to_numpy()
+    start, stop = (0, len(user_T)) if user is None else np.searchsorted(user_T, [user, user + 1])
+    table = dataset.checkins.iloc[start:stop]
+    row_N = np.arange(start, stop, dtype=np.int64)
+    if as_of is not None:
+        second_N = table[c.TIME].dt.tz_localize(None).to_numpy("datetime64[s]").astype(np.int64)
+        if as_of.tzinfo is None:
+            second_N = second_N + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
+            as_of = as_of.replace(tzinfo=UTC)
+        row_N = row_N[second_N <= as_of.timestamp()]
+    last_U = np.full(dataset.num_users, -1, dtype=np.int64)
+    np.maximum.at(last_U, user_T[row_N], row_N)
+    return last_U
+
+
+def find_moment(dataset: Dataset, user: str | int, as_of: datetime | None = None) -> Moment:
+    """A user's last check-in at or before a time, see `last_rows`.
+
+    Args:
+        user: the id of the raw table as text, or the number in the dataset.
+
+    Raises:
+        CaseError: no such user, or no check-in of the user that early.
+    """
+    number = _number(dataset, user)
+    row = int(last_rows(dataset, as_of, number)[number])
+    if row < 0:
+        first = int(np.searchsorted(dataset.checkins[c.USER].to_numpy(), number))
+        who = f"user {user!r}" if (last_rows(dataset, as_of) >= 0).any() else dataset.manifest.name
+        early = f"{dataset.local_time.iloc[first]:%Y-%m-%dT%H:%M:%S} (local)"
+        raise CaseError(f"{who} has no check-in at or before {as_of}; the first of user {user!r} is at {early}")
+    return Moment(number, row)
+
+
+def _number(dataset: Dataset, user: str | int) -> int:
+    if isinstance(user, int):
+        found = [user] if 0 <= user < dataset.num_users else []
+    else:
+        found = np.flatnonzero(dataset.users[c.USER_ID].astype(str).to_numpy() == user).tolist()
+    if not found:
+        known = dataset.users[c.USER_ID].iloc[0] if dataset.num_users else ""
+        raise CaseError(
+            f"{dataset.manifest.name} has no user {user!r}; ids are those of the raw table, such as {known}"
+        )
+    return int(found[0])
