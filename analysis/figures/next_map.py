@@ -12,7 +12,7 @@ from analysis.figures.charts import assembled, escape_tags
 from analysis.figures.labels import label_table, place_labels
 from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
-from analysis.figures.walk_marks import NARROW, disc_radius_px, positions
+from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MAP_HEIGHT_PX, MARGIN_PX
 from analysis.trajectories.everyone import PEOPLE
@@ -24,6 +24,7 @@ MOST_DISCS: Final = 150
 _FITTED: Final = 60
 _NAMED: Final = 5
 _MAP_PX: Final = 480
+_LARGEST_PX: Final = 18.0
 _LEAST: Final = 0.05
 """Places with fewer expected visits and no counted one are left out of the chart: they would be one blot."""
 
@@ -37,7 +38,8 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
     camera = fit_camera(
         latitude[near], longitude[near], width_px=_MAP_PX, height_px=MAP_HEIGHT_PX, padding_px=MARGIN_PX
     )
-    radius = np.round(disc_radius_px(best[EXPECTED].to_numpy(float)), 1)
+    share = best[EXPECTED].to_numpy(float) / max(float(best[EXPECTED].max()), 1e-9)
+    radius = np.round(np.maximum(_LARGEST_PX * np.sqrt(share), 2.0), 1)
     tips = [f"{row.name}: {row.expected:.1f} expected, {row.people:,} people" for row in best.itertuples(index=False)]
     discs = pd.DataFrame({"at": positions(longitude, latitude), "r": radius, "tip": tips})
     x, y = screen_offsets(camera, latitude, longitude)

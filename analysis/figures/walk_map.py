@@ -11,12 +11,21 @@ from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, WalkMarks
 from analysis.geography import fit_camera
-from analysis.trajectories.cameras import MAP_HEIGHT_PX, MARGIN_PX, NARROWEST_PX
+from analysis.trajectories.cameras import MARGIN_PX, NARROWEST_PX, NEXT_HEIGHT_PX
 from recap import columns as c
+
+LOW = (NARROW[0], NEXT_HEIGHT_PX / 2 - 6)
+"""Half the width and height of the narrowest map of the next place."""
 
 
 def walk_deck(
-    marks: WalkMarks, *, map_style: str, palette: Palette, chosen: int | None = None, places: pd.DataFrame | None = None
+    marks: WalkMarks,
+    *,
+    map_style: str,
+    palette: Palette,
+    chosen: int | None = None,
+    places: pd.DataFrame | None = None,
+    half_size: tuple[float, float] = NARROW,
 ) -> pdk.Deck:
     """The deck of one case's marks.
 
@@ -24,9 +33,10 @@ def walk_deck(
         places: small dots to click, ``at, poi, tip``.
         chosen: a place to mark with a ring, if it has a disc.
         map_style: from `basemap_style`, or the address of an online style.
+        half_size: of the map, in pixels, to place the scale bar.
     """
     layers = [
-        *deck_layers.scale(scale_bar(marks.camera, NARROW), palette),
+        *deck_layers.scale(scale_bar(marks.camera, half_size), palette),
         *(_two_hop_layers(marks, palette) if len(marks.two_hops) else []),
         *([place_dots(places, palette)] if places is not None else []),
         *_walked_layers(marks, palette),
@@ -47,9 +57,9 @@ def places_deck(
 ) -> pdk.Deck:
     """The deck of all places to click, before the first stop; on their middle, without the tenth farthest out."""
     ends = [np.quantile(degrees, (0.05, 0.95)) for degrees in (latitude, longitude)]
-    camera = fit_camera(*ends, width_px=NARROWEST_PX, height_px=MAP_HEIGHT_PX, padding_px=MARGIN_PX)
+    camera = fit_camera(*ends, width_px=NARROWEST_PX, height_px=NEXT_HEIGHT_PX, padding_px=MARGIN_PX)
     return deck_layers.deck(
-        [*deck_layers.scale(scale_bar(camera, NARROW), palette), place_dots(places, palette)], camera, map_style
+        [*deck_layers.scale(scale_bar(camera, LOW), palette), place_dots(places, palette)], camera, map_style
     )
 
 

@@ -15,11 +15,18 @@ NARROWEST_PX = 550
 PICTURE_PX = 720
 """Width of a picture or a film of the map."""
 MAP_HEIGHT_PX = 540
+NEXT_HEIGHT_PX = 440
+"""The map of the next place, which has more below it."""
 MARGIN_PX = 46
 
 
 def fit_prediction(
-    opened: Workspace, prediction: CasePrediction, *, show_truth: bool, width_px: int = NARROWEST_PX
+    opened: Workspace,
+    prediction: CasePrediction,
+    *,
+    show_truth: bool,
+    width_px: int = NARROWEST_PX,
+    height_px: int = MAP_HEIGHT_PX,
 ) -> Camera:
     """The camera on the source, the first five predictions and, only while it is shown, the truth.
 
@@ -31,7 +38,7 @@ def fit_prediction(
         opened.latitude[poi],
         opened.longitude[poi],
         width_px=width_px,
-        height_px=MAP_HEIGHT_PX,
+        height_px=height_px,
         padding_px=MARGIN_PX,
         max_zoom=CLOSEST_ZOOM,
     )

@@ -143,7 +143,9 @@ def _totals(opened: Workspace, history: History) -> Scores:
     except IndexError:
         if history.user < opened.dataset.num_users:
             raise
-        raise VocabularyError(f"{opened.label} learned one vector for each user and does not know a new one") from None
+        raise VocabularyError(
+            f"{opened.label} learned one vector for each user and does not know a new one: choose another model"
+        ) from None
     check_scores(scores.total, opened.scorer.name)
     return scores
 

@@ -32,7 +32,7 @@ from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
-from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction
+from analysis.trajectories.cameras import MAP_HEIGHT_PX, NARROWEST_PX, PICTURE_PX, fit_prediction
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
@@ -105,11 +105,12 @@ def fitted_marks(
     show_paths: bool,
     *,
     picture: bool = False,
+    height_px: int = MAP_HEIGHT_PX,
 ) -> WalkMarks:
     width = PICTURE_PX if picture else NARROWEST_PX
-    camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width)
+    camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width, height_px=height_px)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": picture}
-    return walk_marks(opened, trajectory, prediction, camera=camera, **shown)
+    return walk_marks(opened, trajectory, prediction, camera=camera, lower_px=MAP_HEIGHT_PX - height_px, **shown)
 
 
 def explain_map(source: Source, explanation: CaseExplanation, theme: Theme) -> DrawnDeck:

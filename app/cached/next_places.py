@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import date, timedelta
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -10,8 +10,9 @@ import streamlit as st
 
 from analysis.figures.next_map import expected_deck
 from analysis.figures.palette import Theme, palette_of
-from analysis.figures.walk_map import places_deck, walk_deck
+from analysis.figures.walk_map import LOW, places_deck, walk_deck
 from analysis.figures.walk_marks import positions
+from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.everyone import Everyone, everyone_as_recorded, last_day, predict_everyone
 from analysis.trajectories.itinerary import Itinerary, usual_gap
 from analysis.trajectories.next_place import NextPlace, predict_next
@@ -66,8 +67,11 @@ def _draw_next_map(
     if itinerary.row is None and not itinerary.added:
         return DrawnDeck(places_deck(dots, opened.latitude, opened.longitude, map_style=ground, palette=palette))
     found = predict_from(source, itinerary, only_new=only_new, show_truth=show_truth)
-    marks = fitted_marks(opened, found.trajectory, found.prediction, found.shows_truth, show_paths=False)
-    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette, chosen=chosen, places=dots))
+    marks = fitted_marks(
+        opened, found.trajectory, found.prediction, found.shows_truth, show_paths=False, height_px=NEXT_HEIGHT_PX
+    )
+    look: dict[str, Any] = {"palette": palette, "chosen": chosen, "places": dots, "half_size": LOW}
+    return DrawnDeck(walk_deck(marks, map_style=ground, **look))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)

@@ -56,7 +56,8 @@ def as_of_control(source: Source) -> int:
         max_value=last,
         key="as-of-day",
         label_visibility="collapsed",
-        width=150,
+        width=160,
+        format="YYYY-MM-DD",
         help=words.AS_OF_DAY,
         on_change=state.unless_late(choose, "days"),
     )
@@ -85,9 +86,8 @@ def show_everyone(source: Source, back: int) -> None:
     with grid.cell(column_span=3):
         _table(source, found)
         with st.container(horizontal=True, vertical_alignment="center"):
-            quiet(words.OPEN_ROW, width="content")
-            st.space("stretch")
             _downloads(source, found, back)
+            quiet(words.OPEN_ROW, width="content")
     if first is not None:
         with grid.cell(column_span=2):
             _places(source, found, back)
@@ -152,7 +152,9 @@ def _filtered(source: Source, users: pd.DataFrame) -> pd.DataFrame:
         least = 0
         if users["probability"].notna().all():
             least = st.slider("Probability from", 0, 100, 0, 5, format="%d %%", key="everyone-least", width=170)
-        since: date | None = st.date_input("Last seen since", None, key="everyone-since", width=150)
+        since: date | None = st.date_input(
+            "Last seen since", None, key="everyone-since", format="YYYY-MM-DD", width=160
+        )
     passes = np.ones(len(users), dtype=bool)
     if place.strip():
         fits = matching_places(open_workspace(source).dataset, place)

@@ -7,8 +7,7 @@ from typing import Any, Final
 import pandas as pd
 import streamlit as st
 
-from analysis.glossary import tooltip
-from analysis.trajectories.cameras import MAP_HEIGHT_PX
+from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.itinerary import Itinerary
 from analysis.trajectories.next_place import REASON, NextPlace
 from app import state
@@ -22,6 +21,8 @@ from app.components.walk.predictions import list_columns, list_rows
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
+from recap.errors import VocabularyError
+from recap.printable import markdown_text
 
 _FIFTH_PX: Final = 190
 
@@ -32,8 +33,13 @@ def show_prediction(source: Source, part: str, itinerary: Itinerary, *, show_tru
     only_new = bool(st.session_state.get("new", False))
     found = None
     if itinerary.row is not None or itinerary.added:
-        found = next_places.predict_from(source, itinerary, only_new=only_new, show_truth=show_truth)
-    with st.container():
+        try:
+            found = next_places.predict_from(source, itinerary, only_new=only_new, show_truth=show_truth)
+        except VocabularyError as error:  # a new user
+            st.title(words.NO_NEW_USER, anchor=False)
+            st.markdown(markdown_text(f"{error}."))
+            return
+    with st.container(gap="xsmall"):
         _headline(source, itinerary, found, only_new, show_truth)
     picked = state.current_place(itinerary, opened.dataset.num_pois)
     if found is None or picked not in set(found.listed[c.POI]):
@@ -79,7 +85,7 @@ def _map(source: Source, part: str, itinerary: Itinerary, found: NextPlace | Non
     names = [] if found is None else found.listed["name"].head(3).tolist()
     st.pydeck_chart(
         next_places.next_map(source, itinerary, state.theme_palette().theme, **shown),
-        height=MAP_HEIGHT_PX,
+        height=NEXT_HEIGHT_PX,
         key="next-map",
         on_select=state.unless_late(partial(_clicked, source, part, itinerary, clickable), *choice.FIELDS),
         alt=words.map_alt(names),
@@ -98,13 +104,12 @@ def _clicked(source: Source, part: str, itinerary: Itinerary, clickable: dict[st
 def _list(itinerary: Itinerary, found: NextPlace) -> None:
     listed = found.listed
     rows, columns = list_rows(listed), list_columns(listed, whole=True)
-    marks = ["●" if again else "" for again in listed["revisit"]]
-    rows.insert(2, "again", marks)
-    columns["again"] = st.column_config.TextColumn("", width=28, help=tooltip("revisit"))
-    columns["name"] = st.column_config.TextColumn("Place", width=175)
+    rows["name"] = words.dotted(rows["name"], listed["revisit"])
+    columns["name"] = st.column_config.TextColumn("Place", width=160, help=words.DOT_HELP)
+    columns["km"] = st.column_config.NumberColumn("km", format="%.1f", width=48)
     if listed[REASON].any():
         rows["reason"] = [words.reason(group) for group in listed[REASON]]
-        columns["reason"] = st.column_config.TextColumn("Stands out by", width=135, help=words.REASON_HELP)
+        columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
     st.dataframe(
         rows,
         hide_index=True,

@@ -11,7 +11,6 @@ from app import state
 from app.cached import next_places
 from app.cached.workspace import open_workspace
 from app.components.next import choice, words
-from app.components.text import quiet
 from app.sources import Source
 from recap import columns as c
 
@@ -31,8 +30,6 @@ def show_stops(source: Source, part: str, itinerary: Itinerary, found: NextPlace
                 key="next-reset",
                 on_click=partial(choice.show, open_workspace(source), part, Itinerary(itinerary.user, itinerary.row)),
             )
-    if found is not None:
-        quiet(words.CLICK)
 
 
 def add_stop(source: Source, part: str, itinerary: Itinerary, poi: int) -> None:

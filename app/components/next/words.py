@@ -1,12 +1,13 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from typing import Final
 
-from analysis.explain.sentences import part_words
+from analysis.explain.sentences import part_pill
 from analysis.formatting import day, number_word, ordinal, percent, user_name
 from analysis.records.ablations import GROUP_NAMES
+from recap.features.catalogue import PLACES
 from recap.printable import markdown_text, shortened
 
 LONGEST_NAME: Final = 26
@@ -16,8 +17,9 @@ BEGIN: Final = "Click a place on the map to begin"
 BEGIN_HOW: Final = (
     "Or search it by name. Each place becomes a stop half an hour after the one before; the first is at noon."
 )
+NO_NEW_USER: Final = "This model cannot predict for a new user"
 ADD_HINT: Final = "Add a stop: place name"
-CLICK: Final = "Click a place on the map to add a stop."
+DOT_HELP: Final = "A dot marks places where the user has been."
 MOST_STOPS: Final = "That is the most stops one can add: remove one first."
 LIST_ALT: Final = "The places predicted, with probability, distance and what sets each apart"
 NO_PLACE: Final = "The user has been to every place."
@@ -63,12 +65,11 @@ def held_line(places: int | None, *, is_calibrated: bool) -> str:
     """How many places hold 90 % of the probability; empty without probabilities."""
     if places is None:
         return ""
-    first = "the first place" if places == 1 else f"the first {places:,}"
+    first = "the first" if places == 1 else f"the first {places:,}"
     if is_calibrated:
         return f"Nine times in ten, the next place is {first if places == 1 else f'among {first}'} here."
-    if places == 1:
-        return "This place holds 90 % of the probability."
-    return f"These {places:,} places hold 90 % of the probability."
+    verb = "place holds" if places == 1 else "places hold"
+    return f"T{first[1:]} {verb} 90 % of the probability."
 
 
 def truth_line(truth: str | None, rank: float, *, shown: bool) -> str:
@@ -100,9 +101,15 @@ def check_in(name: str, when: datetime) -> str:
     return f"{day(when)} {when:%Y, %H:%M} · {shortened(name, LONGEST_NAME)}"
 
 
+def dotted(names: Iterable[str], visited: Iterable[bool]) -> list[str]:
+    """Short names with a dot where the user has been."""
+    return [shortened(name, 20) + " ●" * bool(again) for name, again in zip(names, visited, strict=True)]
+
+
 def reason(group: str) -> str:
     """The group that sets a place apart."""
-    return part_words(GROUP_NAMES.get(group, group.replace("_", " "))).removeprefix("the ")
+    name = GROUP_NAMES.get(group, group.replace("_", " "))
+    return "Near or popular" if name == PLACES else part_pill(name)
 
 
 def no_such_place(typed: str) -> str:
@@ -116,7 +123,7 @@ def legend(*, probability: bool, truth: bool, visits: bool) -> list[str]:
         f":blue[●] :gray[Next place, sized by {size}]": True,
         ":orange[◯] :gray[Where the user went]": truth,
         ":violet[●] :gray[Visited before]": visits,
-        ":gray[• Other place]": True,
+        ":gray[• Other place: click to add a stop]": True,
     }
     return [entry for entry, is_drawn in entries.items() if is_drawn]
 

@@ -123,7 +123,7 @@ def list_columns(listed: pd.DataFrame, *, whole: bool = False) -> dict[str, Any]
             min_value=0,
             max_value=max(top, 1e-6),
             color="blue",
-            width=110,
+            width=100 if whole else 110,
             help=tooltip("model_share"),
         )
         if has_probability
@@ -132,7 +132,7 @@ def list_columns(listed: pd.DataFrame, *, whole: bool = False) -> dict[str, Any]
         else st.column_config.TextColumn("Score", width=110, alignment="right", help=as_given)
     )
     return {
-        "rank": st.column_config.TextColumn("#", width=45, alignment="right"),
+        "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
         "name": st.column_config.TextColumn("Place", width=215),
         "value": value,
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
