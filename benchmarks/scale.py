@@ -1,7 +1,8 @@
 """How cost grows with check-ins: prepare, the revisit history, the statistics, a training, an exact ranking.
 
     python benchmarks/scale.py 1_000_000 10_000_000 [--format foursquare|parquet] [--folder DIR] [--keep-all]
-    python benchmarks/scale.py 340_000 3_328_000 33_278_683 --format parquet --steps prepare train rank
+    python benchmarks/scale.py 340_000 3_328_000 33_278_683 --format parquet --steps prepare train rank predict
+    python benchmarks/scale.py --predict MODEL DATA
 
 Each step is a process of its own. `train` times steps of a preset with every part on and a sampled
 softmax, and extrapolates an epoch; `rank` ranks some test cases exactly among all places in float64, by a model before
@@ -42,7 +43,10 @@ from recap.history import CheckinTensors
 from recap.model.config import Stage
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
+from recap.prediction import choose, predict
+from recap.predictor import CaseRanker
 from recap.presets import train_preset
+from recap.storage.frames import write_frames
 from recap.training.run import build_trainer
 from recap.training.timing import time_steps
 from recap.training_config import SampledSoftmax, TrainConfig
@@ -201,6 +205,36 @@ def measure_ranking(dataset: Dataset, preset: str, of_cases: int = 500) -> dict[
     }
 
 
+def measure_predicting(dataset: Dataset, preset: str, of_users: int = 1_000) -> dict[str, Any]:
+    """Seconds to write the next places of some users, by a model before its first step."""
+    started = time.perf_counter()
+    graph = TransitionGraph.from_dataset(dataset)
+    scorer = RecapScorer(Recap.for_dataset(train_preset(preset).model, dataset, graph, torch.float64), Stage())
+    model = CaseRanker(None, dataset, scorer=scorer, graph=graph)
+    chosen = choose(model).part(slice(of_users))
+    built = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        rows = write_frames(predict(model, chosen), Path(folder) / "next.parquet")
+    seconds = time.perf_counter() - built
+    return {
+        "build_seconds": round(built - started, 1),
+        "users": len(chosen),
+        "rows": rows,
+        "users_per_second": round(len(chosen) / seconds, 1),
+    }
+
+
+def measure_command(model: str, data: str) -> dict[str, Any]:
+    """`recap predict` for every user of a dataset, from a cold start."""
+    recap = str(Path(sys.executable).with_name("recap"))
+    with tempfile.TemporaryDirectory() as folder:
+        out = str(Path(folder) / "next.parquet")
+        result = measure([recap, "predict", model, "--data", data, "--out", out, "--json"])
+    written = json.loads(result.pop("output"))
+    rate = round(written["users"] / result["seconds"], 1)
+    return result | {"users": written["users"], "rows": written["rows"], "users_per_second": rate}
+
+
 KEEP_ALL = [f"--set={field}=1" for field in ("min_poi_checkins", "min_user_checkins", "min_trajectory_length")]
 
 
@@ -218,7 +252,8 @@ def run_step(
     if step == "history":
         result = measure([sys.executable, "-c", HISTORY, str(dataset)])
         return result | json.loads(result.pop("output"))
-    if step in ("train", "rank"):
+    if step in ("train", "rank", "predict"):
+        preset = "feature_curves" if step == "predict" else preset
         result = measure([sys.executable, __file__, "--only", step, str(dataset), preset])
         return result | json.loads(result.pop("output"))
     result = measure([recap, "stats", str(dataset), "--json"])
@@ -229,14 +264,17 @@ def run_step(
 
 def main() -> None:
     if sys.argv[1:2] == ["--only"]:
-        measured = {"train": measure_training, "rank": measure_ranking}[sys.argv[2]]
+        measured = {"train": measure_training, "rank": measure_ranking, "predict": measure_predicting}[sys.argv[2]]
         print(json.dumps(measured(Dataset.load(Path(sys.argv[3])), sys.argv[4])))
+        return
+    if sys.argv[1:2] == ["--predict"]:
+        print(json.dumps({"benchmark": "scale", "step": "predict"} | measure_command(*sys.argv[2:4])))
         return
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("counts", nargs="+", type=int)
     parser.add_argument("--format", dest="source_format", choices=("foursquare", "parquet"), default="foursquare")
     parser.add_argument("--folder", type=Path, help="where the files are written; a temporary folder by default")
-    steps = ("prepare", "history", "stats", "train", "rank")
+    steps = ("prepare", "history", "stats", "train", "rank", "predict")
     parser.add_argument("--steps", nargs="+", choices=steps, default=["prepare", "history", "stats"])
     parser.add_argument("--engine", choices=("auto", "memory", "duckdb"), default="auto", help="of prepare")
     parser.add_argument("--engine-memory", type=float, help="GB that it may hold")

@@ -4,7 +4,7 @@ Shape suffixes: N users, B users of a pass, P places, K listed places, G groups 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, cast
 
@@ -25,14 +25,6 @@ from recap.probabilities import probabilities
 from recap.ragged import found_in
 from recap.scores import Explainable, Scores
 
-AS_OF: Final = "as_of"
-AS_OF_LOCAL: Final = "as_of_local"
-KM: Final = "km"
-VISITED: Final = "visited"
-VISITS: Final = "visits"
-PROBABILITY: Final = "probability"
-EXPECTED: Final = "expected"
-COUNTED: Final = "counted"
 CONTRIBUTION: Final = "contribution_"
 """Start of the columns of `predict` with ``why``; a group of terms follows."""
 _PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
@@ -47,18 +39,19 @@ class Moment:
     text: str = field(compare=False)
 
     @classmethod
-    def parse(cls, text: str, option: str = "--as-of") -> "Moment":
+    def parse(cls, text: str | None, option: str = "--as-of") -> "Moment | None":
         """Read an ISO time such as ``2012-10-20T12:47`` or ``2012-10-20T12:47+02:00``.
 
         Raises:
             ConfigError: another text.
         """
+        if text is None:
+            return None
         try:
             time = datetime.fromisoformat(text.strip())
-        except ValueError:
-            raise ConfigError(
-                f"{option} expects a time such as 2012-10-20T12:47 or 2012-10-20T12:47Z, got {text!r}"
-            ) from None
+        except ValueError as error:
+            example = "2012-10-20T12:47 or 2012-10-20T12:47Z"
+            raise ConfigError(f"{option} expects a time such as {example}, got {text!r}") from error
         seconds = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
         return cls(int(seconds // 1), time.tzinfo is None, text)
 
@@ -73,23 +66,17 @@ class Chosen:
 
     Attributes:
         row_N: the last known check-in of each user.
-        left_out: users without a check-in up to the moment.
         notes: what the reader must know, one line each.
     """
 
     row_N: np.ndarray
-    left_out: int = 0
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.row_N)
 
-    def shard(self, number: int, of: int) -> "Chosen":
-        """Every ``of``-th user, from the ``number``-th on (from 1)."""
-        return Chosen(self.row_N[number - 1 :: of], self.left_out, self.notes)
-
-    def first(self, most: int) -> "Chosen":
-        return Chosen(self.row_N[:most], self.left_out, self.notes)
+    def part(self, some: slice) -> "Chosen":
+        return replace(self, row_N=self.row_N[some])
 
 
 def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment | None = None) -> Chosen:
@@ -125,7 +112,7 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment 
         raise CaseError(f"{who} has no check-in up to {as_of.text}: choose a later --as-of")
     if len(left):
         notes = (*notes, f"{len(left):,} users without a check-in by then are left out.")
-    return Chosen(end_U[number_U[known_N]].astype(np.int64) - 1, len(left), notes)
+    return Chosen(end_U[number_U[known_N]].astype(np.int64) - 1, notes)
 
 
 def predict(
@@ -155,23 +142,24 @@ def predict(
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
-    for histories, candidates in passes(model, chosen, at):
+    return _frames(model, chosen, _next_times(model, chosen, at), top, new_places=new_places, why=why)
+
+
+def _frames(
+    model: CaseRanker, chosen: Chosen, next_N: Tensor | None, top: int, *, new_places: bool, why: bool
+) -> Iterator[pd.DataFrame]:
+    for histories, candidates in passes(model, chosen, next_N):
+        hidden_BP = torch.zeros_like(candidates.total, dtype=torch.bool)
         if new_places:
-            known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
-            hidden = Scores(
-                {"total": candidates.total.masked_fill(known_BP, -torch.inf)}, tie_break_P=candidates.tie_break_P
-            )
-            poi_BK, _ = top_pois(hidden, top)
-            listed_BK = ~known_BP.gather(1, poi_BK)
-        else:
-            poi_BK, _ = top_pois(candidates, top)
-            listed_BK = torch.ones_like(poi_BK, dtype=torch.bool)
-        yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
+            hidden_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
+        total_BP = candidates.total.masked_fill(hidden_BP, -torch.inf)
+        poi_BK, _ = top_pois(Scores({"total": total_BP}, tie_break_P=candidates.tie_break_P), top)
+        yield _frame(model, histories, candidates, poi_BK, ~hidden_BP.gather(1, poi_BK), why=why)
     if not len(chosen):
+        nobody = Histories(model.checkins, torch.from_numpy(chosen.row_N))
         nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
-        empty = torch.zeros(0, 1, dtype=torch.int64)
-        histories = Histories(model.checkins, torch.from_numpy(chosen.row_N))
-        yield _frame(model, histories, Scores({"total": nothing}), empty, empty.bool(), why=why)
+        nowhere = torch.zeros(0, 1, dtype=torch.int64)
+        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
 
 
 def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = None) -> pd.DataFrame:
@@ -187,14 +175,14 @@ def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = No
     if not model.is_probabilistic:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
-    for _, candidates in passes(model, chosen, at):
+    for _, candidates in passes(model, chosen, _next_times(model, chosen, at)):
         expected_P += probabilities(candidates.total).sum(0)
-    table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(**{EXPECTED: expected_P.numpy()})
+    table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(expected=expected_P.numpy())
     followed_N = later_rows(model, chosen)
     if len(followed_N):
         poi_N = model.checkins.poi_T.numpy()[followed_N]
-        table[COUNTED] = np.bincount(poi_N, minlength=model.dataset.num_pois)[: model.num_candidates]
-    return table.sort_values(EXPECTED, ascending=False, kind="stable", ignore_index=True)
+        table["counted"] = np.bincount(poi_N, minlength=model.dataset.num_pois)[: model.num_candidates]
+    return table.sort_values("expected", ascending=False, kind="stable", ignore_index=True)
 
 
 def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
@@ -205,22 +193,17 @@ def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
     return followed
 
 
-def passes(model: CaseRanker, chosen: Chosen, at: Moment | None = None) -> Iterator[tuple[Histories, Scores]]:
+def passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None = None) -> Iterator[tuple[Histories, Scores]]:
     """Histories of some users, and the scores of the candidates."""
-    size = histories_per_pass(model.dataset.num_pois)
-    next_N = _next_times(model, chosen, at)
-    for start in range(0, len(chosen), size):
-        some = slice(start, start + size)
-        row_B = torch.from_numpy(chosen.row_N[some])
-        if next_N is None:
-            histories = Histories(model.checkins, row_B)
-        else:
-            histories = TimedHistories(model.checkins, row_B, next_N[some])
+    size, most = histories_per_pass(model.dataset.num_pois), model.num_candidates
+    every = Histories(model.checkins, torch.from_numpy(chosen.row_N))
+    if next_N is not None:
+        every = TimedHistories(model.checkins, every.row_B, next_N)
+    for start in range(0, len(every), size):
+        histories = every.select(slice(start, start + size))
         scores = model.score(histories)
-        if model.num_candidates < model.dataset.num_pois:
-            tie_break_P = None if scores.tie_break_P is None else scores.tie_break_P[: model.num_candidates]
-            scores = Scores({"total": scores.total[:, : model.num_candidates]}, tie_break_P=tie_break_P)
-        yield histories, scores
+        tie_break_P = None if scores.tie_break_P is None else scores.tie_break_P[:most]
+        yield histories, Scores({"total": scores.total[:, :most]}, tie_break_P=tie_break_P)
         del scores  # free them before the next pass
 
 
@@ -228,18 +211,16 @@ def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor 
     """Local seconds of the check-in to predict, for a model that reads them."""
     if not model.scorer.reads_target_time:
         if at is not None:
-            raise ConfigError(f"{model.label} does not read the time of the next check-in: leave out --at")
+            raise ConfigError(f"{model.label}: this model does not read the time of the next check-in; leave out --at")
         return None
     if at is None:
-        raise ConfigError(f"{model.label} reads the time of the next check-in: give it with --at")
+        raise ConfigError(f"{model.label}: this model reads the time of the next check-in; give it with --at")
     row_N = torch.from_numpy(chosen.row_N)
-    early_N = at.column(model.checkins)[row_N] > at.seconds
-    if early_N.any():
-        user = int(model.checkins.user_T[row_N[early_N][0]])
-        name = model.dataset.users[c.USER_ID].iloc[user]
-        raise ConfigError(f"--at {at.text} is before the last check-in of user {name!r}: choose a later time")
-    shift_T = model.checkins.local_seconds_T - at.column(model.checkins)
-    return at.seconds + shift_T[row_N]
+    last_N = at.column(model.checkins)[row_N]
+    for row in row_N[last_N > at.seconds][:1]:
+        user = model.dataset.users[c.USER_ID].iloc[int(model.checkins.user_T[row])]
+        raise ConfigError(f"--at {at.text} is before the last check-in of user {user!r}: choose a later time")
+    return at.seconds + model.checkins.local_seconds_T[row_N] - last_N
 
 
 def _frame(
@@ -250,25 +231,24 @@ def _frame(
     at_BK = listed_BK.nonzero()
     case_C, place_C = at_BK[:, 0], poi_BK[listed_BK]
     row_C, poi_C = histories.row_B[case_C].numpy(), place_C.numpy()
-    places = dataset.pois[list(_PLACE)].iloc[poi_C].reset_index(drop=True)
-    source_C = histories.source_B[case_C].numpy()
+    places = dataset.pois.iloc[poi_C].reset_index(drop=True)
+    source_C, user_C = histories.source_B[case_C].numpy(), histories.user_B[case_C].numpy()
     latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
     visits_C = _visits(histories, case_C, place_C, dataset.num_pois).numpy()
     probability_C = np.full(len(poi_C), np.nan)
     if model.is_probabilistic:
         probability_C = probabilities(candidates.total)[case_C, place_C].numpy()
-    user_C = histories.user_B[case_C].numpy()
     columns: dict[str, Any] = {
         c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
-        AS_OF: dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),
-        AS_OF_LOCAL: model.checkins.local_seconds_T[row_C].numpy().astype("datetime64[s]"),
+        "as_of": dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),
+        "as_of_local": model.checkins.local_seconds_T[row_C].numpy().astype("datetime64[s]"),
         c.RANK: at_BK[:, 1].numpy() + 1,
         **{name: places[name] for name in _PLACE},
-        KM: distance_km(latitude[source_C], longitude[source_C], latitude[poi_C], longitude[poi_C]),
-        VISITED: visits_C > 0,
-        VISITS: visits_C,
+        "km": distance_km(latitude[source_C], longitude[source_C], latitude[poi_C], longitude[poi_C]),
+        "visited": visits_C > 0,
+        "visits": visits_C,
         c.SCORE: candidates.total[case_C, place_C].double().numpy(),
-        PROBABILITY: probability_C,
+        "probability": probability_C,
     }
     return pd.DataFrame(columns | (_contributions(model, histories, poi_BK, listed_BK) if why else {}))
 

@@ -20,6 +20,7 @@ from recap.errors import CaseError, CheckpointError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores
+from recap.evaluation.scoring import histories_per_pass
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.model.curve_prior import CurveValues
@@ -31,17 +32,6 @@ from recap.moments import Case, Moment, is_moment, named_case, next_place
 from recap.scores import Scorer, Scores
 
 _VARIANTS_PER_PASS = 256
-_SCORES_PER_PASS = 1 << 25
-"""Variants times places that are scored at a time: a quarter of a gigabyte, whatever the catalogue."""
-
-
-def variants_per_pass(num_pois: int) -> int:
-    """How many variants are scored at once.
-
-    >>> variants_per_pass(5_000), variants_per_pass(1_000_000)
-    (256, 33)
-    """
-    return max(1, min(_VARIANTS_PER_PASS, _SCORES_PER_PASS // num_pois))
 
 
 class CaseRanker:
@@ -102,13 +92,13 @@ class CaseRanker:
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies."""
-        size = variants_per_pass(self.dataset.num_pois)
+        size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
         totals = [self._totals(variants[start : start + size]) for start in range(0, len(variants), size)]
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
         """Rank of one place in each counterfactual copy (at least one)."""
-        size = variants_per_pass(self.dataset.num_pois)
+        size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
         parts = [variants[start : start + size] for start in range(0, len(variants), size)]
         return PlaceRanks.joined([PlaceRanks.of_totals(self.score_counterfactuals(part), poi) for part in parts])
 
@@ -203,11 +193,9 @@ class Predictor(CaseRanker):
         scorer: Scorer | None = None,
         **opened: Any,
     ) -> None:
-        if model is not None and checkpoint is not None:
+        if checkpoint is not None and model is not None:
             scorer = RecapScorer(model, checkpoint.stage, checkpoint.manifest.model)
         super().__init__(checkpoint, dataset, scorer=scorer, **opened)
-        if not isinstance(self.scorer, RecapScorer):
-            self.checkpoint.recap_training  # noqa: B018 # refuses a published model in its own words
         self.stage, self.model = self.scorer.stage, self.scorer.model
         self.model.requires_grad_(False)
 

@@ -14,6 +14,7 @@ from app.headings import HOP_COLUMNS, STATISTICS
 
 if TYPE_CHECKING:
     from recap.data.parsing.options import ReadOptions
+    from recap.data.parsing.read_report import RawRead
 
 FormatOption = Annotated[
     str,
@@ -255,6 +256,21 @@ def stats(
             f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
             f"{sample['sources']:,} POIs, sampled with a fixed seed."
         )
+
+
+def read_understood(path: Path, source_format: str, options: "ReadOptions") -> "RawRead":
+    """Read a file as `recap prepare` does.
+
+    Raises:
+        DataError: it cannot be read, or a question about it is open.
+    """
+    from recap.data.reading import read_checkins, understand
+    from recap.errors import DataError
+
+    found = understand(path, source_format, options)
+    if found.question is not None:
+        raise DataError(found.refusal())
+    return read_checkins(path, found.source_format, found.options)
 
 
 def read_options(

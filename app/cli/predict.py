@@ -1,48 +1,31 @@
 """`recap predict`: where users go next."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
+from rich.box import SIMPLE_HEAD
+from rich.markup import escape
+from rich.table import Table
 
+from analysis.formatting import chance, points, signed_points
+from app.cli import data as reading
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
-from app.cli.data import (
-    BoxOption,
-    FormatOption,
-    LayoutOption,
-    LocalFlag,
-    MapOption,
-    SkipOption,
-    TextOption,
-    ZoneOption,
-    read_options,
-)
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Mapping
+
     import pandas as pd
 
     from recap.data.dataset import Dataset
-    from recap.data.extension import Extension
-    from recap.data.parsing.options import ReadOptions
-    from recap.prediction import Chosen
 
 _TABLES: Final = 5
 """So many users are shown as tables, more as a line each."""
 _LINES: Final = 50
 _IN_A_LINE: Final = 3
-_HEADINGS: Final = {
-    "rank": "rank",
-    "place": "place",
-    "category": "category",
-    "km": "km",
-    "visits": "visits",
-    "score": "score",
-    "probability": "probability",
-}
 _BY_PLACE: Final = {"place": "place", "category": "category", "expected": "expected visits", "counted": "counted"}
 
 
@@ -75,18 +58,19 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .parquet or .jsonl file.")
     ] = None,
-    mapping: MapOption = None,
-    timezone: ZoneOption = None,
-    local_times: LocalFlag = False,
-    time_format: LayoutOption = None,
-    bbox: BoxOption = None,
-    text: TextOption = None,
-    source_format: FormatOption = "auto",
-    skip_bad_rows: SkipOption = False,
+    mapping: reading.MapOption = None,
+    timezone: reading.ZoneOption = None,
+    local_times: reading.LocalFlag = False,
+    time_format: reading.LayoutOption = None,
+    bbox: reading.BoxOption = None,
+    text: reading.TextOption = None,
+    source_format: reading.FormatOption = "auto",
+    skip_bad_rows: reading.SkipOption = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Predict where users go next, from their last check-in or as of a moment."""
     from recap.data.dataset import Dataset
+    from recap.data.parsing.options import ReadOptions
     from recap.errors import ConfigError
     from recap.storage.frames import check_suffix, plain_records, write_frames
 
@@ -96,85 +80,67 @@ def predict(
     if by_place and (why or new_places):
         raise ConfigError("--by-place counts all places: leave out --why and --new-places")
     part = _parse_shard(shard)
-    options = read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
+    options = reading.read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
+    if checkins is None and (source_format != "auto" or options != ReadOptions()):
+        raise ConfigError("options that say how a file is read need --checkins FILE")
 
+    from recap.data.extension import extend_dataset
     from recap.open_model import open_model
     from recap.prediction import Moment, choose, expected_visits, later_rows
     from recap.prediction import predict as run
 
-    moment = None if as_of is None else Moment.parse(as_of)
-    next_time = None if at is None else Moment.parse(at, "--at")
+    moment, next_time = Moment.parse(as_of, "--as-of"), Moment.parse(at, "--at")
     with progress_console.status("Opening the model"):
         dataset = Dataset.load(data)
-        extension = None if checkins is None else _extend(dataset, checkins, source_format, options)
+        extension = None
+        if checkins is not None:
+            extension = extend_dataset(dataset, reading.read_understood(checkins, source_format, options).table)
         opened = open_model(model, dataset, extension=extension)
-    chosen = choose(opened, user, moment)
-    chosen = chosen if part is None else chosen.shard(*part)
-    notes = [*([extension.line] if extension is not None else []), *chosen.notes]
-    shown = chosen if out is not None or as_json else chosen.first(_LINES)
+    chosen = choose(opened, user, moment).part(part)
+    notes = [*([] if extension is None else [extension.line]), *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
+    frames: Iterator[pd.DataFrame]
     if by_place:
         with progress_console.status(f"Predicting {len(chosen):,} users"):
-            table = expected_visits(opened, chosen, at=next_time)
+            frames = iter([expected_visits(opened, chosen, at=next_time)])
         facts["users_with_later_checkin"] = len(later_rows(opened, chosen))
-        frames = iter([table])
     else:
-        frames = (
-            _in_words(frame) for frame in run(opened, shown, top=top, new_places=new_places, why=why, at=next_time)
-        )
+        shown = chosen if out is not None or as_json else chosen.part(slice(_LINES))
+        frames = map(_in_words, run(opened, shown, top=top, new_places=new_places, why=why, at=next_time))
     if out is not None:
         with progress_line("Predicting") as report:
-            rows = write_frames(frames if by_place else _reported(frames, chosen, report), out)
+            rows = write_frames(frames if by_place else _reported(frames, len(chosen), report), out)
         facts |= {"out": str(out), "rows": rows, "seconds": time.perf_counter() - started}
-        if as_json:
-            print_json(facts)
-            return
-        _print_notes(notes)
-        console.print(f"Wrote {rows:,} rows for {len(chosen):,} users to {out}.", markup=False, soft_wrap=True)
-        return
+    elif as_json:
+        facts["places" if by_place else "predictions"] = [row for frame in frames for row in plain_records(frame)]
     if as_json:
-        print_json(facts | {"places" if by_place else "predictions": [row for f in frames for row in plain_records(f)]})
+        print_json(facts)
         return
-    found = _labelled(list(frames), opened.dataset)
-    _print_notes(notes)
-    if by_place:
+    found = None if out is not None else _labelled(list(frames), opened.dataset)
+    for note in notes:
+        console.print(note, markup=False, soft_wrap=True)
+    if found is None:
+        console.print(f"Wrote {rows:,} rows for {len(chosen):,} users to {out}.", markup=False, soft_wrap=True)
+    elif by_place:
         console.print(frame_table(f"Expected next visits of {len(chosen):,} users", found.head(top), _BY_PLACE))
         if "counted" in found:
             console.print(f"Counted: the next check-ins of {facts['users_with_later_checkin']:,} of these users.")
-        return
-    _print_users(found, chosen, as_tables=len(chosen) <= _TABLES)
+    else:
+        _print_users(found, len(chosen))
 
 
-def _parse_shard(text: str | None) -> tuple[int, int] | None:
-    """Number and count of a shard.
+def _parse_shard(text: str | None) -> slice:
+    """The users of shard ``I/N``; all users without one.
 
     Raises:
         ConfigError: not ``I/N`` with I from 1 to N.
     """
     from recap.errors import ConfigError
 
-    if text is None:
-        return None
-    number, _, of = text.partition("/")
+    number, _, of = ("1/1" if text is None else text).partition("/")
     if not (number.isdecimal() and of.isdecimal() and 1 <= int(number) <= int(of)):
         raise ConfigError(f"--shard expects I/N with I from 1 to N, such as 2/8, got {text!r}")
-    return int(number), int(of)
-
-
-def _extend(dataset: "Dataset", path: Path, source_format: str, options: "ReadOptions") -> "Extension":
-    """The dataset with the check-ins of a file.
-
-    Raises:
-        DataError: the file cannot be read, leaves a question open, or is older than the dataset.
-    """
-    from recap.data.extension import extend_dataset
-    from recap.data.reading import read_checkins, understand
-    from recap.errors import DataError
-
-    found = understand(path, source_format, options)
-    if found.question is not None:
-        raise DataError(found.refusal())
-    return extend_dataset(dataset, read_checkins(path, found.source_format, found.options).table)
+    return slice(int(number) - 1, None, int(of))
 
 
 def _in_words(frame: "pd.DataFrame") -> "pd.DataFrame":
@@ -187,12 +153,12 @@ def _in_words(frame: "pd.DataFrame") -> "pd.DataFrame":
     return frame.rename(columns=groups)
 
 
-def _reported(frames: "Iterator[pd.DataFrame]", chosen: "Chosen", report: Any) -> "Iterator[pd.DataFrame]":
+def _reported(frames: "Iterator[pd.DataFrame]", total: int, report: Any) -> "Iterator[pd.DataFrame]":
     done = 0
     for frame in frames:
         yield frame
         done += frame["user_id"].nunique()
-        report(done, len(chosen))
+        report(done, total)
 
 
 def _labelled(frames: "list[pd.DataFrame]", dataset: "Dataset") -> "pd.DataFrame":
@@ -204,31 +170,42 @@ def _labelled(frames: "list[pd.DataFrame]", dataset: "Dataset") -> "pd.DataFrame
     return found.assign(place=[dataset.poi_labels[poi] for poi in number])
 
 
-def _print_notes(notes: list[str]) -> None:
-    for note in notes:
-        console.print(note, markup=False, soft_wrap=True)
-
-
-def _print_users(found: "pd.DataFrame", chosen: "Chosen", *, as_tables: bool) -> None:
+def _print_users(found: "pd.DataFrame", total: int) -> None:
     """Up to five users as tables, more as a line each."""
-    from analysis.formatting import chance
-
-    def named(place: Any) -> str:
-        return place.place + (f" ({chance(place.probability)})" if place.probability == place.probability else "")
-
     for user, rows in found.groupby("user_id", sort=False):
-        best = list(rows.itertuples())
-        if not as_tables:
-            places = ", ".join(named(place) for place in best[:_IN_A_LINE])
+        best = rows.to_dict("records")
+        if total <= _TABLES:
+            console.print(f"User {user} will most likely go to {_named(best[0])} next.", markup=False, soft_wrap=True)
+            console.print(_places_table(best))
+        else:
+            places = ", ".join(map(_named, best[:_IN_A_LINE]))
             console.print(f"{user}: {places}", markup=False, highlight=False, soft_wrap=True)
-            continue
-        console.print(f"User {user} will most likely go to {named(best[0])} next.", markup=False, soft_wrap=True)
-        columns = [str(name) for name in rows.columns]
-        groups = {name: name for name in columns[columns.index("probability") + 1 : -1]}
-        headings = _HEADINGS | groups
-        if rows["probability"].isna().all():
-            del headings["probability"]
-        console.print(frame_table(f"After {best[0].as_of_local:%a %d %b %Y, %H:%M}", rows, headings))
-    missing = len(chosen) - found["user_id"].nunique()
-    if missing > 0 and not as_tables:
-        console.print(f"{missing:,} more users: write all with --out FILE.")
+    if total > _LINES:
+        console.print(f"{total - _LINES:,} more users: write all with --out FILE.")
+
+
+def _named(row: "Mapping[Hashable, Any]") -> str:
+    probability = row["probability"]
+    return f"{row['place']} ({chance(probability)})" if probability == probability else str(row["place"])
+
+
+def _places_table(best: "list[dict[Hashable, Any]]") -> Table:
+    """The places of one user; with --why, what adds up to each score."""
+    names = list(map(str, best[0]))
+    groups = names[names.index("probability") + 1 : names.index("place")]
+    has_probability = best[0]["probability"] == best[0]["probability"]
+    title = f"After {best[0]['as_of_local']:%a %d %b %Y, %H:%M}"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    facts = [] if groups else ["category", "km", "visits"]
+    for heading in ["rank", "place", *facts, "score", *["probability"] * has_probability]:
+        table.add_column(heading, justify="left" if heading in ("place", "category") else "right")
+    if groups:
+        table.add_column("what adds up to the score")
+    for row in best:
+        about = [] if groups else [escape(row["category"]), f"{row['km']:.1f}", f"{row['visits']:,}"]
+        cells = [str(row["rank"]), escape(row["place"]), *about, points(row["score"])]
+        cells += [chance(row["probability"])] * has_probability
+        added = sorted(groups, key=lambda group, row=row: -abs(row[group]))  # type: ignore[misc]
+        why = ", ".join(f"{group} {signed_points(row[group])}" for group in added if points(row[group]) != "0.00")
+        table.add_row(*cells, *[why] * bool(groups))
+    return table

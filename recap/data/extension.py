@@ -4,7 +4,6 @@ Shape suffixes: N new check-ins, T check-ins of the extended dataset.
 """
 
 from dataclasses import dataclass, replace
-from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -15,8 +14,6 @@ from recap.data.dataset import Dataset, hash_tables
 from recap.data.splitting import SplitConfig
 from recap.errors import DataError
 
-_DESCRIBED: Final = (c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
-
 
 @dataclass(frozen=True, eq=False)
 class Extension:
@@ -25,32 +22,14 @@ class Extension:
     Attributes:
         dataset: the added check-ins are history only and of the test split; new users come after the known ones, places
             that are not in the data set after the known ones, without training check-ins.
-        added: check-ins added.
-        ignored: rows at or before their user's last known check-in.
-        new_users, new_places: what the data set did not know.
-        visits_to_new: check-ins added at ``new_places``.
+        new_users, new_places: how many the data set did not know.
+        line: what was added and what was not, in one line.
     """
 
     dataset: Dataset
-    added: int
-    ignored: int
     new_users: int
     new_places: int
-    visits_to_new: int
-
-    @property
-    def line(self) -> str:
-        """What was added and what was not, in one line."""
-        said = [f"added {self.added:,} check-ins ({self.new_users:,} new users)"]
-        if self.ignored:
-            said.append(f"ignored {self.ignored:,} rows that are not later than their user's last known check-in")
-        if self.new_places:
-            said.append(
-                f"{self.visits_to_new:,} check-ins are at {self.new_places:,} places that are not in the data set: "
-                "they count as stops, and are never predicted"
-            )
-        line = "; ".join(said)
-        return f"{line[:1].upper()}{line[1:]}."
+    line: str
 
 
 def extend_dataset(dataset: Dataset, raw: pd.DataFrame) -> Extension:
@@ -94,14 +73,18 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame) -> Extension:
     pois = _with_places(dataset.pois, added.sort_values(c.TIME, kind="stable"), places)
     grown = pd.DataFrame({c.USER_ID: users})
     manifest = dataset.manifest.model_copy(update={"dataset_hash": hash_tables(table, pois, grown)})
-    return Extension(
-        replace(dataset, checkins=table, pois=pois, users=grown, manifest=manifest),
-        added=len(added),
-        ignored=len(raw) - len(added),
-        new_users=len(users) - dataset.num_users,
-        new_places=len(pois) - dataset.num_pois,
-        visits_to_new=int((poi_N >= dataset.num_pois).sum()),
-    )
+    new_users, new_places = len(users) - dataset.num_users, len(pois) - dataset.num_pois
+    said = [f"Added {len(added):,} check-ins ({new_users:,} new users)"]
+    if len(added) < len(raw):
+        said.append(f"ignored {len(raw) - len(added):,} that are not later than their user's last known one")
+    if new_places:
+        stops = (poi_N >= dataset.num_pois).sum()
+        said.append(
+            f"{stops:,} are at {new_places:,} places that are not in the data set: they count as stops and are never "
+            "predicted"
+        )
+    extended = replace(dataset, checkins=table, pois=pois, users=grown, manifest=manifest)
+    return Extension(extended, new_users, new_places, "; ".join(said) + ".")
 
 
 def _numbered(ids: pd.Series, known: pd.Series) -> tuple[np.ndarray, np.ndarray]:
@@ -127,13 +110,9 @@ def _with_places(pois: pd.DataFrame, added: pd.DataFrame, place_ids: np.ndarray)
     new = place_ids[len(pois) :]
     if not len(new):
         return pois
-    first = added.assign(**{c.POI_ID: added[c.POI_ID].astype(str)}).drop_duplicates(c.POI_ID).set_index(c.POI_ID)
-    rows = first.reindex(new).reindex(columns=list(_DESCRIBED)).fillna({c.POI_NAME: ""}).reset_index(drop=True)
-    categories = pois.drop_duplicates(c.CATEGORY_ID)
-    _, ids = _numbered(rows[c.CATEGORY_ID], categories[c.CATEGORY_ID])
-    number = dict(zip(categories[c.CATEGORY_ID], categories[c.CATEGORY_INDEX], strict=True))
-    unknown = int(pois[c.CATEGORY_INDEX].max()) + 1
-    number |= {name: unknown + at for at, name in enumerate(ids[len(categories) :])}
-    rows[c.CATEGORY_INDEX] = rows[c.CATEGORY_ID].map(number)
-    rows[c.POI_ID], rows[c.TRAIN_CHECKINS] = new, 0
+    rows = added.assign(**{c.POI_ID: added[c.POI_ID].astype(str)}).drop_duplicates(c.POI_ID).set_index(c.POI_ID)
+    rows = rows.assign(**{c.POI_NAME: rows.get(c.POI_NAME, "")}).loc[new].reset_index()
+    by_number = pois.drop_duplicates(c.CATEGORY_ID).sort_values(c.CATEGORY_INDEX)  # from 0, without gaps
+    rows[c.CATEGORY_INDEX], _ = _numbered(rows[c.CATEGORY_ID], by_number[c.CATEGORY_ID])
+    rows[c.TRAIN_CHECKINS] = 0
     return pd.concat([pois, rows[list(pois.columns)].astype(pois.dtypes.to_dict())], ignore_index=True)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,64 +15,41 @@ from recap.storage.atomic import new_file
 from recap.storage.json_text import finite_json
 
 SUFFIXES: Final = (".csv", ".parquet", ".jsonl")
-_ROWS_PER_GROUP: Final = 65_536
 
 
 def check_suffix(path: Path) -> None:
-    """Refuse a file name whose ending names no format.
-
-    Raises:
-        ConfigError: it ends otherwise.
-    """
+    """Raise ConfigError if the file's ending names no format."""
     if path.suffix not in SUFFIXES:
         raise ConfigError(f"--out expects a file that ends in {', '.join(SUFFIXES)}, got {str(path)!r}")
 
 
 def write_frames(frames: Iterable[pd.DataFrame], path: Path) -> int:
-    """Write at least one frame, whole or not at all, and return the number of rows; few rows are in memory.
+    """Write at least one frame, whole or not at all, one frame in memory; returns the number of rows.
 
     Raises:
         RecapError: the disk refused.
     """
-    with new_file(path, make_parents=True) as temporary:
-        if path.suffix == ".parquet":
-            return _write_parquet(frames, temporary)
-        rows = 0
-        with temporary.open("w", encoding="utf-8", newline="") as file:
-            for at, frame in enumerate(frames):
-                if path.suffix == ".csv":
-                    frame.to_csv(file, index=False, header=at == 0, lineterminator="\n")
-                else:
-                    file.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in plain_records(frame))
-                rows += len(frame)
-        return rows
-
-
-def _write_parquet(frames: Iterable[pd.DataFrame], path: Path) -> int:
-    waiting: list[pa.Table] = []
-    writer, rows = None, 0
-    try:
+    rows = 0
+    with new_file(path, make_parents=True) as temporary, ExitStack() as opened:
+        text = opened.enter_context(temporary.open("w", encoding="utf-8", newline=""))
+        writer: pq.ParquetWriter | None = None
         for frame in frames:
-            table = pa.Table.from_pandas(frame, writer and writer.schema, preserve_index=False)
-            writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
-            waiting.append(table)
+            if path.suffix == ".csv":
+                frame.to_csv(text, index=False, header=rows == 0, lineterminator="\n")
+            elif path.suffix == ".jsonl":
+                text.writelines(json.dumps(row, ensure_ascii=False) + "\n" for row in plain_records(frame))
+            else:
+                table = pa.Table.from_pandas(frame, writer and writer.schema, preserve_index=False)
+                writer = writer or opened.enter_context(pq.ParquetWriter(temporary, table.schema, compression="zstd"))
+                writer.write_table(table)
             rows += len(frame)
-            if sum(map(len, waiting)) >= _ROWS_PER_GROUP:
-                writer.write_table(pa.concat_tables(waiting))
-                waiting.clear()
-        assert writer is not None
-        if waiting:
-            writer.write_table(pa.concat_tables(waiting))
-    finally:
-        if writer is not None:
-            writer.close()
     return rows
 
 
 def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Rows ready for JSON: times as ISO text, a missing number as None."""
     times = {
-        name: [time.isoformat() for time in column]
+        str(name): [time.isoformat() for time in column]
         for name, column in frame.items()
         if pd.api.types.is_datetime64_any_dtype(column)
     }

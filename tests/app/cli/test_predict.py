@@ -1,0 +1,151 @@
+"""`recap predict`: tables, lines, JSON and files say what the library says."""
+
+import json
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.open_model import open_model
+from recap.prediction import choose, expected_visits, predict
+from tests.cli_runner import recap_here, recap_json_here
+
+ROOT = Path(__file__).parents[3]
+LINES = (
+    "user,place,time,lat,lon,category\n"
+    "user0,a0,2013-05-01T10:00:00-04:00,40.4,-73.6,kind a\n"
+    "user0,a1,2001-05-01T10:00:00-04:00,40.4,-73.6,kind a\n"
+    "stranger,elsewhere,2013-05-01T11:00:00-04:00,40.5,-73.5,kind q\n"
+    "stranger,a0,2013-05-01T12:00:00-04:00,40.4,-73.6,kind a\n"
+)
+
+
+@pytest.fixture(scope="module")
+def known(city_folder: Path) -> pd.DataFrame:
+    """The library's rows for every user, by curves."""
+    model = open_model("feature_curves", Dataset.load(city_folder))
+    return pd.concat(list(predict(model, choose(model))), ignore_index=True)
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet", "jsonl"])
+def test_a_file_holds_the_rows_of_every_user(
+    ending: str, city_folder: Path, tmp_path: Path, known: pd.DataFrame
+) -> None:
+    """Times with and without a zone, numbers to the last digit, whatever the format."""
+    out = tmp_path / "new" / f"next.{ending}"
+    asked = ("predict", "feature_curves", "--data", city_folder, "--out", out)
+    said = recap_json_here(*asked)
+    assert said["rows"] == len(known) and said["users"] == 8 and said["out"] == str(out)
+    match ending:
+        case "csv":
+            found = pd.read_csv(out, keep_default_na=False)
+        case "parquet":
+            found = pd.read_parquet(out)
+        case _:
+            found = pd.DataFrame([json.loads(line) for line in out.read_text(encoding="utf-8").splitlines()])
+    for name in ("as_of", "as_of_local"):
+        found[name] = pd.to_datetime(found[name])
+    pd.testing.assert_frame_equal(found, known, check_dtype=False, rtol=0, atol=1e-9)
+    assert [path.name for path in out.parent.iterdir()] == [out.name]
+    assert "Wrote 136 rows for 8 users" in recap_here(*asked).stdout
+
+
+def test_a_counter_leaves_the_probability_empty(city_folder: Path, tmp_path: Path) -> None:
+    """And one table per chosen user has no such column."""
+    for ending, empty in (("csv", ","), ("jsonl", '"probability": null')):
+        out = tmp_path / f"next.{ending}"
+        assert recap_here("predict", "markov", "--data", city_folder, "--out", out).returncode == 0
+        assert out.read_text(encoding="utf-8").splitlines()[1].rstrip("}").endswith(empty)
+    assert recap_here("predict", "markov", "--data", city_folder, "--out", tmp_path / "n.parquet").returncode == 0
+    assert pd.read_parquet(tmp_path / "n.parquet")["probability"].isna().all()
+    said = recap_here("predict", "markov", "--data", city_folder, "--user", "user3").stdout
+    assert "User user3 will most likely go to" in said and "probability" not in said
+
+
+def test_up_to_five_users_are_tables_and_more_are_lines(city_folder: Path) -> None:
+    """At most fifty lines, whatever the data set."""
+    words = ("predict", "feature_curves", "--data", city_folder)
+    table = recap_here(*words, "--user", "user3", "--user", "user1", "--top", 2).stdout
+    assert table.index("User user3 will most likely go to") < table.index("User user1 will most likely go to")
+    assert "probability" in table and " %" in table
+    lines = recap_here(*words).stdout.splitlines()
+    assert len(lines) == 8 and all(line.startswith(f"user{n}: ") for n, line in enumerate(lines))
+    demo = ROOT / "checkpoints" / "demo-city"
+    lines = recap_here("predict", demo / "checkpoint", "--data", demo / "dataset").stdout.splitlines()
+    assert len(lines) == 51 and lines[-1] == "483 more users: write all with --out FILE."
+    readme = re.findall(r"^ {4}(w\d+: .+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(readme) == 4 and lines[:4] == readme
+
+
+def test_contributions_have_explains_words(city_folder: Path, tmp_path: Path) -> None:
+    """In the file, the JSON and the table."""
+    words = ("predict", "feature_curves", "--data", city_folder, "--why")
+    [row, *_] = recap_json_here(*words, "--user", "user3")["predictions"]
+    groups = ["Past visits", "Time of day and week", "Transitions from here", "Popularity and distance"]
+    assert set(groups) < set(row) and "Two-hop paths" in row
+    assert sum(value for name, value in row.items() if name[0].isupper()) == pytest.approx(row["score"], abs=1e-9)
+    assert "what adds up to the score" in recap_here(*words, "--user", "user3").stdout
+    assert recap_here(*words, "--out", tmp_path / "why.csv").returncode == 0
+    assert set(groups) < set(pd.read_csv(tmp_path / "why.csv"))
+
+
+def test_expected_visits_by_place_and_shard(city_folder: Path) -> None:
+    """Counted in the past, with how many users have a later check-in; shards are partial sums."""
+    model = open_model("feature_curves", Dataset.load(city_folder))
+    first = model.dataset.checkins[model.dataset.checkins[c.SPLIT] == c.TEST][c.TIME].min()
+    words = ("predict", "feature_curves", "--data", city_folder, "--by-place", "--as-of", first.isoformat())
+    said = recap_json_here(*words)
+    assert said["users_with_later_checkin"] == sum(row["counted"] for row in said["places"])
+    sums: dict[str, float] = {}
+    for shard in ("1/2", "2/2"):
+        for row in recap_json_here(*words, "--shard", shard)["places"]:
+            sums[row["poi_id"]] = sums.get(row["poi_id"], 0.0) + row["expected"]
+    assert sums == pytest.approx({row["poi_id"]: row["expected"] for row in said["places"]}, abs=1e-9)
+    printed = recap_here(*words, "--top", 3).stdout
+    assert "expected visits" in printed and "Counted: the next check-ins of" in printed
+    everywhere = expected_visits(model, choose(model))
+    assert recap_json_here(*words[:5])["places"][0]["poi_id"] == everywhere["poi_id"][0]
+
+
+def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> None:
+    """Understood as `prepare` does; what was ignored is one line, and options of a file need one."""
+    file = tmp_path / "later.csv"
+    file.write_text(LINES, encoding="utf-8")
+    words = ("predict", "feature_curves", "--data", city_folder)
+    said = recap_json_here(*words, "--checkins", file, "--user", "stranger", "--user", "user0")
+    assert said["notes"] == [
+        "Added 3 check-ins (1 new users); ignored 1 that are not later than their user's last known one; 1 are at 1 "
+        "places that are not in the data set: they count as stops and are never predicted."
+    ]
+    assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
+    refused = recap_here(*words, "--timezone", "Asia/Tokyo")
+    assert (refused.returncode, refused.stdout) == (2, "") and "need --checkins FILE" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--user", "nobody"], "the data set has no user 'nobody'"),
+        (["--as-of", "yesterday"], "--as-of expects a time such as"),
+        (["--user", "user0", "--as-of", "2001-01-01"], "user 'user0' has no check-in up to 2001-01-01"),
+        (["--at", "2013-01-01"], "does not read the time of the next check-in"),
+        (["--shard", "3/2"], "--shard expects I/N with I from 1 to N"),
+        (["--shard", "²/3"], "--shard expects I/N with I from 1 to N"),
+        (["--by-place", "--why"], "--by-place counts all places: leave out --why and --new-places"),
+        (["--by-place"], "visit_count gives scores and no probabilities"),
+        (["--checkins", "missing.csv"], "missing.csv"),
+    ],
+)
+def test_refusals_write_nothing(words: list[str], line: str, city_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "new" / "next.csv"
+    result = recap_here("predict", "visit_count", "--data", city_folder, *words, "--out", out)
+    assert (result.returncode, result.stdout) == (2, "") and line in result.stderr
+    assert result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
+
+
+def test_an_unknown_ending_is_refused_first(tmp_path: Path) -> None:
+    result = recap_here("predict", "visit_count", "--data", tmp_path, "--out", tmp_path / "next.xlsx")
+    assert result.returncode == 2 and "a file that ends in .csv, .parquet, .jsonl" in result.stderr
