@@ -24,7 +24,7 @@ from recap import columns as c
 from recap.baselines import BASELINES, FEATURE_CURVES
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, ConfigError
-from recap.evaluation.cases import describe_cases, describe_pairs
+from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 from recap.moments import Case, Moment, named_case, next_place
 from recap.published.configs import RECAP, published_label
@@ -187,13 +187,12 @@ class Workspace:
         return named_case(case, self.cases) if isinstance(case, Moment) else Case.of(self.case(case))
 
     def facts(self, moment: Moment) -> pd.Series:
-        """The columns of `cases` for a moment, case -1 where no test case starts; without a truth, those before it."""
-        if isinstance(moment, Case) and moment.split == c.TEST:
+        """A test case's row of `cases`; of another moment what is known, case -1, and the target if there is one."""
+        if isinstance(moment, Case):
             return self.case(moment.number)
-        if next_place(self.dataset, moment.row) is not None:
-            return describe_pairs(self.dataset, self.graph, np.array([moment.row]), np.array([-1])).iloc[0]
-        known = self.dataset.checkins.iloc[moment.row]
-        return pd.Series({c.CASE: -1, c.ROW: moment.row, c.SOURCE: known[c.POI], **known[[c.USER, c.TRAJECTORY]]})
+        now, target = self.dataset.checkins.iloc[moment.row], next_place(self.dataset, moment.row)
+        facts = {c.CASE: -1, c.ROW: moment.row, c.USER: moment.user, c.TRAJECTORY: now[c.TRAJECTORY]}
+        return pd.Series(facts | {c.SOURCE: now[c.POI]} | ({} if target is None else {c.TARGET: target}))
 
     def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
         """A table of the dataset alone, from the user's cache if it was computed before.

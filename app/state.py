@@ -78,8 +78,9 @@ def arrive_at(page: str) -> None:
         if not st.query_params:
             written = st.session_state.get(_WRITTEN, {})
             st.query_params.update({name: written[name] for name in written if name in fields and written[name]})
-        elif {"case", "row"} & set(st.query_params) and "half" not in st.query_params:
-            choose("half", None)  # a link to a case opens Explain on its prediction
+        elif {"case", "row"} & set(st.query_params):
+            if "half" not in st.query_params:
+                choose("half", None)  # a link to a case opens Explain on its prediction
             if "row" not in st.query_params:
                 st.session_state["moment"] = None
 
@@ -354,48 +355,40 @@ def set_case(case: int) -> None:
 
 
 def current_moment(opened: Workspace) -> Moment | None:
-    """The chosen or linked moment of a user, unless a case was chosen since; None where a case is shown.
+    """The chosen or linked moment of a user that is no case; None where a case is shown.
 
     A link's bad moment gives a message; one where a test case starts opens that case.
     """
-    user, row = incoming("user"), incoming("row")
+    user, row = standing("user") or "", incoming("row")
     if row is not None:
-        st.session_state["moment"] = _linked_moment(opened, user or standing("user") or "", row)
+        are_numbers = all(text.isascii() and text.isdigit() and len(text) <= 12 for text in (user, row))
+        st.session_state["moment"] = Moment(int(user), int(row)) if are_numbers else Moment(-1, -1)
     elif incoming("case") is not None or (_went_back() and "row" not in st.query_params):
         st.session_state["moment"] = None
     moment: Moment | None = st.session_state.get("moment")
-    if moment is not None and not is_moment(opened.dataset, moment):  # of another dataset
+    if moment is not None and not is_moment(opened.dataset, moment):
+        st.warning("The link's check-in is not one of its user's here, so a case is shown.")
         moment = st.session_state["moment"] = None
-    if isinstance(moment, Case):
-        set_case(moment.number)
-        return None
-    write_params({"user": None, "row": None} if moment is None else fields_of(moment))
-    return moment
-
-
-def _linked_moment(opened: Workspace, user: str, row: str) -> Moment | None:
-    if all(text.isascii() and text.isdigit() and len(text) <= 12 for text in (user, row)):
-        moment = Moment(int(user), int(row))
-        if is_moment(opened.dataset, moment):
-            return opened.moment(moment)
-    st.warning("The link's check-in is not one of its user's here, so a case is shown.")
-    return None
+    if moment is not None:
+        set_moment(opened.moment(moment))
+    else:
+        write_params({"user": None, "row": None})
+    return st.session_state.get("moment")
 
 
 def set_moment(moment: Moment) -> None:
-    """Show a user's moment; the case stays for views that show cases only."""
+    """Show a case or a user's moment; then the case stays for views that show cases only."""
     if isinstance(moment, Case):
         set_case(moment.number)
-        return
-    st.session_state["moment"] = moment
-    write_params(fields_of(moment))
+    else:
+        st.session_state["moment"] = moment
+        write_params(fields_of(moment))
 
 
 def fields_of(case: int | Moment) -> dict[str, str]:
     """The fields of the address that name a case or moment."""
-    if isinstance(case, Moment) and not isinstance(case, Case):
-        return {"user": str(case.user), "row": str(case.row)}
-    return {"case": str(case.number if isinstance(case, Case) else case)}
+    named = case.fields if isinstance(case, Moment) else {"case": case}
+    return {name: str(number) for name, number in named.items()}
 
 
 def _safe_token(text: str) -> str:

@@ -26,6 +26,11 @@ class Moment:
     user: int
     row: int
 
+    @property
+    def fields(self) -> dict[str, int]:
+        """How a link names it."""
+        return {"user": self.user, "row": self.row}
+
 
 @dataclass(frozen=True)
 class Case(Moment):
@@ -37,6 +42,10 @@ class Case(Moment):
 
     number: int
     split: int
+
+    @property
+    def fields(self) -> dict[str, int]:
+        return {"case": self.number}
 
     @classmethod
     def of(cls, case: pd.Series, split: int = c.TEST) -> "Case":
@@ -113,24 +122,14 @@ def find_moment(dataset: Dataset, user: str | int, as_of: datetime | None = None
     Raises:
         CaseError: no such user, or no check-in of the user that early.
     """
-    number = _number(dataset, user)
+    name, ids = dataset.manifest.name, dataset.users[c.USER_ID].astype(str).to_numpy()
+    found = np.flatnonzero((np.arange(len(ids)) if isinstance(user, int) else ids) == user)
+    if not len(found):
+        raise CaseError(f"{name} has no user {user!r}; ids are those of the raw table, such as {''.join(ids[:1])}")
+    number = int(found[0])
     row = int(last_rows(dataset, as_of, number)[number])
     if row < 0:
-        first = int(np.searchsorted(dataset.checkins[c.USER].to_numpy(), number))
-        who = f"user {user!r}" if (last_rows(dataset, as_of) >= 0).any() else dataset.manifest.name
-        early = f"{dataset.local_time.iloc[first]:%Y-%m-%dT%H:%M:%S} (local)"
-        raise CaseError(f"{who} has no check-in at or before {as_of}; the first of user {user!r} is at {early}")
+        first = dataset.local_time.iloc[int(np.searchsorted(dataset.checkins[c.USER].to_numpy(), number))]
+        who = f"user {user!r}" if (last_rows(dataset, as_of) >= 0).any() else name
+        raise CaseError(f"{who} has no check-in at or before {as_of}; the first of user {user!r} is at {first} (local)")
     return Moment(number, row)
-
-
-def _number(dataset: Dataset, user: str | int) -> int:
-    if isinstance(user, int):
-        found = [user] if 0 <= user < dataset.num_users else []
-    else:
-        found = np.flatnonzero(dataset.users[c.USER_ID].astype(str).to_numpy() == user).tolist()
-    if not found:
-        known = dataset.users[c.USER_ID].iloc[0] if dataset.num_users else ""
-        raise CaseError(
-            f"{dataset.manifest.name} has no user {user!r}; ids are those of the raw table, such as {known}"
-        )
-    return int(found[0])

@@ -184,7 +184,6 @@ def explain_edited_case(
         target=by_poi[target],
         runner_up=by_poi[runner_up],
         truth_name=edited_case.truth_name,
-        is_known=edited_case.next_place is not None,
         is_truth=target == edited_case.truth,
         stays=source == target,
         source_name=labels[source],

@@ -1,27 +1,19 @@
 """Links to a case or a user's moment, its runner-up and its edits, with the hashes of checkpoint and dataset."""
 
-from typing import Self
 from urllib.parse import parse_qs, urlencode
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
 from analysis.explain.edits import parse_edits, write_edits
 from analysis.link_hashes import compare_hashes, link_hashes
 from recap import columns as c
 from recap.config import Config
 from recap.errors import CaseError
-from recap.moments import Case, Moment
+from recap.moments import Moment
 from recap.predictor import CaseRanker, Predictor
 
 VIEW_FIELDS = frozenset({"register", "truth"})
 """Fields of a link that only affect how the view looks."""
-
-
-def link_fields(moment: Moment) -> dict[str, int]:
-    """How a link names a moment: a case by its number, another moment by the user's number and the row."""
-    if isinstance(moment, Case):
-        return {"case": moment.number, "split": moment.split}
-    return {"user": moment.user, "row": moment.row}
 
 
 class CaseLink(Config):
@@ -35,12 +27,6 @@ class CaseLink(Config):
     against: int | None = Field(None, description="The runner-up; None takes the first place, or the second.")
     edits: str = Field("", description="Text form of the edits.")
 
-    @model_validator(mode="after")
-    def _user_with_row(self) -> Self:
-        if (self.user is None) != (self.row is None):
-            raise ValueError("user and row go together")
-        return self
-
     @classmethod
     def to(
         cls,
@@ -51,10 +37,9 @@ class CaseLink(Config):
         against: int | None = None,
         edits: str = "",
     ) -> "CaseLink":
-        named = predictor.moment(case)
         return cls(
             **link_hashes(predictor.dataset.hash, predictor.checkpoint.hash),
-            **link_fields(named),
+            **predictor.moment(case).fields,
             about=about,
             against=against,
             edits=write_edits(parse_edits(edits)),
@@ -72,9 +57,9 @@ class CaseLink(Config):
         Raises:
             CaseError: no such case, or a check-in that is not the user's.
         """
-        if self.row is None or self.user is None:
+        if self.row is None and self.user is None:
             return ranker.moment(self.case, self.split)
-        return ranker.moment(Moment(self.user, self.row))
+        return ranker.moment(Moment(*(-1 if number is None else number for number in (self.user, self.row))))
 
     @classmethod
     def from_query(cls, query: str) -> "CaseLink":

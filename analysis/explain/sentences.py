@@ -68,7 +68,7 @@ class SentenceInput:
 
     Attributes:
         target, runner_up: the explained place and the one it is compared with.
-        truth_name: empty if the truth is hidden.
+        truth_name: empty if the truth is hidden, `NOT_KNOWN_YET` after the user's last check-in.
         stays: whether the user is at the target.
         makers: training transitions from the source to the target; None if an edit changed them.
         visits: to the target.
@@ -76,7 +76,6 @@ class SentenceInput:
         has_paths: whether two-hop paths lead to the target.
         edits: number of applied edits.
         rank_before: of the target, before the edits.
-        is_known: whether the dataset has the true next place.
     """
 
     model: str
@@ -93,7 +92,6 @@ class SentenceInput:
     has_paths: bool
     edits: int = 0
     rank_before: float | None = None
-    is_known: bool = True
 
     @property
     def target_name(self) -> Piece:
@@ -115,34 +113,25 @@ def headline(case: SentenceInput) -> Sentence:
     if case.rank_before is not None:
         return _after_edits(case, case.rank_before)
     first = case.runner_up_name if case.runner_up.rank == 1 else None
-    name, rank = case.target_name, case.target.rank
-    truth = case.target.name if case.is_truth else case.truth_name or None
-    return rank_headline(case.model, name, rank, case.num_places, truth, first, is_known=case.is_known)
+    truth = case.target.name if case.is_truth else case.truth_name
+    return rank_headline(case.model, case.target_name, case.target.rank, case.num_places, truth, first)
 
 
 def rank_headline(
-    model: str,
-    target: Piece,
-    rank: float,
-    num_places: int | None,
-    truth: str | None,
-    first: Piece | None,
-    *,
-    is_known: bool = True,
+    model: str, target: Piece, rank: float, num_places: int | None, truth: str, first: Piece | None
 ) -> Sentence:
     """Where a model ranks a place, and where the user went.
 
     Args:
         num_places: ranked; None for a list of the best ones.
-        truth: name of the true next place; None if it is hidden.
+        truth: see `SentenceInput.truth_name`.
         first: the model's first choice, unless it is this place.
-        is_known: whether the dataset has the true next place.
     """
     of = "" if num_places is None else f" of {num_places:,}"
     pieces: list[str | Piece] = [f"{model} ranks ", target, f" {ordinal(rank)}{of}"]
-    if not is_known:
+    if truth == NOT_KNOWN_YET:
         return _sentence("rank", *pieces, f". {NEXT_NOT_KNOWN}")
-    if truth is None:
+    if not truth:
         return _sentence("rank", *pieces, ".")
     if truth != target.text:
         return _sentence("rank", *pieces, ". The user went to ", Piece(text=truth, kind="place"), ".")
@@ -156,8 +145,7 @@ def describe_ranks(shown: "RanksOnly") -> Sentence:
     """Headline for a model without contributions."""
     first = None if shown.best[0].poi == shown.about.poi else Piece(text=shown.best[0].name, kind="runner_up")
     about = Piece(text=shown.about.name, kind="target")
-    truth, is_known = shown.truth_name or None, shown.truth_name != NOT_KNOWN_YET
-    return rank_headline(shown.model, about, shown.about.rank, shown.num_places, truth, first, is_known=is_known)
+    return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth_name, first)
 
 
 def describe_listed(model: str, truth: str | None, rank: float | None, best: Sequence[str]) -> Sentence:

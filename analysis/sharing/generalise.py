@@ -9,13 +9,14 @@ from typing import Final
 
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.links import CaseLink, link_fields
+from analysis.explain.links import CaseLink
 from analysis.explain.types import Candidate, PastVisits, PathTerms
 from analysis.explain.what_if import RankChange, WhatIf
 from analysis.sharing.masking import Masking, places_by_name
 from analysis.sharing.reidentification import SharedPoint
 from analysis.sharing.shared_case import SharedCase, SharedDot, SharedPath, SharedRank, SharedVisits
 from analysis.sharing.traces import traces_of
+from recap import columns as c
 
 BEST: Final = 5
 """Best places that a masked export lists."""
@@ -147,7 +148,8 @@ def _link(e: CaseExplanation) -> str:
     return CaseLink(
         checkpoint=e.checkpoint_hash[:12],
         dataset=e.dataset_hash[:12],
-        **link_fields(e.moment),
+        **e.moment.fields,
+        split=c.TEST if e.split is None else c.SPLIT_NAMES.index(e.split),
         about=None if e.target == e.truth else e.target,
         against=e.runner_up,
         edits=e.edits,

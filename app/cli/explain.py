@@ -158,11 +158,11 @@ def _title(opened: "Workspace", case: "int | Moment", user: str | None) -> str:
         user: the id that was asked for, if any.
     """
     from analysis.trajectories.case_names import moment_words
-    from recap.moments import Case
+    from recap.moments import Moment
 
-    if isinstance(case, int) or (isinstance(case, Case) and user is None):
-        return f"Case {case if isinstance(case, int) else case.number}"
-    return f"{user_name(case.user) if user is None else f'User {user}'}, {moment_words(opened.dataset, case)}"
+    if isinstance(case, Moment):
+        return f"{user_name(case.user) if user is None else f'User {user}'}, {moment_words(opened.dataset, case)}"
+    return f"Case {case}"
 
 
 def _print_ranks(case: "RanksOnly", name: str) -> None:
@@ -211,7 +211,8 @@ def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
         raise CaseError("--link already has a case or user and edits; leave out --case, --user and --edit")
     meant = CaseLink.from_query(link)
     meant.check(predictor)
-    return _Asked([meant.moment(predictor)], meant.about, meant.against, parse_edits(meant.edits), meant.split)
+    named = meant.case if meant.row is None else meant.moment(predictor)
+    return _Asked([named], meant.about, meant.against, parse_edits(meant.edits), meant.split)
 
 
 def _parse_cases(text: str) -> list[int]:

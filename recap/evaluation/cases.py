@@ -55,30 +55,17 @@ def describe_cases(
     every = dataset.cases(split, numbered_among(protocol))
     row = every if protocol == numbered_among(protocol) else dataset.cases(split, protocol)
     row = draw_cases(row, most)
-    cases = describe_pairs(dataset, graph, row, np.searchsorted(every, row))
-    if protocol != "every_next":
-        return cases
-    time = dataset.checkins[c.TIME].array
-    return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / HOUR})
-
-
-def describe_pairs(dataset: Dataset, graph: TransitionGraph, row: np.ndarray, number: np.ndarray) -> pd.DataFrame:
-    """The columns of `describe_cases` for check-ins whose user has a next one.
-
-    Args:
-        row: source rows.
-        number: of each case.
-    """
     visits = Visits.of(dataset)
     poi = dataset.checkins[c.POI].to_numpy(np.int64)
     source, target = poi[row], poi[row + 1]
-    return pd.DataFrame(
+    time = dataset.checkins[c.TIME].array
+    cases = pd.DataFrame(
         {
-            c.CASE: number,
+            c.CASE: np.searchsorted(every, row),
             c.ROW: row,
             c.USER: dataset.checkins[c.USER].to_numpy(np.int64)[row],
             c.POSITION: row - visits.first_T[row],
-            c.TIME: dataset.checkins[c.TIME].array[row],
+            c.TIME: time[row],
             c.TRAJECTORY: dataset.checkins[c.TRAJECTORY].to_numpy(np.int64)[row],
             c.SOURCE: source,
             c.TARGET: target,
@@ -89,3 +76,14 @@ def describe_pairs(dataset: Dataset, graph: TransitionGraph, row: np.ndarray, nu
             c.TWO_STEP_WALK: graph.two_step_probability(source, target) > 0,
         }
     )
+    return cases.assign(**{c.GAP_HOURS: (time[row + 1] - time[row]) / HOUR}) if protocol == "every_next" else cases
+
+
+def is_known_place(cases: pd.DataFrame) -> np.ndarray:
+    """Whether the user has been to each case's target before or is there now, bool (N,); any other is a *new place*.
+
+    >>> walk = pd.DataFrame({c.SOURCE: [4, 4, 4], c.TARGET: [4, 5, 6], c.IN_HISTORY: [False, True, False]})
+    >>> is_known_place(walk)
+    array([ True,  True, False])
+    """
+    return (cases[c.IN_HISTORY].astype(bool) | (cases[c.SOURCE] == cases[c.TARGET])).to_numpy()

@@ -111,7 +111,7 @@ def test_walk_ends_with_what_comes_next(model: Workspace, end: Moment) -> None:
     shown = app.dataframe[0].value
     assert shown["value"].tolist() == pytest.approx((100 * expected["probability"]).tolist(), abs=1e-9)
     assert not shown["name"].str.contains("◎").any()
-    assert "From the last check-in" in texts(app) and app.title[0].value.endswith(":gray[not known yet]")
+    assert "From the last check-in" in texts(app) and app.title[0].value.endswith(":orange[not known yet]")
     assert not app.metric and app.button(key="next").disabled and len(app.get("deck_gl_json_chart")) == 1
     assert address(app) == {"case": str(last)} | fields(end)
     assert open_view("walk", **address(app)).title[0].value == app.title[0].value

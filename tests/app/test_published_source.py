@@ -60,9 +60,9 @@ def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoin
     printed = " ".join(recap_here(*asked).stdout.split())
     assert f"ranks {known.about.name} {ordinal(known.about.rank)} of" in printed and "without one visit" in printed
     end = find_moment(ranker.dataset, "user2")
-    asked = ("explain", published_checkpoint, "--data", city_folder, "--user", "user2")
-    assert recap_json_here(*asked) == explain_ranks(ranker, end).model_dump(mode="json")
-    assert "The next place is not known yet." in " ".join(recap_here(*asked).stdout.split())
+    from_end = ("explain", published_checkpoint, "--data", city_folder, "--user", "user2")
+    assert recap_json_here(*from_end) == explain_ranks(ranker, end).model_dump(mode="json")
+    assert "The next place is not known yet." in " ".join(recap_here(*from_end).stdout.split())
     app = open_view("explain", user=str(end.user), row=str(end.row))
     check_calm(app)
     assert "1st of" in app.title[0].value and "The next place is not known yet" in app.title[0].value

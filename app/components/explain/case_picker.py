@@ -4,7 +4,6 @@ import streamlit as st
 
 from analysis.explain import sentences
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case, last_case, moment_name
-from analysis.workspace import Workspace
 from app import state
 from app.cached.workspace import open_workspace
 from app.components.toolbar import source_picker, truth_toggle
@@ -12,8 +11,6 @@ from app.sources import Source
 from recap.moments import Case, Moment, next_place
 
 _LISTED = 60
-_MOMENT = -1
-"""Of a user's moment in the list of cases."""
 
 
 def case_bar(source: Source, moment: Moment) -> bool:
@@ -24,15 +21,15 @@ def case_bar(source: Source, moment: Moment) -> bool:
         more = st.popover("", icon=":material/tune:", key="more", help="Model and truth")
     with more:
         source_picker(source, lists=True)
-        is_known = next_place(open_workspace(source).dataset, moment.row) is not None
-        return not is_known or truth_toggle()
+        return next_place(open_workspace(source).dataset, moment.row) is None or truth_toggle()
 
 
 def case_picker(source: Source, moment: Moment) -> None:
-    """A user's moment that is no case is listed behind the user's cases."""
+    """A moment that is no case is listed by its name, after the user's cases."""
     opened = open_workspace(source)
     is_case, last = isinstance(moment, Case), len(opened.cases) - 1
     case = moment.number if isinstance(moment, Case) else last_case(opened, moment)
+    others = [] if is_case else [moment_name(opened, moment)]
     st.button(
         ":material/chevron_left:",
         key="case-before",
@@ -42,12 +39,12 @@ def case_picker(source: Source, moment: Moment) -> None:
         args=(max(case - is_case, 0),),
         help="The case before",
     )
-    st.session_state["explained_case"] = case if is_case else _MOMENT
+    st.session_state["explained_case"] = others[0] if others else case
     st.selectbox(
         "Case",
-        [*cases_of_user(opened, case, _LISTED), *([] if is_case else [_MOMENT])],
+        [*cases_of_user(opened, case, _LISTED), *others],
         key="explained_case",
-        format_func=lambda number: _name(opened, moment, number),
+        format_func=lambda number: case_name(opened, number) if isinstance(number, int) else str(number),
         accept_new_options=True,
         label_visibility="collapsed",
         width=300,
@@ -68,17 +65,9 @@ def case_picker(source: Source, moment: Moment) -> None:
         st.toast(sentences.no_such_case(missing))
 
 
-def _name(opened: Workspace, moment: Moment, chosen: int | str) -> str:
-    if chosen == _MOMENT:
-        return moment_name(opened, moment)
-    return case_name(opened, chosen) if isinstance(chosen, int) else chosen
-
-
 def _picked(source: Source) -> None:
     chosen = st.session_state["explained_case"]
     found = find_case(open_workspace(source), chosen) if isinstance(chosen, str) else chosen
-    if found == _MOMENT:
-        return
     if found is None:
         st.session_state["case_unknown"] = str(chosen)
     else:

@@ -19,36 +19,28 @@ from app.components.text import quiet
 from app.components.walk import words
 from app.sources import Source
 from recap import columns as c
-from recap.moments import Case, Moment
 from recap.printable import shortened
 
 _LONGEST_NAME: Final = 30
 
 
 def show_predictions(
-    source: Source,
-    trajectory: Trajectory,
-    moment: Moment,
-    prediction: CasePrediction,
-    picked: int | None,
-    show_truth: bool,
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, show_truth: bool
 ) -> DeltaGenerator:
-    """Facts about the truth, the list, and the score of the chosen place.
-
-    Args:
-        moment: a case, or the user's last check-in, after which no truth is known.
+    """Facts about the truth (none after the user's last check-in), the list, and the score of the chosen place.
 
     Returns:
         the row under the list, for buttons.
     """
-    stop = trajectory.stop_of(moment.row)
+    case, row = int(prediction.case[c.CASE]), int(prediction.case[c.ROW])
+    stop = trajectory.stop_of(row)
     when, stops = trajectory.stops["local_time"].iloc[stop - 1], len(trajectory.stops)
     here = maps.neighbourhood(source, int(prediction.case[c.SOURCE]))
     badges = [""]
-    if isinstance(moment, Case):
+    if case >= 0:
         there = maps.neighbourhood(source, int(prediction.case[c.TARGET])) if show_truth else ""
         quiet(words.stop_line(when, stop, stops, here, there))
-        badges = _facts(source, moment.number, prediction, show_truth)
+        badges = _facts(source, case, prediction, show_truth)
     else:
         quiet(words.last_stop_line(when, here))
     listed = prediction.candidates
@@ -59,7 +51,7 @@ def show_predictions(
         column_config=list_columns(listed),
         selection_mode="single-row",  # Tab would choose a cell
         on_select=state.unless_late(
-            partial(_choose, moment, pois), *state.MOMENT
+            partial(_choose, row, pois), *state.MOMENT
         ),  # before the map is drawn, which marks it
         key="list",
         height="content",
@@ -68,8 +60,8 @@ def show_predictions(
     buttons = st.container(horizontal=True, vertical_alignment="center")
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
-    if source.imported is not None and isinstance(moment, Case):
-        quiet(imported_sentence(source, moment.number))
+    if source.imported is not None:
+        quiet(imported_sentence(source, case))
     return buttons
 
 
@@ -87,10 +79,10 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
     return badges
 
 
-def _choose(moment: Moment, pois: list[int]) -> None:
+def _choose(row: int, pois: list[int]) -> None:
     rows = st.session_state["list"]["selection"]["rows"]
     if rows and int(rows[0]) < len(pois):
-        state.choose_place(moment, pois[int(rows[0])])
+        state.choose_place(row, pois[int(rows[0])])
 
 
 def list_rows(listed: pd.DataFrame) -> pd.DataFrame:

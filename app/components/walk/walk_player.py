@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from analysis.explain.types import NOT_KNOWN_YET
 from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory, last_moment, read_trajectory
@@ -72,17 +73,16 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
                 paths=prediction.reads_paths,
             )
         )
-    target = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None
+    target = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None if is_known else NOT_KNOWN_YET
     if not show_truth:  # from here on, nothing knows the truth
         prediction = prediction.without_truth()
     with title:
-        here = opened.labels[int(prediction.case[c.SOURCE])]
-        st.title(words.title(here, target, is_known=is_known), anchor=False)
-    picked = state.current_place(moment, opened.dataset.num_pois)
+        st.title(words.title(opened.labels[int(prediction.case[c.SOURCE])], target), anchor=False)
+    picked = state.current_place(moment.row, opened.dataset.num_pois)
     shown = {"show_truth": show_truth, "show_paths": bool(st.session_state.get("paths", True))}
     with above:
-        _map(source, trajectory, moment, prediction, picked, shown)
-    with grid.cell(column_span=2), show_predictions(source, trajectory, moment, prediction, picked, show_truth):
+        _map(source, trajectory, prediction, picked, shown)
+    with grid.cell(column_span=2), show_predictions(source, trajectory, prediction, picked, show_truth):
         # Not while a timer runs: Streamlit would answer its last tick after the switch, and empty the new page.
         open_case_button(EXPLAIN, source, moment, key="explain", shortcut="E", disabled=playing)
         if source.has_parts and show_truth:  # Present shows the truth
@@ -111,12 +111,7 @@ def _steps(source: Source, trajectory: Trajectory) -> list[Moment]:
 
 
 def _map(
-    source: Source,
-    trajectory: Trajectory,
-    moment: Moment,
-    prediction: CasePrediction,
-    picked: int | None,
-    shown: dict[str, bool],
+    source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, shown: dict[str, bool]
 ) -> None:
     """The map; a click on a disc chooses its place."""
     deck = maps.walk_map(source, trajectory, prediction, state.theme_palette().theme, chosen=picked, **shown)
@@ -124,15 +119,15 @@ def _map(
         deck,
         height=MAP_HEIGHT_PX,
         key="map",
-        on_select=partial(_choose_on_map, moment),
+        on_select=partial(_choose_on_map, int(prediction.case[c.ROW])),
         alt=words.map_alt(prediction.candidates["name"].head(3).tolist()),
     )
 
 
-def _choose_on_map(moment: Moment) -> None:
+def _choose_on_map(row: int) -> None:
     chosen = st.session_state["map"]["selection"]["objects"].get("candidates", [])
     if chosen:
-        state.choose_place(moment, int(chosen[0][c.POI]))
+        state.choose_place(row, int(chosen[0][c.POI]))
 
 
 def _controls(

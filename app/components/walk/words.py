@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Final
 
 from analysis.explain.sentences import NEXT_NOT_KNOWN, part_words
-from analysis.explain.types import NOT_KNOWN_YET
 from analysis.formatting import day, ordinal, points, signed_points
 from analysis.records.ablations import ABLATION_LABELS, GROUP_NAMES
 from recap.printable import markdown_text
@@ -25,14 +24,8 @@ _COLOURS: Final = {"past_visits": "violet", "two_hop_paths": "green", "graph_tok
 _GROUP_WORDS: Final = ABLATION_LABELS | {"two_hop_paths": "two-hop paths"}
 
 
-def title(source: str, truth: str | None, *, is_known: bool = True) -> str:
-    """The two places of a case; None hides the destination.
-
-    Args:
-        is_known: whether the dataset has the next place.
-    """
-    if not is_known:
-        return f"{markdown_text(source)} → :gray[{NOT_KNOWN_YET}]"
+def title(source: str, truth: str | None) -> str:
+    """The two places of a case; None hides the destination."""
     return f"{markdown_text(source)} → :orange[{HIDDEN if truth is None else markdown_text(truth)}]"
 
 

@@ -20,7 +20,7 @@ from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import last_moment, read_trajectory
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.errors import CaseError, ConfigError
+from recap.errors import CaseError
 from recap.moments import Moment, find_moment, next_place
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
@@ -118,8 +118,8 @@ def test_links_name_the_user_by_number_and_the_row() -> None:
     assert CaseLink.from_query("case=3").moment(predictor) == case
     with pytest.raises(CaseError, match=f"check-in {end.row} of small is not one of user 0"):
         CaseLink(user=0, row=end.row).moment(predictor)
-    with pytest.raises(ConfigError, match="row"):
-        CaseLink.from_query(f"user={USER}")
+    with pytest.raises(CaseError, match="check-in -1"):
+        CaseLink.from_query(f"user={USER}").moment(predictor)
 
 
 def test_a_shared_page_says_that_nothing_is_known() -> None:
