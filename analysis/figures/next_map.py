@@ -15,10 +15,9 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MAP_HEIGHT_PX, MARGIN_PX
-from analysis.trajectories.everyone import PEOPLE
+from analysis.trajectories.everyone import COUNTED, EXPECTED, PEOPLE
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.prediction import COUNTED, EXPECTED
 
 MOST_DISCS: Final = 150
 _FITTED: Final = 60

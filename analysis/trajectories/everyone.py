@@ -14,13 +14,16 @@ import torch
 
 from analysis.workspace import Progress, Workspace
 from recap import columns as c
+from recap.errors import ConfigError
 from recap.evaluation.ranks import top_pois
-from recap.prediction import COUNTED, EXPECTED, Chosen, Moment, choose, later_rows, passes, predict
+from recap.prediction import Chosen, Moment, choose, later_rows, passes, predict
 from recap.predictor import CaseRanker
 from recap.probabilities import probabilities
 
 FIRST: Final = "first"
 SECOND: Final = "second"
+EXPECTED: Final = "expected"
+COUNTED: Final = "counted"
 PEOPLE: Final = "people"
 LIKELY_PLACES: Final = 20
 """Places whose expected and counted visits one sentence compares."""
@@ -36,13 +39,13 @@ class Everyone:
         places: by place ``poi, name, expected`` (next visits over all users), ``people`` (users who have been there)
             and ``expected_later, counted`` (over users with a later check-in); empty without probabilities.
         followed: users with a later check-in.
-        left_out: users without a check-in up to the moment.
+        notes: what the reader must know, one line each.
     """
 
     users: pd.DataFrame
     places: pd.DataFrame
     followed: int
-    left_out: int
+    notes: tuple[str, ...]
 
     def calibration(self) -> tuple[float, int]:
         """Expected and counted next visits of the places with the most expected ones."""
@@ -61,6 +64,8 @@ def predict_everyone(opened: Workspace, as_of: date | None = None, progress: Pro
         ConfigError: the model reads the time of the next check-in.
         ScoreError: the model returned NaN.
     """
+    if opened.scorer.reads_target_time:
+        raise ConfigError(f"{opened.label} reads the time of the next check-in, which is not known yet")
     model, chosen = _chosen(opened, as_of)
     is_followed = np.isin(chosen.row_N + 1, later_rows(model, chosen))
     expected_P, later_P = np.zeros(model.num_candidates), np.zeros(model.num_candidates)
@@ -101,7 +106,7 @@ def predict_everyone(opened: Workspace, as_of: date | None = None, progress: Pro
             COUNTED: np.bincount(next_poi, minlength=opened.dataset.num_pois)[: model.num_candidates],
         }
     ).sort_values(EXPECTED, ascending=False, kind="stable", ignore_index=True)
-    return Everyone(users, places if probability else places.head(0), int(is_followed.sum()), chosen.left_out)
+    return Everyone(users, places if probability else places.head(0), int(is_followed.sum()), chosen.notes)
 
 
 def everyone_as_recorded(opened: Workspace, as_of: date | None = None) -> Iterator[pd.DataFrame]:

@@ -79,7 +79,8 @@ def show_everyone(source: Source, back: int) -> None:
         st.markdown(words.ONLY_SCORES)
     elif found.followed:
         of_places = min(LIKELY_PLACES, len(places))
-        st.markdown(words.calibration(len(found.users), found.followed, of_places, *found.calibration()))
+        said = words.calibration(len(found.users), found.followed, of_places, *found.calibration())
+        st.markdown(" ".join([said, *found.notes]))
     else:
         st.markdown(words.expected_line(len(found.users), last_day(opened)))
     grid = st.grid(5, min_column_width=_FIFTH_PX)
