@@ -84,6 +84,13 @@ def place_dots(source: Source) -> pd.DataFrame:
     return pd.DataFrame({"at": at, c.POI: poi, "tip": [opened.labels[p] for p in poi]})
 
 
+def popular_places(source: Source, most: int = 10) -> dict[int, str]:
+    """Names of the places with the most training check-ins, most first."""
+    opened = open_workspace(source)
+    count_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+    return {int(poi): opened.labels[poi] for poi in np.argsort(-count_P, kind="stable")[:most]}
+
+
 def find_place(source: Source, text: str) -> int | None:
     """The most visited place with this name or else containing it, or None."""
     opened, wanted = open_workspace(source), " ".join(text.casefold().split())

@@ -147,7 +147,7 @@ def download_buttons(
             write = partial(_table_file, source, table, exact)
             save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
         for name, make in (exact_tables or {}).items() if exact else ():
-            write = partial(_exact_file, make)
+            write = partial(exact_file, make)
             save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
         for name, draw in (pictures or {}).items():
             save_button(name, partial(draw, exact), f"{file_words(name)}.png", key=f"{key}-{name}", width="stretch")
@@ -182,7 +182,7 @@ def file_words(name: str) -> str:
     return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "cases"
 
 
-def _exact_file(make: Callable[[], pd.DataFrame]) -> bytes:
+def exact_file(make: Callable[[], pd.DataFrame]) -> bytes:
     return to_csv(make().assign(**{PRIVACY: EXACT}))
 
 

@@ -33,17 +33,21 @@ def view() -> None:
         itinerary = Itinerary() if part == choice.EVERYONE else choice.current_itinerary(opened, part)
         if itinerary.user is not None:
             _pick_user(opened, itinerary.user)
-        source_picker(source, width=300)
+        source_picker(source, width=250)
         st.space("stretch")
-        back, show_truth = 0, False
+        back, only_new, show_truth = 0, False, False
         if part == choice.EVERYONE:
             back = as_of_control(source)
-        elif part == choice.ONE:
+        else:
+            only_new = st.toggle(
+                "Only new places", key="new", bind="query-params", persist_state="session", help=words.NEW_HELP
+            )
+        if part == choice.ONE:
             show_truth = _pick_moment(opened, itinerary)
     if part == choice.EVERYONE:
         show_everyone(source, back)
     else:
-        show_prediction(source, part, itinerary, show_truth=show_truth)
+        show_prediction(source, part, itinerary, only_new=only_new, show_truth=show_truth)
 
 
 def _pick_user(opened: Workspace, user: int) -> None:
@@ -85,7 +89,7 @@ def _pick_moment(opened: Workspace, itinerary: Itinerary) -> bool:
         key="next-row",
         format_func=lambda row: names.get(row, "earlier choice"),
         label_visibility="collapsed",
-        width=290,
+        width=240,
         help=words.AS_OF_HELP,
         on_change=state.unless_late(
             lambda: choice.show(opened, choice.ONE, Itinerary(itinerary.user, int(st.session_state["next-row"]))),

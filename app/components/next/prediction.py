@@ -22,15 +22,15 @@ from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
 from recap.errors import VocabularyError
+from recap.moments import Moment
 from recap.printable import markdown_text
 
 _FIFTH_PX: Final = 190
 
 
-def show_prediction(source: Source, part: str, itinerary: Itinerary, *, show_truth: bool) -> None:
+def show_prediction(source: Source, part: str, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
     """Draw the prediction from an itinerary, or the empty map where nothing was chosen yet."""
     opened = open_workspace(source)
-    only_new = bool(st.session_state.get("new", False))
     found = None
     if itinerary.row is not None or itinerary.added:
         try:
@@ -139,7 +139,6 @@ def _buttons(source: Source, part: str, itinerary: Itinerary, found: NextPlace, 
         )
         if part == choice.ONE and source.checkpoint_folder is not None:
             _explain_button(source, itinerary, picked)
-        st.toggle("Only new places", key="new", bind="query-params", persist_state="session", help=words.NEW_HELP)
         tables: Callable[[], dict[str, pd.DataFrame]] = lambda: {"Next places": found.listed}  # noqa: E731
         downloads(tables, source=source, key="next")
     minutes = next_places.gap_minutes(source, itinerary)
@@ -156,5 +155,7 @@ def _explain_button(source: Source, itinerary: Itinerary, picked: int | None) ->
         disabled=not itinerary.is_recorded,
         help=None if itinerary.is_recorded else words.EXPLAIN_HELP,
     ):
-        moment = {"user": str(itinerary.user), "row": str(itinerary.row)}
-        st.switch_page(EXPLAIN.path, query_params=state.link_to(source, **moment, **about))
+        assert itinerary.user is not None and itinerary.row is not None
+        moment = open_workspace(source).moment(Moment(itinerary.user, itinerary.row))
+        state.set_moment(moment)  # Explain takes a link's row only if this session did not write it
+        st.switch_page(EXPLAIN.path, query_params=state.link_to(source, **state.fields_of(moment), **about))

@@ -77,7 +77,10 @@ def _chip(
 
 def _search(source: Source, part: str, itinerary: Itinerary, found: NextPlace | None) -> None:
     """Add a stop by name: the places listed, and any other name."""
-    names = {} if found is None else dict(zip(found.listed[c.POI], found.listed["name"], strict=True))
+    if found is None:
+        names = next_places.popular_places(source)
+    else:
+        names = dict(zip(found.listed[c.POI], found.listed["name"], strict=True))
 
     def add() -> None:
         typed = st.session_state["add-stop"]

@@ -61,7 +61,10 @@ def test_everyone_as_recap_predict(model: Workspace) -> None:
             assert found.places["counted"].tolist() == visits["counted"].tolist()
             assert found.places["expected_later"].sum() == pytest.approx(found.followed)
     recorded = next(iter(everyone_as_recorded(model)))
-    assert recorded.groupby(c.USER_ID, sort=False).size().tolist() == [min(20, model.dataset.num_pois)] * model.dataset.num_users
+    assert (
+        recorded.groupby(c.USER_ID, sort=False).size().tolist()
+        == [min(20, model.dataset.num_pois)] * model.dataset.num_users
+    )
 
 
 def test_the_moment_of_a_case_lists_the_case_s_places(model: Workspace) -> None:
