@@ -20,8 +20,10 @@ from recap import columns as c
 from recap.counterfactuals import History, pack_histories
 from recap.errors import ConfigError, VocabularyError
 from recap.evaluation.ranks import check_scores, rank_of, top_pois
+from recap.history import Histories
+from recap.model.scorer import RecapScorer
 from recap.probabilities import probabilities
-from recap.scores import Scores
+from recap.scores import Scorer, Scores
 
 HELD: Final = 0.9
 """The second line says how many places hold this much probability."""
@@ -79,7 +81,7 @@ def predict_next(
     histories = pack_histories([history])
     visits_P = np.bincount(history.poi_H, minlength=opened.dataset.num_pois)
     with torch.inference_mode():
-        total_P = _totals(opened, history)
+        total_P = _totals(opened, history, histories)
         allowed = total_P.total
         if only_new:
             allowed = allowed.masked_fill(torch.from_numpy(visits_P > 0), -torch.inf)
@@ -91,7 +93,7 @@ def predict_next(
         if show_truth and truth is not None and truth not in listed:
             listed.append(truth)
             ranks.append(truth_rank)
-        parts = parts_of(opened, histories, listed) if listed else {}
+        parts = parts_of(scorer_for(opened, history.user), histories, listed) if listed else {}
         probability_P = probabilities(total_P.total)[0].numpy() if opened.is_probabilistic else None
     poi_C = np.array(listed, dtype=np.int64)
     probability_C = np.nan if probability_P is None else probability_P[poi_C]
@@ -134,12 +136,21 @@ def _truth(opened: Workspace, itinerary: Itinerary) -> int | None:
     return int(opened.checkins.poi_T[row + 1])
 
 
-def _totals(opened: Workspace, history: History) -> Scores:
+def scorer_for(opened: Workspace, user: int) -> Scorer:
+    """The model's scorer, for a new user the one with a mean user."""
+    if user < opened.dataset.num_users or not isinstance(opened.scorer, RecapScorer):
+        return opened.scorer
+    found: Scorer = opened._once("scorer for a new user", opened.scorer.for_new_user)
+    return found
+
+
+def _totals(opened: Workspace, history: History, histories: Histories) -> Scores:
     """Scores of one history."""
     if opened.scorer.reads_target_time:
         raise ConfigError(f"{opened.label} reads the time of the next check-in, which is not known yet")
+    scorer = scorer_for(opened, history.user)
     try:
-        scores = opened.scorer.score(pack_histories([history]))
+        scores = scorer.score(histories)
     except IndexError:
         if history.user < opened.dataset.num_users:
             raise

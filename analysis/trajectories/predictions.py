@@ -18,7 +18,7 @@ from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
 from recap.history import CaseBatch, Histories
 from recap.moments import Moment
-from recap.scores import Explainable
+from recap.scores import Explainable, Scorer
 
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
@@ -98,7 +98,7 @@ def predict_case(
         probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
         histories = batch.histories(target_time=opened.scorer.reads_target_time)
-        pieces = [parts_of(opened, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
+        pieces = [parts_of(opened.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
         parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     poi = np.array(listed, dtype=np.int64)
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
@@ -111,16 +111,16 @@ def predict_case(
     return CasePrediction(case, candidates, rank, paths, len(best_K), reads)
 
 
-def parts_of(opened: Workspace, histories: Histories, pois: list[int]) -> dict[str, np.ndarray]:
+def parts_of(scorer: Scorer, histories: Histories, pois: list[int]) -> dict[str, np.ndarray]:
     """Contribution of each group of terms to the score of each place, by column; empty for a published model.
 
     Args:
         histories: one history.
     """
-    if not hasattr(opened.scorer, "contributions"):
+    if not hasattr(scorer, "contributions"):
         return {}
     repeated = histories.select(torch.zeros(len(pois), dtype=torch.int64))
-    found = contributions_by_group(cast(Explainable, opened.scorer), repeated, torch.tensor(pois))
+    found = contributions_by_group(cast(Explainable, scorer), repeated, torch.tensor(pois))
     return {c.part_column(name): values for name, values in found.items()}
 
 

@@ -146,12 +146,6 @@ def test_try_it(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     assert app.dataframe[0].value["value"].tolist() == pytest.approx(found.listed[c.SCORE].tolist())
 
 
-def test_a_model_that_knows_no_new_user_says_so(model: Workspace) -> None:
-    app = open_view("next", part="try", stops="3.0")
-    check_calm(app)
-    assert app.title[0].value == "This model cannot predict for a new user" and "choose another model" in texts(app)
-
-
 def test_everyone(model: Workspace) -> None:
     """Each user's first choice, and the places with most expected visits."""
     app = open_view("next", part="everyone")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from analysis.figures.next_map import offered_places
 from analysis.trajectories.everyone import everyone_as_recorded, last_day, open_any, predict_everyone
@@ -13,7 +14,8 @@ from analysis.trajectories.next_place import places_holding, predict_next
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.errors import VocabularyError
+from recap.counterfactuals import pack_histories
+from recap.model.scorer import RecapScorer
 from recap.prediction import Moment, choose, expected_visits, predict
 
 
@@ -92,7 +94,7 @@ def test_the_reason_is_what_sets_a_place_apart(model: Workspace) -> None:
     listed = predict_next(model, at_last(model, 5)).listed
     parts = listed[list(c.part_columns(listed.columns).values())]
     above = parts - parts.mean()
-    assert listed["reason"].tolist() == [name.removeprefix("part_") for name in above.idxmax(axis=1)]
+    assert listed["reason"].tolist() == [str(name).removeprefix("part_") for name in above.idxmax(axis=1)]
 
 
 def test_places_that_hold_nine_tenths(model: Workspace) -> None:
@@ -105,12 +107,19 @@ def test_places_that_hold_nine_tenths(model: Workspace) -> None:
 
 
 def test_a_new_user(model: Workspace) -> None:
-    """A counter predicts from the stops alone; a model with a vector for each user refuses in one line."""
+    """A counter predicts from the stops alone; a model with a vector for each user takes their mean."""
     asked = Itinerary().plus(1, 0).plus(2, 30).plus(1, 30)
     counted = predict_next(model.with_model("count_plus_markov"), asked)
     assert counted.listed[c.POI].iloc[0] in (1, 2) and counted.held_by is None
-    with pytest.raises(VocabularyError, match="choose another model"):
-        predict_next(model, asked)
+    found = predict_next(model, asked)
+    assert found.listed["probability"].between(0, 1).all() and found.listed["reason"].all()
+    assert isinstance(model.scorer, RecapScorer)
+    mean_D = model.scorer.model.backbone.user_embedding.weight.mean(0)
+    new = model.scorer.for_new_user()
+    assert torch.equal(new.model.backbone.user_embedding.weight[-1], mean_D)
+    known = pack_histories([at_last(model, 5).history(model)])
+    assert torch.equal(new.score(known).total, model.scorer.score(known).total)
+    assert len(model.scorer.model.backbone.user_embedding.weight) == model.dataset.num_users
 
 
 def test_only_places_of_enough_people_are_offered(model: Workspace) -> None:
