@@ -14,16 +14,17 @@ from analysis.figures.palette import Palette, rgb
 from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
-from analysis.trajectories.cameras import MAP_HEIGHT_PX, MARGIN_PX
+from analysis.trajectories.cameras import MARGIN_PX
 from analysis.trajectories.everyone import COUNTED, EXPECTED, PEOPLE
 from analysis.workspace import Workspace
 from recap import columns as c
 
-MOST_DISCS: Final = 150
+EVERYONE_HEIGHT_PX: Final = 500
+MOST_DISCS: Final = 100
 _FITTED: Final = 60
 _NAMED: Final = 5
 _MAP_PX: Final = 480
-_LARGEST_PX: Final = 18.0
+_LARGEST_PX: Final = 15.0
 _LEAST: Final = 0.05
 """Places with fewer expected visits and no counted one are left out of the chart: they would be one blot."""
 
@@ -35,7 +36,7 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
     latitude, longitude = opened.latitude[poi], opened.longitude[poi]
     near = slice(None, _FITTED)
     camera = fit_camera(
-        latitude[near], longitude[near], width_px=_MAP_PX, height_px=MAP_HEIGHT_PX, padding_px=MARGIN_PX
+        latitude[near], longitude[near], width_px=_MAP_PX, height_px=EVERYONE_HEIGHT_PX, padding_px=MARGIN_PX
     )
     share = best[EXPECTED].to_numpy(float) / max(float(best[EXPECTED].max()), 1e-9)
     radius = np.round(np.maximum(_LARGEST_PX * np.sqrt(share), 2.0), 1)
@@ -49,9 +50,9 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
         wanted["text"].tolist(), x[named], y[named], radius[named] + 1, obstacles=marks[:_FITTED], half_size=NARROW
     )
     layers = [
-        *deck_layers.scale(scale_bar(camera, (_MAP_PX / 2, MAP_HEIGHT_PX / 2)), palette),
+        *deck_layers.scale(scale_bar(camera, (_MAP_PX / 2, EVERYONE_HEIGHT_PX / 2)), palette),
         deck_layers.discs(
-            "expected", discs.iloc[::-1], fill=rgb(palette.model.fill, 200), line=rgb(palette.land), line_px=1.0
+            "expected", discs.iloc[::-1], fill=rgb(palette.model.fill, 170), line=rgb(palette.land), line_px=1.0
         ),
         deck_layers.names(label_table(wanted, placed), {"model": palette.model.text}, palette),
     ]
@@ -80,7 +81,7 @@ def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
         "yaxis": {"title": {"text": "Counted"}, "range": [-0.02 * most, most], "zeroline": False},
         "hovermode": "closest",
     }
-    return assembled(data, layout, palette, height=MAP_HEIGHT_PX, margin={"l": 56, "r": 12, "t": 12, "b": 52})
+    return assembled(data, layout, palette, height=EVERYONE_HEIGHT_PX, margin={"l": 56, "r": 12, "t": 12, "b": 52})
 
 
 def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:

@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from analysis.figures.next_map import draw_expected, offered_places
+from analysis.figures.next_map import EVERYONE_HEIGHT_PX, draw_expected, offered_places
 from analysis.formatting import user_name
 from analysis.glossary import tooltip
 from analysis.records.case_filters import matching_places
-from analysis.trajectories.cameras import MAP_HEIGHT_PX
 from analysis.trajectories.everyone import FIRST, LIKELY_PLACES, SECOND, Everyone, last_day
 from analysis.trajectories.itinerary import Itinerary
 from app import state
@@ -101,7 +100,7 @@ def _places(source: Source, found: Everyone, back: int) -> None:
         shown = choose_one("Places", list(named), key="everyone-places", named=named.__getitem__)
     if shown == "map":
         deck = next_places.expected_map(source, back, state.theme_palette().theme)
-        st.pydeck_chart(deck, height=MAP_HEIGHT_PX, key="expected-map", alt=words.EXPECTED_ALT)
+        st.pydeck_chart(deck, height=EVERYONE_HEIGHT_PX, key="expected-map", alt=words.EXPECTED_ALT)
     else:
         show_figure(drawn(draw_expected, found.places), "expected-chart", words.CHART_ALT)
 
@@ -141,7 +140,7 @@ def _table(source: Source, found: Everyone) -> None:
         selection_mode="single-row",
         on_select=state.unless_late(partial(_open_user, source, users), "days"),
         key="everyone-table",
-        height=MAP_HEIGHT_PX - 60,
+        height=EVERYONE_HEIGHT_PX - 80,
         alt=words.TABLE_ALT,
     )
 
