@@ -1,12 +1,13 @@
 # Everything a fresh machine with Python >= 3.11 and make needs. Set-up happens once, in .venv, and again only when
 # pyproject.toml or setup.py changes. A sentence after two number signs is what `make` prints about a target.
 PYTHON ?= python3
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help app docs setup test test-all test-lowest check format
+.PHONY: help app docs setup test test-all test-lowest check format release docker
 
 help: ## Print these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -28,12 +29,13 @@ test-lowest: ## Run the fast tests with the lowest version of every dependency, 
 	.venv-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable ".[app,dev]"
 	.venv-lowest/bin/python -m pytest -n 2 --dist loadfile -q -m "not slow and not e2e"
 
-check: $(STAMP) ## Check format, lint, types, import rules and words; no test runs.
+check: $(STAMP) ## Check format, lint, types, import rules, words and Dockerfile; no test runs.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m tests.check_words
+	$(BIN)/hadolint Dockerfile
 
 format: $(STAMP) ## Format the code and mend what lint can mend.
 	$(BIN)/ruff check --fix .
@@ -42,6 +44,12 @@ format: $(STAMP) ## Format the code and mend what lint can mend.
 docs: $(STAMP) ## Build the docs with the library's reference as a site in build/docs, and check every link.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+release: $(STAMP) ## Build wheel and sdist in dist, and try the wheel in an empty environment.
+	$(BIN)/python -m tests.release
+
+docker: ## Build the image `recap`: the app on the invented city, read-only, without a GPU.
+	docker build --build-arg PIP_EXTRA_INDEX_URL=$(TORCH_INDEX) --tag recap .
 
 $(VENV)/.app: EXTRAS = app
 $(STAMP): EXTRAS = app,dev

@@ -252,7 +252,7 @@ _TERMS: Final = (
         "Probability",
         "softmax probability",
         "The model's probability for this place; all places sum to 1.",
-        "Softmax of the totals over all POIs, not calibrated.",
+        "Softmax of the totals over all POIs, divided by the case's fitted temperature.",
     ),
     Term(
         "next_place",
@@ -286,7 +286,7 @@ _TERMS: Final = (
         "out_of_reach",
         "New place beyond two hops",
         "",
-        "Neither visited before nor within two hops.",
+        "A new place, and not within two hops.",
         "The target is neither in the history nor in C_2(s).",
     ),
     Term(

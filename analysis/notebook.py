@@ -37,7 +37,7 @@ def compare_models(
 
     Raises:
         ConfigError: nothing of that name, or an unknown metric.
-        VocabularyError: a checkpoint of another dataset.
+        VocabularyError: a checkpoint that does not open with the dataset.
     """
     a = other if isinstance(other, Workspace) else model.with_model(other)
     return compare(_paired(model.without_model), side_of(a), side_of(model), metric, k)

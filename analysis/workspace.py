@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import numpy as np
 import pandas as pd
 
+from analysis.formatting import user_name
 from analysis.geography import unwrap_longitudes
 from analysis.records.causes import ablations_key, case_ablations, kept_ablations
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS, label_with_folder, records_key
@@ -21,12 +22,14 @@ from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import TableKey, kept_table
 from recap import columns as c
-from recap.baselines import BASELINES, FEATURE_CURVES
+from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, CheckpointError, ConfigError
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
+from recap.model.pretrained_curves import pretrained_key
 from recap.moments import Case, Moment, named_case, next_place
+from recap.printable import shortened
 from recap.published.configs import RECAP, published_label
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -37,15 +40,18 @@ if TYPE_CHECKING:
     from recap.features.others import OtherUsers
     from recap.history import CheckinTensors
     from recap.predictor import CaseRanker, Predictor
+    from recap.probabilities import Temperature
     from recap.scores import Scorer
+    from recap.vocabulary import Match
 
 Part = TypeVar("Part")
 Progress = Callable[[int, int], None]
 """Told (cases done, cases in all) while something is made."""
 _CASES_PER_REPORT: Final = 1024
+_LONGEST_ID: Final = 24
 _TABLES_FORMAT: Final = "1"
 """Of the kept tables of a dataset alone: their columns and how they are computed."""
-_NO_MODEL: Final = "no model is open: name a checkpoint folder, a baseline or imported predictions"
+_NO_MODEL: Final = "no model is open: name a checkpoint folder, pretrained, a baseline or imported predictions"
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +60,11 @@ class Workspace:
 
     Attributes:
         graph: training transitions.
-        model: a checkpoint's folder, a baseline's name, imported predictions, or None.
+        model: a checkpoint's folder, the name of a baseline or `pretrained`, imported predictions, or None.
         bundle: the folder around the dataset, which may have records and other results.
         keep: whether slow results are written to the user's cache.
+        shows_ids: whether users have their own ids, and not numbers, where the dataset is shown; never in an invented
+            city, nor in a shared file.
     """
 
     dataset: Dataset
@@ -64,31 +72,38 @@ class Workspace:
     model: Path | str | ImportedPredictions | None = None
     bundle: Path | None = None
     keep: bool = True
+    shows_ids: bool = False
     _without_model: "Workspace | None" = None
     _made: dict[str, Any] = field(default_factory=dict, init=False)
     _baselines: "dict[str, Workspace]" = field(default_factory=dict, init=False)
     _making: dict[str, threading.Lock] = field(default_factory=dict, init=False)
 
     @classmethod
-    def open(cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True) -> "Workspace":
+    def open(
+        cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True, shows_ids: bool = False
+    ) -> "Workspace":
         """Read and verify a dataset folder, with a model if one is named, see `with_model`.
 
         Raises:
             DatasetError, ChecksumError: the folder is no valid dataset.
         """
-        opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep)
+        opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep, shows_ids=shows_ids)
         return opened if model is None else opened.with_model(model)
 
     @classmethod
-    def of(cls, dataset: Dataset, *, bundle: Path | None = None, keep: bool = True) -> "Workspace":
+    def of(
+        cls, dataset: Dataset, *, bundle: Path | None = None, keep: bool = True, shows_ids: bool = False
+    ) -> "Workspace":
         """Like `open`, for a dataset in memory."""
-        return cls(dataset, TransitionGraph.from_dataset(dataset), bundle=bundle, keep=keep)
+        graph, shown = TransitionGraph.from_dataset(dataset), shows_ids and not dataset.manifest.synthetic
+        return cls(dataset, graph, bundle=bundle, keep=keep, shows_ids=shown)
 
     def with_model(self, model: Path | str) -> "Workspace":
         """The same dataset with another model; results of the dataset are shared.
 
         Args:
-            model: a checkpoint's folder, a baseline's name, or the name or key of imported predictions.
+            model: a checkpoint's folder, the name of a baseline or `pretrained`, or the name or key of imported
+                predictions. Names win over folders.
 
         Raises:
             ConfigError: nothing of that name; the line lists the options.
@@ -101,7 +116,7 @@ class Workspace:
         return alone._baselines.setdefault(found, opened) if isinstance(found, str) else opened
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
-        if isinstance(model, Path) or model in BASELINES:
+        if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):
             return model
         imported = find_predictions(self.dataset.hash)
         named = [item for item in imported if model in (item.name, item.key)]
@@ -109,7 +124,7 @@ class Workspace:
             keys = ", ".join(item.key for item in named)
             raise ConfigError(f"several imported predictions are called {model!r}; name one by its key: {keys}")
         if not named and not Path(model).is_dir():
-            there = ", ".join([*BASELINES, *(item.name for item in imported)])
+            there = ", ".join([PRETRAINED, *BASELINES, *(item.name for item in imported)])
             raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
         return named[0] if named else Path(model)
 
@@ -155,6 +170,15 @@ class Workspace:
     @property
     def labels(self) -> list[str]:
         return self.dataset.poi_labels
+
+    @cached_property
+    def own_ids(self) -> list[str]:
+        """Each user's id in the data; empty where users have numbers."""
+        return self.dataset.users[c.USER_ID].astype(str).tolist() if self.shows_ids else []
+
+    def user_name(self, user: int) -> str:
+        """The user's name where the dataset is shown."""
+        return f"User {shortened(self.own_ids[user], _LONGEST_ID)}" if self.own_ids else user_name(user)
 
     @cached_property
     def latitude(self) -> np.ndarray:
@@ -216,6 +240,8 @@ class Workspace:
             return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
         if self.model is None:
             raise ConfigError(_NO_MODEL)
+        if self.model == PRETRAINED:
+            return pretrained_key(self.dataset.hash)
         return self.model if isinstance(self.model, str) else self.model.key
 
     @cached_property
@@ -235,7 +261,9 @@ class Workspace:
     @property
     def has_parts(self) -> bool:
         """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
-        return isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
+        return self.model == PRETRAINED or (
+            isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
+        )
 
     @cached_property
     def _manifest(self) -> Mapping[str, Any]:
@@ -248,18 +276,31 @@ class Workspace:
 
     @property
     def checkpoint(self) -> "Checkpoint | None":
-        """The verified checkpoint; None for another model.
+        """The verified checkpoint, or the one in memory of `pretrained`; None for another model.
 
         Raises:
             CheckpointError: the folder has none, or changed since it was opened.
-            VocabularyError: it was trained on another dataset.
+            VocabularyError: it does not open with this dataset.
         """
+        if self.model == PRETRAINED:
+            from recap.pretrained import PretrainedCheckpoint
+
+            return self._once("checkpoint", lambda: PretrainedCheckpoint.of(self.dataset, keep=self.keep))
         if not isinstance(self.model, Path):
             return None
         if self._verified.hash != self.key:
             raise CheckpointError(f"{self.model} changed while it was open; open it again")
-        self._verified.check_dataset(self.dataset)
+        self.match  # noqa: B018 # refuses a checkpoint that does not open
         return self._verified
+
+    @property
+    def match(self) -> "Match | None":
+        """Which users and places the checkpoint knows; None for another model or the checkpoint's own dataset.
+
+        Raises:
+            VocabularyError: it does not open with this dataset.
+        """
+        return self._once("match", lambda: self._verified.match(self.dataset)) if isinstance(self.model, Path) else None
 
     @property
     def _verified(self) -> "Checkpoint":
@@ -290,8 +331,13 @@ class Workspace:
         )
 
     @property
-    def is_probabilistic(self) -> bool:
-        return self.checkpoint.is_probabilistic if self.checkpoint is not None else self.model == FEATURE_CURVES
+    def temperature(self) -> "Temperature | None":
+        """Turns scores into probabilities; None for a model without them."""
+        from recap.probabilities import UNFITTED
+
+        if self.checkpoint is not None:
+            return self.checkpoint.temperature
+        return UNFITTED if self.model == FEATURE_CURVES else None
 
     @property
     def ranker(self) -> "CaseRanker":
@@ -303,7 +349,7 @@ class Workspace:
         from recap.predictor import open_ranker
 
         if self.checkpoint is None:
-            raise ConfigError("no trained model is open: name a checkpoint folder")
+            raise ConfigError("no trained model is open: name a checkpoint folder or pretrained")
         own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
         checkpoint = self.checkpoint
         return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))
@@ -333,7 +379,7 @@ class Workspace:
         pieces = []
         for start in range(0, max(len(self.cases), 1), _CASES_PER_REPORT):
             chunk = self.cases.iloc[start : start + _CASES_PER_REPORT]
-            pieces.append(score_cases(self.scorer, chunk, self.checkins))
+            pieces.append(score_cases(self.scorer, chunk, self.checkins, temperature=self.temperature))
             if progress is not None:
                 progress(min(start + _CASES_PER_REPORT, len(self.cases)), len(self.cases))
         return pd.concat(pieces, ignore_index=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from analysis.glossary import TERMS
+from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 
 HEADINGS: Final[Mapping[str, str]] = {
@@ -16,7 +17,7 @@ HEADINGS: Final[Mapping[str, str]] = {
     "n": "cases",
     "lower": "95 % from",
     "upper": "to",
-    "in_history": "place visited before",
+    "is_known": "known place",
     "within_two_hops": "within two hops",
     "transition_count": "seen in training",
     "pairs": "distinct transitions",
@@ -25,6 +26,11 @@ HEADINGS: Final[Mapping[str, str]] = {
     "case_share": "share of cases",
 }
 """Columns in the order they are printed; a table's other columns are left out."""
+USER_HEADINGS: Final[Mapping[str, str]] = {
+    "user_name": "user",
+    "n": "cases",
+    **{metric: METRIC_LABELS[metric] for metric in ("hr1", "hr20", "mrr")},
+}
 LIFT_HEADINGS: Final[Mapping[str, str]] = {
     "control": "compared with",
     "n": "cases",
@@ -109,7 +115,7 @@ def accuracy_headings(value: str, reference: str) -> dict[str, str]:
     Args:
         value, reference: headings of the two models' accuracies.
     """
-    columns = ("bin", c.IN_HISTORY, c.WITHIN_TWO_HOPS, "n", "value", "lower", "upper", "reference")
+    columns = ("bin", c.IS_KNOWN, c.WITHIN_TWO_HOPS, "n", "value", "lower", "upper", "reference")
     named = {**HEADINGS, "value": value, "reference": reference}
     return {column: named[column] for column in columns}
 

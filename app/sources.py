@@ -1,38 +1,45 @@
 """Datasets and checkpoints that can be opened: in the bundles, the user's folder and the given paths.
 
-Only manifests are read here; content is verified when a source is opened.
+Only manifests and the names of users and places are read here; content is verified when a source is opened.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from analysis.link_hashes import HASH_LENGTH, compare_hashes
 from analysis.records.evaluation_records import label_with_folder
 from app.settings import AppSettings
+from recap.baselines import PRETRAINED, PRETRAINED_LABEL
+from recap.data.dataset import read_names
 from recap.errors import RecapError
+from recap.model.pretrained_curves import pretrained_key
 from recap.printable import one_line
 from recap.published.configs import RECAP, model_title, published_label
 from recap.runs.store.run_folder import SPEC
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS, other_dataset_line
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
 from recap.storage.user_folder import user_folder
+from recap.vocabulary import TrainedOn, match_dataset
 
 TOKEN_LENGTH = HASH_LENGTH
 
 
 @dataclass(frozen=True)
 class Source:
-    """A dataset and, if there is one, a checkpoint trained on it.
+    """A dataset and, if there is one, a checkpoint that opens with it.
 
     Attributes:
         label: in the picker.
         token: in links; from the content's hash, so it is the same on every machine.
-        checkpoint_folder, checkpoint_hash: None without a checkpoint; then a counting baseline predicts.
+        new: how many users and places are new to a checkpoint of another dataset.
+        checkpoint_folder: None without one on disk.
+        checkpoint_hash: of a checkpoint, or of `pretrained`; with None a counting baseline predicts.
         bundle: the folder with a basemap and further results next to the dataset, if any.
-        model: the checkpoint's model, ``recap`` or a published model's name.
+        model: the checkpoint's model: ``recap``, ``pretrained`` or a published model's name.
         imported: key of imported predictions instead of a checkpoint.
     """
 
@@ -46,11 +53,16 @@ class Source:
     bundle: Path | None = None
     model: str = RECAP
     imported: str | None = None
+    new: str = ""
 
     @property
     def has_parts(self) -> bool:
         """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
-        return self.checkpoint_hash is not None and self.model == RECAP
+        return self.checkpoint_hash is not None and self.model in (RECAP, PRETRAINED)
+
+    @property
+    def is_published(self) -> bool:
+        return self.model not in (RECAP, PRETRAINED)
 
     @property
     def published_label(self) -> str:
@@ -59,7 +71,7 @@ class Source:
 
     @property
     def without_checkpoint(self) -> "Source":
-        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None)
+        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None, new="")
 
     def ranked_by(self, key: str) -> "Source":
         """The same dataset with imported predictions instead of the model."""
@@ -79,8 +91,7 @@ class _FoundDataset:
 class _FoundCheckpoint:
     folder: Path
     hash: str
-    dataset_hash: str
-    dataset_name: str
+    trained_on: TrainedOn
     model: str
 
 
@@ -91,20 +102,26 @@ def find_sources(settings: AppSettings) -> list[Source]:
         datasets.setdefault(dataset.hash, dataset)
     checkpoints = list(_checkpoints(settings))
     for checkpoint in checkpoints:
-        if checkpoint.dataset_hash not in datasets:
+        if checkpoint.trained_on.hash not in datasets:
             trained_on = _dataset_of_run(checkpoint.folder.parent.parent)
-            if trained_on is not None and trained_on.hash == checkpoint.dataset_hash:
+            if trained_on is not None and trained_on.hash == checkpoint.trained_on.hash:
                 datasets[trained_on.hash] = trained_on
-    sources = [
-        _source(datasets[checkpoint.dataset_hash], checkpoint)
-        for checkpoint in checkpoints
-        if checkpoint.dataset_hash in datasets
-    ]
+    own = [(datasets[found.trained_on.hash], found) for found in checkpoints if found.trained_on.hash in datasets]
+    pairs = [(dataset, found) for dataset in datasets.values() for found in checkpoints]
+    sources = [_source(dataset, found) for dataset, found in dict.fromkeys([*own, *pairs]) if _opens(dataset, found)]
     paired = {source.dataset_hash for source in sources}
     sources += [_source(dataset, None) for digest, dataset in datasets.items() if digest not in paired]
+    sources += filter(None, map(_pretrained, datasets.values()))
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
-    # Stable: given paths stay first.
-    return sorted(unique, key=lambda source: settings.data is not None and source.dataset_folder != settings.data)
+    labels = [source.label for source in unique]
+    unique = [_with_folder(source) if labels.count(source.label) > 1 else source for source in unique]
+
+    def is_later(source: Source) -> tuple[bool, bool]:
+        if settings.data is None:
+            return False, False
+        return source.dataset_folder != settings.data, source.checkpoint_folder != settings.checkpoint
+
+    return sorted(unique, key=is_later)  # stable: given paths stay first
 
 
 def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
@@ -116,11 +133,26 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     offered = {dataset.hash for dataset in _datasets(settings)}
     for found in _checkpoints(settings):
         is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
-        is_earlier = source.checkpoint_folder is None and here is not None and found.dataset_name == here.name
-        if here is not None and found.dataset_hash not in offered and (is_given or is_earlier):
-            trained_on = found.dataset_name, found.dataset_hash
-            return other_dataset_line(found.folder.name, trained_on, (here.name, here.hash))
+        is_earlier = source.checkpoint_hash is None and here is not None and found.trained_on.name == here.name
+        if here is not None and found.trained_on.hash not in offered and (is_given or is_earlier):
+            refusal = _match(here, found)[1]
+            if refusal:
+                return refusal
     return None
+
+
+def _opens(dataset: _FoundDataset, checkpoint: _FoundCheckpoint) -> bool:
+    return dataset.hash == checkpoint.trained_on.hash or not _match(dataset, checkpoint)[1]
+
+
+@lru_cache(maxsize=1024)
+def _match(dataset: _FoundDataset, checkpoint: _FoundCheckpoint) -> tuple[str, str]:
+    """What of the dataset is new to the checkpoint, or why it does not open."""
+    try:
+        found = match_dataset(checkpoint.folder, checkpoint.trained_on, read_names(dataset.folder))
+    except RecapError as error:
+        return "", str(error)
+    return ("" if found is None else found.line), ""
 
 
 def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | None:
@@ -155,11 +187,17 @@ def own_datasets() -> dict[Path, str]:
     return {dataset.folder: dataset.name for dataset in found if dataset is not None}
 
 
+def _with_folder(source: Source) -> Source:
+    if source.checkpoint_folder is None:
+        return source
+    return replace(source, label=one_line(label_with_folder(source.label, source.checkpoint_folder)))
+
+
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
-    model = label_with_folder(model_title(checkpoint.model), checkpoint.folder) if checkpoint else "no model yet"
+    model = model_title(checkpoint.model) if checkpoint else "no model yet"
     return Source(
         label=one_line(f"{dataset.name} · {model}"),
-        token=(checkpoint or dataset).hash[:TOKEN_LENGTH],
+        token=_token(dataset, checkpoint),
         dataset_folder=dataset.folder,
         dataset_hash=dataset.hash,
         synthetic=dataset.synthetic,
@@ -167,7 +205,24 @@ def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Sour
         checkpoint_hash=checkpoint.hash if checkpoint else None,
         bundle=dataset.bundle,
         model=checkpoint.model if checkpoint else RECAP,
+        new=_match(dataset, checkpoint)[0] if checkpoint else "",
     )
+
+
+def _token(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> str:
+    if checkpoint is None or checkpoint.trained_on.hash == dataset.hash:
+        return (checkpoint or dataset).hash[:TOKEN_LENGTH]
+    return hashlib.sha256(f"{dataset.hash} {checkpoint.hash}".encode()).hexdigest()[:TOKEN_LENGTH]
+
+
+def _pretrained(dataset: _FoundDataset) -> Source | None:
+    """`pretrained` on a dataset; None where the package's file does not fit this version."""
+    try:
+        key = pretrained_key(dataset.hash)
+    except RecapError:
+        return None
+    label, token = one_line(f"{dataset.name} · {PRETRAINED_LABEL}"), key[:TOKEN_LENGTH]
+    return replace(_source(dataset, None), label=label, token=token, checkpoint_hash=key, model=PRETRAINED)
 
 
 def _bundles(settings: AppSettings) -> list[Path]:
@@ -212,8 +267,12 @@ def _checkpoints(settings: AppSettings) -> Iterator[_FoundCheckpoint]:
             yield _FoundCheckpoint(
                 folder=folder,
                 hash=hashlib.sha256((folder / SUMS).read_bytes()).hexdigest(),
-                dataset_hash=manifest["dataset_hash"],
-                dataset_name=str(manifest.get("dataset_name", "")),
+                trained_on=TrainedOn(
+                    name=str(manifest.get("dataset_name", "")),
+                    hash=manifest["dataset_hash"],
+                    users_hash=str(manifest.get("users_hash", "")),
+                    published=manifest.get("model", RECAP) != RECAP,
+                ),
                 model=str(manifest.get("model", RECAP)),
             )
 

@@ -1,6 +1,6 @@
 """A visitor's choices, in the session and in the address: each link opens the same view again."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from typing import TypeVar, cast
 
 import streamlit as st
@@ -115,18 +115,23 @@ def write_params(values: Mapping[str, str | None]) -> None:
         st.query_params.update(shown)
 
 
-def unless_late(act: Callable[[], None], *names: str) -> Callable[[], None]:
+def unless_late(
+    act: Callable[[], None], *names: str, key: str | None = None, offered: Container[object] = ()
+) -> Callable[[], None]:
     """Wrap a widget's callback so that it ignores values chosen before the browser last drew the widget.
 
     A click sends the values of every widget, also outdated ones of widgets that this session has just set. These look
-    chosen, but the click's address is outdated too.
+    chosen, but the click's address is outdated too. An option that a filter has taken away since comes as its label.
 
     Args:
         names: fields of the address on which the widget depends.
+        key, offered: of a widget whose options change, and the options that it offers now.
     """
 
     def choose() -> None:
-        if not is_late(*names):
+        value = None if key is None else st.session_state.get(key)
+        chosen = value if isinstance(value, list) else [value]
+        if not is_late(*names) and all(one is None or one in offered for one in chosen):
             act()
 
     return choose
@@ -276,7 +281,9 @@ def _say_what_differs(source: Source) -> None:
 def _say_what_is_not_offered(source: Source) -> None:
     line = unfitting_checkpoint(source, AppSettings.from_environment())
     if line is not None:
-        st.warning(f"{markdown_text(line[0].upper() + line[1:])}. Prepare the data as before, or train again.")
+        st.warning(f"{markdown_text(line[0].upper() + line[1:])}.")
+    if source.new:
+        st.markdown(f":small[:gray[{markdown_text(source.new)}]]")
 
 
 def consume_synthetic_notice() -> bool:

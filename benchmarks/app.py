@@ -245,7 +245,7 @@ class Visit:
                 await self._timed("filter", client.choose("show", [] if turn % 2 else client.pills("show")[1:2]))
             await pace.look()
             await self._timed("next", client.open("next", ""))
-            for turn in range(fewer):
+            for _ in range(fewer):
                 await pace.look()
                 await self._timed("other_user", client.pick("user", next(cases)))
                 await pace.look()
@@ -403,7 +403,7 @@ def make_city(count: int, folder: Path) -> tuple[Path, Path]:
     if not data.exists():
         if not raw.exists():
             write_checkins(raw, count, "parquet")
-        prepare = ["prepare", str(raw), "--format", "parquet", "--out", str(data)]
+        prepare = ["prepare", str(raw), "--format", "parquet", "--out", str(data), "--preset", "default"]
         subprocess.run([*COMMAND, *prepare], check=True, cwd=ROOT, stdout=subprocess.DEVNULL)  # noqa: S603
     if not checkpoint.exists():
         program = f"{WRITE_UNTRAINED}write({str(data)!r}, {str(checkpoint)!r})"

@@ -1,53 +1,48 @@
 """A trained model on disk: safetensors, JSON, Parquet, SHA256SUMS and a model card; nothing is ever unpickled."""
 
-import hashlib
 import platform
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import torch
 from pydantic import Field, model_validator
 
-from recap import columns as c
 from recap.config import Config
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, FormatVersionError, MissingTensorError, VocabularyError
+from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
+from recap.model.opened import rows_of_dataset
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
+from recap.probabilities import UNFITTED, Temperature
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.rendering import render
-from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, other_dataset_line, verify_sums, write_sums
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS, verify_sums, write_sums
 from recap.storage.atomic import replace_json, replace_text
 from recap.storage.json_text import read_json
-from recap.storage.parquet import read_validated
 from recap.storage.tensors import Unfilled, load_tensors, load_weights
 from recap.training_config import AnyTraining, StoredTraining, TrainConfig, TrainingSummary
+from recap.vocabulary import USERS, VOCABULARY, Match, TrainedOn, hash_users, match_dataset
 
-FORMAT_VERSION: Final = 2
-"""2: the model may be a published one."""
-_FORMAT_OF_RECAP: Final = 1
+FORMAT_VERSION: Final = 3
+"""2: the model may be a published one. 3: places have coordinates and users hashes, to open with later check-ins."""
 MANIFEST: Final = CHECKPOINT_MANIFEST
 WEIGHTS: Final = "model.safetensors"
 BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
-VOCABULARY: Final = "vocabulary.parquet"
 SUMMARY: Final = "summary.json"
 CARD: Final = "MODEL_CARD.md"
 TRAINING_FOLDER: Final = "training"
 
 Model = TypeVar("Model", Recap, PublishedNetwork)
-_VOCABULARY_COLUMNS: Final = [c.POI_ID, c.CATEGORY_ID, c.CATEGORY_INDEX]
 
 
 class EpochResult(Config):
@@ -61,7 +56,7 @@ class EpochResult(Config):
 class CheckpointManifest(Config):
     """Content of `checkpoint.json`."""
 
-    format_version: int = _FORMAT_OF_RECAP
+    format_version: int = 1
     model: str = "recap"
     dataset_hash: str
     dataset_name: str
@@ -76,6 +71,11 @@ class CheckpointManifest(Config):
     features: list[dict[str, str]] | None = Field(
         None, description="Of a prior made of curves: name, group, unit and scale of each curve's feature, in order."
     )
+    temperature: Temperature | None = Field(
+        None,
+        description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none.",
+    )
+    started_from: str | None = Field(None, description="Hash of the pretrained curves that the training started from.")
     versions: dict[str, str]
 
     retired: ClassVar = {"rebalanced": AnyValue()}
@@ -88,11 +88,16 @@ class CheckpointManifest(Config):
 
     @classmethod
     def of(
-        cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult
+        cls,
+        dataset: Dataset,
+        train: AnyTraining,
+        best: EpochResult,
+        best_overall: EpochResult,
+        temperature: Temperature | None = None,
+        started_from: str | None = None,
     ) -> "CheckpointManifest":
-        published = isinstance(train, PublishedConfig)
         return cls(
-            format_version=FORMAT_VERSION if published else _FORMAT_OF_RECAP,
+            format_version=FORMAT_VERSION,
             model=train.network if isinstance(train, PublishedConfig) else "recap",
             dataset_hash=dataset.hash,
             dataset_name=dataset.manifest.name,
@@ -103,6 +108,8 @@ class CheckpointManifest(Config):
             best=best,
             best_overall=best_overall,
             features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
+            temperature=temperature,
+            started_from=started_from,
             versions=library_versions(),
         )
 
@@ -160,10 +167,14 @@ class Checkpoint:
         return "RECAP" if isinstance(train, TrainConfig) else train.label
 
     @property
-    def is_probabilistic(self) -> bool:
-        """See `PublishedConfig.is_probabilistic`."""
-        train = self.manifest.train
-        return isinstance(train, TrainConfig) or train.is_probabilistic
+    def temperature(self) -> Temperature | None:
+        """Turns scores into probabilities; None for a model without them."""
+        return (self.manifest.temperature or UNFITTED) if has_probabilities(self.manifest.train) else None
+
+    @property
+    def is_unfitted(self) -> bool:
+        """Whether its probabilities are those of T = 1: an earlier version, or too few validation cases."""
+        return self.temperature is not None and self.manifest.temperature is None
 
     @property
     def options(self) -> dict[str, bool]:
@@ -197,32 +208,17 @@ class Checkpoint:
         """Parts inactive at this checkpoint's epoch; none for a published model."""
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
-    def check_dataset(self, dataset: Dataset) -> None:
-        """Refuse a dataset the model was not trained on.
+    def match(self, dataset: Dataset) -> Match | None:
+        """Find a dataset's users and places in this checkpoint, see `match_dataset`.
 
         Raises:
-            VocabularyError: users, POIs or check-ins differ.
+            VocabularyError: it does not open with this dataset.
         """
-        if dataset.hash == self.manifest.dataset_hash:
-            return
-        try:
-            vocabulary = read_validated(self.folder / VOCABULARY, columns=[c.POI_ID]).to_pandas()
-        except (OSError, KeyError, pa.ArrowException) as error:
-            raise CheckpointError(f"{self.folder / VOCABULARY} cannot be read ({error})") from error
-        if len(vocabulary) != dataset.num_pois or dataset.num_users != self.manifest.num_users:
-            detail = (
-                f"it knows {len(vocabulary):,} POIs and {self.manifest.num_users:,} users, the dataset has "
-                f"{dataset.num_pois:,} and {dataset.num_users:,}"
-            )
-        elif not vocabulary[c.POI_ID].equals(dataset.pois[c.POI_ID].reset_index(drop=True)):
-            detail = "the POIs differ"
-        elif hash_users(dataset) != self.manifest.users_hash:
-            detail = "the users differ"
-        else:
-            detail = "users and POIs agree, but the check-ins differ"
-        trained_on = self.manifest.dataset_name, self.manifest.dataset_hash
-        line = other_dataset_line(self.folder.name, trained_on, (dataset.manifest.name, dataset.hash))
-        raise VocabularyError(f"{line}: {detail}")
+        manifest = self.manifest
+        trained_on = TrainedOn(
+            manifest.dataset_name, manifest.dataset_hash, manifest.users_hash, published=not self.is_recap
+        )
+        return match_dataset(self.folder, trained_on, dataset)
 
     def build_model(
         self,
@@ -231,19 +227,20 @@ class Checkpoint:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float64,
     ) -> Recap:
-        """The trained RECAP in evaluation mode.
+        """The trained RECAP in evaluation mode, for its own dataset or another that matches.
 
         In float64 a case's scores do not depend on the batch it is scored in.
 
         Raises:
             CheckpointError: it holds a published model.
-            VocabularyError: another dataset.
+            VocabularyError: it does not open with this dataset.
             MissingTensorError: weights and configuration do not fit.
         """
         config = self.recap_training.model
         if config.has_curves and self.manifest.features != describe_features():
             raise CheckpointError(f"{self.folder.name}: its curves read other features than this version; train again")
-        return self._filled(dataset, lambda: Recap.for_dataset(config, dataset, graph, dtype), device)
+        match = self.match(dataset)
+        return self._filled(lambda: Recap.for_dataset(config, dataset, graph, dtype, match), match, device)
 
     def build_published(
         self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
@@ -252,19 +249,21 @@ class Checkpoint:
 
         Raises:
             CheckpointError: it holds RECAP.
-            VocabularyError: another dataset.
+            VocabularyError: it does not open with this dataset.
             MissingTensorError: weights and configuration do not fit.
         """
         train = self.manifest.train
         if isinstance(train, TrainConfig):
             raise CheckpointError(f"{self.folder.name} is a RECAP checkpoint, not a published model")
-        return self._filled(dataset, lambda: build_published(train, City.of(dataset, graph), torch.float64), device)
+        self.match(dataset)  # the same users and places, or refused
+        return self._filled(lambda: build_published(train, City.of(dataset, graph), torch.float64), None, device)
 
-    def _filled(self, dataset: Dataset, build: Callable[[], Model], device: torch.device | str) -> Model:
-        self.check_dataset(dataset)
+    def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
         tensors, _ = load_tensors(self.folder / WEIGHTS)
         if isinstance(self.manifest.train, TrainConfig):
             self._check_sizes(self.manifest.train.model, tensors)
+        if match is not None:
+            tensors = rows_of_dataset(tensors, match, f"{self.folder.name}/{WEIGHTS}")
         with Unfilled():
             model = build()
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
@@ -302,15 +301,9 @@ class Checkpoint:
         return summary
 
 
-def hash_users(dataset: Dataset) -> str:
-    """SHA-256 of the user ids: a checkpoint recognises its users without naming them."""
-    return hashlib.sha256("\n".join(dataset.users[c.USER_ID].astype(str)).encode()).hexdigest()
-
-
-def write_vocabulary(dataset: Dataset, path: Path) -> None:
-    """Write the POIs a model knows, in index order."""
-    table = pa.Table.from_pandas(pd.DataFrame(dataset.pois[_VOCABULARY_COLUMNS]), preserve_index=False)
-    pq.write_table(table, path, compression="zstd")
+def has_probabilities(train: AnyTraining) -> bool:
+    """Whether a softmax of the model's scores means a probability."""
+    return isinstance(train, TrainConfig) or train.is_probabilistic
 
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
@@ -318,7 +311,7 @@ def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: Traini
     replace_json(folder / SUMMARY, summary)
     replace_text(folder / CARD, model_card(manifest, summary))
     replace_text(folder / MANIFEST, manifest.model_dump_json(indent=2) + "\n")
-    names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, SUMMARY, CARD]
+    names = [MANIFEST, WEIGHTS, BEST_OVERALL_WEIGHTS, VOCABULARY, USERS, SUMMARY, CARD]
     return write_sums(folder, [name for name in names if name != BEST_OVERALL_WEIGHTS or (folder / name).is_file()])
 
 
@@ -332,9 +325,13 @@ def library_versions() -> dict[str, str]:
     }
 
 
-def _unsaid(train: AnyTraining) -> set[str]:
+def _unsaid(train: AnyTraining) -> dict[str, Any]:
     """Fields that earlier configurations lack, where they mean the same as without."""
-    return {"train_on"} if isinstance(train, TrainConfig) and train.train_on == "cases" else set()
+    if not isinstance(train, TrainConfig):
+        return {}
+    starts = train.model.prior.start == "pretrained"
+    unsaid = {} if starts else {"model": {"prior": {"start": True}}, "optimiser": {"curve_spread": True}}
+    return unsaid | ({"train_on": True} if train.train_on == "cases" else {})
 
 
 def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:

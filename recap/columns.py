@@ -52,6 +52,7 @@ TARGET: Final = "target"
 TRANSITION_COUNT: Final = "transition_count"
 DESTINATION_COUNT: Final = "destination_count"
 IN_HISTORY: Final = "in_history"
+IS_KNOWN: Final = "is_known"
 WITHIN_TWO_HOPS: Final = "within_two_hops"
 TWO_STEP_WALK: Final = "two_step_walk"
 GAP_HOURS: Final = "gap_hours"
@@ -63,6 +64,14 @@ RECIPROCAL_RANK: Final = "reciprocal_rank"
 SCORE: Final = "score"
 TOP_POIS: Final = "top_pois"
 TOP_SCORES: Final = "top_scores"
+
+# Only in records of models with probabilities (`recap.probabilities`), and not in those of earlier versions
+FIRST_PROBABILITY: Final = "first_probability"
+"""Of the first choice."""
+LOG_LIKELIHOOD: Final = "log_likelihood"
+"""Log of the target's probability, nats."""
+LIST_90: Final = "list_90"
+"""Length of the shortest list of first places that holds 90 % of the probability."""
 
 # Only in records of imported predictions, whose lists may be short
 LISTED: Final = "listed"

@@ -1,20 +1,53 @@
 """MODEL of a command, a baseline's name or a checkpoint folder, opened on a dataset."""
 
 from pathlib import Path
+from typing import Final
 
 import torch
 
-from recap.baselines import BASELINES, COUNTING_BASELINES
+from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.extension import Extension
-from recap.errors import ConfigError, VocabularyError
+from recap.errors import ConfigError
 from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import CaseRanker, Predictor
+from recap.pretrained import PretrainedCheckpoint
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
+
+NAMES: Final = (PRETRAINED, *BASELINES)
+"""Models that need no folder."""
+
+
+def check_name(name: str | Path) -> None:
+    """Refuse a name that means no model; raises as `named_checkpoint`."""
+    if name not in NAMES:
+        _folder(name)
+
+
+def named_checkpoint(name: str | Path, dataset: Dataset) -> Checkpoint | None:
+    """The checkpoint that a name means, `pretrained` for the dataset; None for a baseline.
+
+    Args:
+        name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
+
+    Raises:
+        ConfigError: neither a baseline nor a folder.
+        CheckpointError: the folder holds no checkpoint.
+    """
+    if name in BASELINES:
+        return None
+    return PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
+
+
+def _folder(name: str | Path) -> Checkpoint:
+    if not Path(name).is_dir():
+        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(NAMES)}")
+    return Checkpoint.load(Path(name))
 
 
 def named_scorer(
@@ -22,18 +55,13 @@ def named_scorer(
 ) -> tuple[Checkpoint | None, Scorer]:
     """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
 
-    Args:
-        name: a baseline's name, else a checkpoint folder; write ``./NAME`` for a folder called like a baseline.
-
     Raises:
-        ConfigError: neither a baseline nor a folder.
-        CheckpointError: no checkpoint, or one of another dataset.
+        ConfigError, CheckpointError: see `named_checkpoint`.
+        VocabularyError: a checkpoint that does not open with the dataset.
     """
-    if name in BASELINES:
+    checkpoint = named_checkpoint(name, dataset)
+    if checkpoint is None:
         return None, build_baseline(str(name), dataset, graph)
-    if not Path(name).is_dir():
-        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(BASELINES)}")
-    checkpoint = Checkpoint.load(Path(name))
     return checkpoint, checkpoint.scorer(dataset, graph, device)
 
 
@@ -43,43 +71,39 @@ def open_model(
     *,
     extension: Extension | None = None,
     graph: TransitionGraph | None = None,
+    device: torch.device | str = "cpu",
 ) -> CaseRanker:
     """The model that a name means, opened on the dataset or on its extension.
 
     Args:
-        name: see `named_scorer`.
+        name: see `named_checkpoint`.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises:
-        VocabularyError: the model cannot score the extension's new users or places.
-        ConfigError, CheckpointError: see `named_scorer`.
+        VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
+        ConfigError, CheckpointError: see `named_checkpoint`.
     """
     graph = graph or TransitionGraph.from_dataset(dataset)
-    checkpoint, scorer = named_scorer(name, dataset, graph)
-    num_candidates = dataset.num_pois
+    opened = dataset
+    checkpoint: Checkpoint | None
+    scorer: Scorer
     if extension is not None:
-        dataset = extension.dataset
-        if extension.new_users or extension.new_places:
-            graph = TransitionGraph.from_dataset(dataset)
-            scorer = _enlarged(scorer, extension, graph)
+        opened, fitted_on = extension.dataset, graph
+        graph = TransitionGraph.from_dataset(opened)
+    if extension is not None and name == FEATURE_CURVES:
+        checkpoint, scorer = None, _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
+    else:
+        checkpoint, scorer = named_scorer(name, opened, graph, device)
     kind = Predictor if isinstance(scorer, RecapScorer) else CaseRanker
-    return kind(checkpoint, dataset, scorer=scorer, graph=graph, num_candidates=num_candidates)
+    checkins = CheckinTensors.from_dataset(
+        opened, "cpu" if checkpoint is None else device
+    )  # baselines count on the CPU
+    return kind(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=dataset.num_pois)
 
 
-def _enlarged(scorer: Scorer, extension: Extension, graph: TransitionGraph) -> Scorer:
-    """The same scorer over the extension's users and places.
-
-    Raises:
-        VocabularyError: it has weights for each user or place.
-    """
-    if scorer.name in COUNTING_BASELINES:
-        return build_baseline(scorer.name, extension.dataset, graph)
-    if isinstance(scorer, RecapScorer) and not scorer.model.config.has_encoder:
-        model = Recap.for_dataset(scorer.model.config, extension.dataset, graph, torch.float64)
-        model.load_state_dict(scorer.model.state_dict())
-        return RecapScorer(model, scorer.stage, scorer.name)
-    unknown = [f"{n:,} {what}" for n, what in ((extension.new_users, "users"), (extension.new_places, "places")) if n]
-    raise VocabularyError(
-        f"{scorer.name} learned one vector for each user and place, and does not know {' and '.join(unknown)} of the "
-        "added check-ins: leave them out, or use feature_curves"
-    )
+def _enlarged(scorer: Scorer, extended: Dataset, graph: TransitionGraph) -> RecapScorer:
+    """The curves of a dataset over its extension, which they would otherwise be fitted to again."""
+    assert isinstance(scorer, RecapScorer)
+    model = Recap.for_dataset(scorer.model.config, extended, graph, torch.float64)
+    model.load_state_dict(scorer.model.state_dict())
+    return RecapScorer(model, scorer.stage, scorer.name)

@@ -21,7 +21,7 @@ from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
 from recap.geodesy import distance_km
 from recap.history import CheckinTensors, Histories, TimedHistories
 from recap.predictor import CaseRanker
-from recap.probabilities import probabilities
+from recap.probabilities import log_probabilities
 from recap.ragged import found_in
 from recap.scores import Explainable, Scores
 
@@ -98,8 +98,8 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment 
         end_U[user_T[later]] = later  # each user's first one is assigned last
         tested_T = model.dataset.checkins[c.SPLIT].to_numpy() == c.TEST
         if (later_T & tested_T).any() and not (~later_T & tested_T).any():
-            begin = f"{model.dataset.local_time[tested_T].min():%d %B %Y}"
-            notes = (f"The model has seen this time: the test weeks begin on {begin}.",)
+            begin = model.dataset.local_time[tested_T].min()
+            notes = (f"The model has seen this time: the test weeks begin on {begin.day} {begin:%B %Y}.",)
     if users is not None:
         number_U = pd.Index(ids).get_indexer(pd.Index(dict.fromkeys(users)))
         if (number_U < 0).any():
@@ -111,7 +111,7 @@ def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment 
         who = f"user {ids[left[0]]!r}" if users is not None else "every user"
         raise CaseError(f"{who} has no check-in up to {as_of.text}: choose a later --as-of")
     if len(left):
-        notes = (*notes, f"{len(left):,} users without a check-in by then are left out.")
+        notes = (*notes, f"Users left out, without a check-in by then: {len(left):,}.")
     return Chosen(end_U[number_U[known_N]].astype(np.int64) - 1, notes)
 
 
@@ -149,17 +149,20 @@ def _frames(
     model: CaseRanker, chosen: Chosen, next_N: Tensor | None, top: int, *, new_places: bool, why: bool
 ) -> Iterator[pd.DataFrame]:
     for histories, candidates in passes(model, chosen, next_N):
-        hidden_BP = torch.zeros_like(candidates.total, dtype=torch.bool)
+        listed_BK = None
         if new_places:
-            hidden_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
-        total_BP = candidates.total.masked_fill(hidden_BP, -torch.inf)
-        poi_BK, _ = top_pois(Scores({"total": total_BP}, tie_break_P=candidates.tie_break_P), top)
-        yield _frame(model, histories, candidates, poi_BK, ~hidden_BP.gather(1, poi_BK), why=why)
+            known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
+            hidden = {"total": candidates.total.masked_fill(known_BP, -torch.inf)}
+            poi_BK, _ = top_pois(Scores(hidden, tie_break_P=candidates.tie_break_P), top)
+            listed_BK = ~known_BP.gather(1, poi_BK)
+        else:
+            poi_BK, _ = top_pois(candidates, top)
+        yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
     if not len(chosen):
         nobody = Histories(model.checkins, torch.from_numpy(chosen.row_N))
         nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
         nowhere = torch.zeros(0, 1, dtype=torch.int64)
-        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
+        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, why=why)
 
 
 def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = None) -> pd.DataFrame:
@@ -172,11 +175,12 @@ def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = No
     Raises:
         ConfigError: the model has no probabilities.
     """
-    if not model.is_probabilistic:
+    temperature = model.temperature
+    if temperature is None:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
     for _, candidates in passes(model, chosen, _next_times(model, chosen, at)):
-        expected_P += probabilities(candidates.total).sum(0)
+        expected_P += log_probabilities(candidates.total, temperature).exp_().sum(0)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(expected=expected_P.numpy())
     followed_N = later_rows(model, chosen)
     if len(followed_N):
@@ -224,10 +228,17 @@ def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor 
 
 
 def _frame(
-    model: CaseRanker, histories: Histories, candidates: Scores, poi_BK: Tensor, listed_BK: Tensor, *, why: bool
+    model: CaseRanker,
+    histories: Histories,
+    candidates: Scores,
+    poi_BK: Tensor,
+    listed_BK: Tensor | None = None,
+    *,
+    why: bool,
 ) -> pd.DataFrame:
-    """The rows of `predict` for some users."""
+    """The rows of `predict` for some users; ``listed_BK`` leaves places out."""
     dataset = model.dataset
+    listed_BK = torch.ones_like(poi_BK, dtype=torch.bool) if listed_BK is None else listed_BK
     at_BK = listed_BK.nonzero()
     case_C, place_C = at_BK[:, 0], poi_BK[listed_BK]
     row_C, poi_C = histories.row_B[case_C].numpy(), place_C.numpy()
@@ -236,8 +247,8 @@ def _frame(
     latitude, longitude = (dataset.pois[name].to_numpy(np.float64) for name in (c.LATITUDE, c.LONGITUDE))
     visits_C = _visits(histories, case_C, place_C, dataset.num_pois).numpy()
     probability_C = np.full(len(poi_C), np.nan)
-    if model.is_probabilistic:
-        probability_C = probabilities(candidates.total)[case_C, place_C].numpy()
+    if model.temperature is not None:
+        probability_C = log_probabilities(candidates.total, model.temperature)[case_C, place_C].exp().numpy()
     columns: dict[str, Any] = {
         c.USER_ID: dataset.users[c.USER_ID].iloc[user_C].reset_index(drop=True),
         "as_of": dataset.checkins[c.TIME].iloc[row_C].reset_index(drop=True),

@@ -29,7 +29,9 @@ from recap.model.interventions import Interventions
 from recap.model.recap import CORE, Recap, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.moments import Case, Moment, is_moment, named_case, next_place
+from recap.probabilities import UNFITTED, Temperature
 from recap.scores import Scorer, Scores
+from recap.vocabulary import Match
 
 _VARIANTS_PER_PASS = 256
 
@@ -75,16 +77,25 @@ class CaseRanker:
         return self._checkpoint
 
     @property
+    def is_baseline(self) -> bool:
+        return self._checkpoint is None
+
+    @property
+    def match(self) -> Match | None:
+        """Which users and places the checkpoint knows; None for a baseline or the checkpoint's own dataset."""
+        return None if self._checkpoint is None else self._checkpoint.match(self.dataset)
+
+    @property
     def label(self) -> str:
         """The checkpoint's label, or the baseline's name."""
         return self.scorer.name if self._checkpoint is None else self._checkpoint.label
 
     @property
-    def is_probabilistic(self) -> bool:
-        """Whether a softmax of the scores is a probability; counts have none."""
+    def temperature(self) -> Temperature | None:
+        """Turns scores into probabilities; None for a model without them, as counts are."""
         if self._checkpoint is None:
-            return isinstance(self.scorer, RecapScorer)
-        return self._checkpoint.is_probabilistic
+            return UNFITTED if isinstance(self.scorer, RecapScorer) else None
+        return self._checkpoint.temperature
 
     def _totals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies in one forward pass; only check-ins may be edited."""
@@ -179,7 +190,7 @@ class Predictor(CaseRanker):
 
     Raises:
         CheckpointError: it holds a published model.
-        VocabularyError: another dataset.
+        VocabularyError: the checkpoint does not open with this dataset.
     """
 
     scorer: RecapScorer
@@ -214,12 +225,11 @@ class Predictor(CaseRanker):
         return total
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
-        """As in `CaseRanker`, without all totals if the core scores every place and there are no curves."""
-        only_states = self.model.curves is None and self.model.config.core_scope == "everywhere"
-        if not only_states or any(CORE in variant.off for variant in variants):
+        """As in `CaseRanker`, without all totals if the core scores every place by its own weights and no curves do."""
+        core, config = self.model.core, self.model.config
+        only_states = self.model.curves is None and config.core_scope == "everywhere"
+        if not only_states or core is None or core.is_new_P is not None or any(CORE in item.off for item in variants):
             return super().place_ranks(variants, poi)
-        core = self.model.core
-        assert core is not None
         states: list[Tensor] = []
         scorings, pois, values = ([column] for column in vars(Contributions.none()).values())
         with torch.inference_mode():
@@ -267,6 +277,6 @@ def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> Case
         opened: see `Predictor` and `CaseRanker`.
 
     Raises:
-        VocabularyError: another dataset.
+        VocabularyError: the checkpoint does not open with this dataset.
     """
     return (Predictor if checkpoint.is_recap else CaseRanker)(checkpoint, dataset, **opened)

@@ -8,7 +8,7 @@ from recap.model.config import ModelConfig, PriorConfig
 from recap.published.configs import PUBLISHED, model_title, published_config
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
-DATA_PRESETS: Final = ("default", "nyc_paper")
+DATA_PRESETS: Final = ("default", "every_place", "nyc_paper")
 DEFAULT_PRESET: Final = "recap"
 RECAP_PRESETS: Final = ("recap", "paper", "feature_curves")
 _TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "feature_curves": "Feature curves"}
@@ -17,6 +17,7 @@ _TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "featur
 def data_preset(name: str) -> DataConfig:
     """The data protocol by name; the paper's datasets all have ``default``.
 
+    ``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
     ``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
     their end, same-minute check-ins merged.
 
@@ -26,6 +27,8 @@ def data_preset(name: str) -> DataConfig:
     match name:
         case "default":
             return DataConfig()
+        case "every_place":
+            return DataConfig(min_poi_checkins=1, min_user_checkins=1)
         case "nyc_paper":
             return DataConfig(
                 merge_seconds=60,
@@ -47,8 +50,9 @@ def paper() -> TrainConfig:
 
 
 def recap() -> TrainConfig:
-    """RECAP with learned curves, for the next check-in, whenever it comes. The core scores places new to the user.
-    Chosen on NYC validation.
+    """RECAP from the pretrained curves, for the next check-in, whenever it comes; chosen on validation cases.
+
+    The core scores places new to the user.
     """
     return TrainConfig(
         preset="recap",
@@ -70,13 +74,13 @@ def recap() -> TrainConfig:
             output_dropout=0.6,
             core_scope="unvisited",
             use_correction=False,
-            prior=PriorConfig(kind="curves"),
+            prior=PriorConfig(kind="curves", start="pretrained"),
         ),
         curriculum=_from_the_start(),
         optimiser=OptimiserConfig(
             learning_rate=1e-3,
             weight_decay=3e-2,
-            prior_learning_rate=5e-2,
+            prior_learning_rate=1e-2,
             curve_smoothing=1e-2,
             schedule="cosine",
         ),
@@ -84,9 +88,10 @@ def recap() -> TrainConfig:
 
 
 def feature_curves() -> TrainConfig:
-    """The curves of `recap` alone, learned inside trajectories: no core, no graph token, no holdout loss."""
+    """The curves of `recap` alone, from zero and inside trajectories: no core, no graph token, no holdout loss."""
     config = recap()
-    model = {"core_scope": "nowhere", "use_graph": False, "use_correction": False}
+    prior = PriorConfig(kind="curves")
+    model = {"core_scope": "nowhere", "use_graph": False, "use_correction": False, "prior": prior}
     return config.model_copy(
         update={
             "preset": "feature_curves",
@@ -94,6 +99,7 @@ def feature_curves() -> TrainConfig:
             "select_on": "every_step",
             "model": config.model.model_copy(update=model),
             "curriculum": config.curriculum.model_copy(update={"warm_weight": 0.0}),
+            "optimiser": config.optimiser.model_copy(update={"prior_learning_rate": 5e-2}),
         }
     )
 

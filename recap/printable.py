@@ -22,6 +22,15 @@ def visible(text: str) -> str:
     return _UNSAFE.sub(_escape, text)
 
 
+def count_of(count: int, noun: str) -> str:
+    """A number with its noun.
+
+    >>> count_of(1, "user"), count_of(1_200, "place")
+    ('1 user', '1,200 places')
+    """
+    return f"{count:,} {noun}" + "s" * (count != 1)
+
+
 def one_line(text: str) -> str:
     """`visible`, with all white space reduced to single spaces."""
     return visible(" ".join(text.split()))

@@ -2,10 +2,13 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -75,6 +78,39 @@ def wait_for(answer: Callable[[], Value], what: str, seconds: float = 90.0) -> V
             return value
         assert time.monotonic() < deadline, f"waited {seconds:.0f} s for {what}"
         time.sleep(0.02)
+
+
+def answers(port: int) -> bool:
+    """Whether a Streamlit server is healthy there."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+@contextmanager
+def running(command: Sequence[str | Path], environment: dict[str, str], folder: Path) -> Iterator[str]:
+    """A server while it is needed, started in a folder; the port comes last in the command."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    silent: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    with subprocess.Popen([*command, str(port)], env=environment, cwd=folder, **silent) as server:
+
+        def is_ready() -> bool:
+            assert server.poll() is None, f"the server ended with code {server.returncode}"
+            return answers(port)
+
+        try:
+            wait_for(is_ready, "the server")
+            yield f"http://127.0.0.1:{port}"
+        finally:
+            server.terminate()
+            try:
+                server.wait(timeout=10)
+            except subprocess.TimeoutExpired:  # nobody has visited it
+                server.kill()
 
 
 def wait_until_over(run: RunFolder, seconds: float = 120.0) -> str:

@@ -8,7 +8,6 @@ import re
 import shlex
 import socket
 import subprocess
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
@@ -19,7 +18,7 @@ import pytest
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.runs.store.run_store import RunStore
-from tests.background import new_store, runner_process, wait_for, wait_until_over
+from tests.background import answers, new_store, runner_process, wait_for, wait_until_over
 from tests.shell import RECAP
 
 ROOT = Path(__file__).parents[1]
@@ -33,6 +32,8 @@ NOT_RUN: Final = {
     "make test": "would run this test in itself; .ci/run does it",
     "make check": "runs no code of ours; .ci/run does it",
     "make test-all": "would run this test in itself",
+    "make release": "installs from the network; tests/e2e/test_wheel.py tries the wheel in the same way",
+    "make docker": "needs Docker; tests/test_release.py reads the Dockerfile, `make check` lints it",
     "recap runs submit data/nyc --preset paper --slurm --device cuda --processes 4": (
         "needs Slurm and four GPUs; tests/slurm submits to a real one-node Slurm"
     ),
@@ -157,15 +158,6 @@ class Workplace:
             if run.read_state().state in ("queued", "running"):
                 self.run(f"recap runs stop {run.id}")
             wait_until_over(run)
-
-
-def answers(port: int) -> bool:
-    """Whether a Streamlit server is healthy there."""
-    try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_stcore/health", timeout=2) as answer:
-            return answer.status == 200
-    except OSError:
-        return False
 
 
 @pytest.fixture(scope="module")

@@ -5,18 +5,17 @@ from pathlib import Path
 import torch
 
 from recap.checkpoint import (
-    VOCABULARY,
     WEIGHTS,
     CheckpointManifest,
     EpochResult,
     write_checkpoint,
-    write_vocabulary,
 )
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.storage.tensors import save_tensors
 from recap.training_config import TrainConfig
+from recap.vocabulary import write_vocabulary
 from tests.tiny import tiny
 
 
@@ -29,7 +28,7 @@ def write_untrained_checkpoint(
     torch.manual_seed(seed)
     model = Recap.for_dataset(config.model, dataset, TransitionGraph.from_dataset(dataset))
     save_tensors(model.state_dict(), folder / WEIGHTS)
-    write_vocabulary(dataset, folder / VOCABULARY)
+    write_vocabulary(dataset, folder)
     values = dict.fromkeys(("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"), 0.0)
     result = EpochResult(epoch=config.epochs, stage=config.curriculum.at(config.epochs), val=values)
     manifest = CheckpointManifest.of(dataset, config, result, result)

@@ -45,7 +45,7 @@ def _sentence(opened: Workspace, tables: RecipeTables, case: int, found: FoundCa
     record = tables.records.iloc[case]
     if found.recipe == "popular":
         return popular_sentence(int(tables.train_checkins[int(record[c.TARGET])]))
-    if found.recipe == "wrong":
+    if found.recipe in ("wrong", "right"):
         return wrong_sentence(tables.model, opened.labels[int(record[c.TOP_POIS][0])])
     without = tables.without(found.recipe) if found.recipe in ("past_visits", "two_hop_paths") else None
     return "" if without is None else without_sentence(found.recipe, float(without.iloc[case]))

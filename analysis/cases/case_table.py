@@ -13,6 +13,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 
 HOUR: Final = "hour"
+NAMED: Final = "user_name"
 FROM: Final = "from"
 TO: Final = "to"
 REASON: Final = "reason"
@@ -23,6 +24,7 @@ COLUMNS: Final = (
     c.TRANSITION_COUNT,
     c.DESTINATION_COUNT,
     c.USER,
+    NAMED,
     HOUR,
     FROM,
     TO,
@@ -33,7 +35,7 @@ COLUMNS: Final = (
 TRANSITION: Final = "transition"
 REFERENCE: Final = "reference_rank"
 WHY: Final = "why"
-KNOWN_BEFORE: Final = (c.CASE, c.USER, HOUR, FROM)
+KNOWN_BEFORE: Final = (c.CASE, c.USER, NAMED, HOUR, FROM)
 """Columns that do not depend on the truth."""
 NO_REASON: Final = ""
 
@@ -49,9 +51,10 @@ def case_table(
 
     Returns:
         `COLUMNS`: ``case`` (int), ``rank`` (float, mean over ties), ``transition_count, destination_count`` (int, in
-        training), ``user`` (int), ``hour`` (int, 0 to 23, local time of the check-in before), ``from, to`` (labels of
-        source and target), ``category`` (of the target), ``reason`` (a miss label of `analysis.long_tail.misses`, or
-        `NO_REASON`), ``causes`` (tuple of the `analysis.records.ablations.ABLATIONS` that lose the case at k).
+        training), ``user`` (int), ``user_name``, ``hour`` (int, 0 to 23, local time of the check-in before),
+        ``from, to`` (labels of source and target), ``category`` (of the target), ``reason`` (a miss label of
+        `analysis.long_tail.misses`, or `NO_REASON`), ``causes`` (tuple of the `analysis.records.ablations.ABLATIONS`
+        that lose the case at k).
 
     Raises:
         ConfigError: k is below 1.
@@ -65,6 +68,7 @@ def case_table(
             c.TRANSITION_COUNT: cases[c.TRANSITION_COUNT].to_numpy(),
             c.DESTINATION_COUNT: cases[c.DESTINATION_COUNT].to_numpy(),
             c.USER: cases[c.USER].to_numpy(),
+            NAMED: cases[c.USER].map(opened.user_name).to_numpy(),
             HOUR: opened.dataset.local_time.iloc[cases[c.ROW].to_numpy()].dt.hour.to_numpy(),
             FROM: labels.iloc[cases[c.SOURCE].to_numpy()].to_numpy(),
             TO: labels.iloc[cases[c.TARGET].to_numpy()].to_numpy(),

@@ -64,7 +64,7 @@ def marks_of_record(opened: Workspace, record: Any, *, hops: str | None) -> Mark
         predicted=tuple(int(poi) for poi in record[c.TOP_POIS][:2]),
         truth_rank=float(record[c.RANK]),
         middles=tuple(int(middle) for middle in middles),
-        visited=bool(record[c.IN_HISTORY]),
+        visited=bool(record[c.IN_HISTORY]) or source == target,
     )
 
 

@@ -11,14 +11,11 @@ import pandas as pd
 from analysis.cases.diversity import diverse_order
 from analysis.cases.words import NO_ABLATIONS, NO_SHARES, RECIPES, RecipeName, recipe_headline, recipe_meaning
 from analysis.records.ablations import HOPS_ABLATIONS
-from analysis.records.accuracy import is_hit
+from analysis.records.accuracy import CONFIDENT_SHARE, is_hit, listed_share
 from analysis.records.causes import found_by
 from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.errors import ConfigError
-
-CONFIDENT_SHARE: Final = 0.5
-"""A model is confident if its first choice has at least this share of the listed places' probability."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +118,7 @@ def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
 
 
 def _absent(tables: RecipeTables, recipe: RecipeName) -> str:
-    if recipe == "wrong" and not tables.probabilistic:
+    if recipe in ("wrong", "right") and not tables.probabilistic:
         return NO_SHARES
     if recipe in ("past_visits", "two_hop_paths") and tables.without(recipe) is None:
         return NO_ABLATIONS
@@ -132,21 +129,15 @@ Search = tuple[np.ndarray, np.ndarray | float]
 """Which cases match, and what orders them (lowest first)."""
 
 
-def listed_share(records: pd.DataFrame) -> np.ndarray:
-    """Each case's first place as a share of the listed places' probability; NaN without a list.
-
-    >>> listed_share(pd.DataFrame({"top_scores": [[np.log(3.0), 0.0]]})).round(2).tolist()
-    [0.75]
-    """
-    if records.empty or c.TOP_SCORES not in records:
-        return np.full(len(records), np.nan)
-    scores = np.stack([np.asarray(row, dtype=np.float64) for row in records[c.TOP_SCORES]])
-    return 1 / np.exp(scores - scores[:, :1]).sum(axis=1)
-
-
 def _wrong(tables: RecipeTables) -> Search:
     share = listed_share(tables.records)
     return ~is_hit(tables.records, tables.k) & (share >= CONFIDENT_SHARE), -share
+
+
+def _right(tables: RecipeTables) -> Search:
+    share = listed_share(tables.records)
+    rarest = tables.records[c.TRANSITION_COUNT].to_numpy(float)
+    return is_hit(tables.records, 1) & (share >= CONFIDENT_SHARE), rarest - share
 
 
 def _popular(tables: RecipeTables) -> Search:
@@ -188,6 +179,7 @@ def _nothing(tables: RecipeTables) -> Search:
 
 _SEARCHES: Final = {
     "wrong": _wrong,
+    "right": _right,
     "popular": _popular,
     "past_visits": _past_visits,
     "two_hop_paths": _two_hop_paths,

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from analysis.cases.picture import Marks
+from analysis.explain.case_words import describe_edit
 from analysis.explain.edits import AddVisit, CutPath, Edit, MoveVisit, RemoveVisit, SetEdge
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import Piece, describe_edit, part_words
+from analysis.explain.sentences import Piece, part_words
 from analysis.explain.types import PastVisits, Without
 from analysis.formatting import capitalised, chance, ordinal
 from analysis.records.ablations import HOPS_ABLATIONS, slug
@@ -64,8 +65,10 @@ def case_slide(shown: CaseExplanation, baseline: str, baseline_rank: float) -> S
 
 
 def why_slide(shown: CaseExplanation) -> Slide:
-    """Who made the transition and what carries the rank, with the ranks of two ablations."""
-    said = [sentence for sentence in shown.sentences if sentence.about in ("transition", "visits")]
+    """What carries the rank, or what the first choice has for it, with the ranks of two ablations."""
+    beaten = any(sentence.about == "runner_up" for sentence in shown.sentences)
+    wanted = ("visits", "runner_up") if beaten else ("transition", "visits")
+    said = [sentence for sentence in shown.sentences if sentence.about in wanted]
     pieces = [piece for at, sentence in enumerate(said) for piece in ([Piece(text=" ")] * bool(at) + sentence.pieces)]
     without = [Number(f"Without {part_words(entry.name)}", ordinal(entry.rank)) for entry in _ablations(shown)]
     numbers = (Number("As it is", ordinal(shown.target_rank)), *without)

@@ -7,10 +7,11 @@ from analysis.formatting import ordinal, times
 from analysis.records.evaluation_records import label_in_sentence
 from recap.printable import markdown_text
 
-RecipeName = Literal["wrong", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
+RecipeName = Literal["wrong", "right", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
 RECIPES: Final[tuple[RecipeName, ...]] = get_args(RecipeName)
 LABELS: Final[dict[RecipeName, str]] = {
     "wrong": "Confidently wrong",
+    "right": "Confidently right",
     "popular": "New way to a popular place",
     "past_visits": "Lost without past visits",
     "two_hop_paths": "Lost without two-hop paths",
@@ -69,6 +70,8 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
     match recipe:
         case "wrong":
             return f"{model} is confidently wrong in {some}."
+        case "right":
+            return f"{model} is confidently right in {some}."
         case "popular":
             return f"In {some} a popular place is reached from somewhere new."
         case "past_visits":
@@ -90,6 +93,8 @@ def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
     match recipe:
         case "wrong":
             return f"Missed, although the first choice is at least as probable as the next {k - 1} together."
+        case "right":
+            return f"Ranked first, and at least as probable as the next {k - 1} together. Rarest transitions first."
         case "popular":
             return "The place is among the most visited tenth; nobody went there from here in training."
         case "past_visits":

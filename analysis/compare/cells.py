@@ -14,6 +14,7 @@ from analysis.compare.side import Side
 from analysis.records.evaluation_records import label_in_sentence
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.cases import is_known_place
 
 CELLS: Final = ("both", "only_a", "only_b", "neither")
 _SCORER: Final = r"[a-z0-9_.\-]{1,400}"
@@ -91,10 +92,10 @@ def listed_cases(a: Side, b: Side, mask: np.ndarray) -> pd.DataFrame:
 
     Returns:
         ``case, source, target, transition_count, destination_count, rank_a, rank_b`` (median over seeds; NaN for a
-        truth outside an imported list), ``in_history, within_two_hops``.
+        truth outside an imported list), ``is_known, within_two_hops``.
     """
-    columns = [c.CASE, c.SOURCE, c.TARGET, c.TRANSITION_COUNT, c.DESTINATION_COUNT, c.IN_HISTORY, c.WITHIN_TWO_HOPS]
-    rank_a, rank_b = a.ranks(), b.ranks()
-    table = a.cases[columns].assign(rank_a=rank_a, rank_b=rank_b)[mask]
+    columns = [c.CASE, c.SOURCE, c.TARGET, c.TRANSITION_COUNT, c.DESTINATION_COUNT]
+    table = a.cases[columns].assign(rank_a=a.ranks(), rank_b=b.ranks(), is_known=is_known_place(a.cases))
+    table = table.join(a.cases[c.WITHIN_TWO_HOPS])[mask]
     change = (table["rank_a"].fillna(np.inf) - table["rank_b"].fillna(np.inf)).abs().fillna(0.0)
     return table.iloc[np.argsort(-change.to_numpy(), kind="stable")].reset_index(drop=True)

@@ -4,7 +4,7 @@ Shape suffixes: S seeds, N cases.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,7 +106,7 @@ def side_of(model: Workspace, replicates: Sequence[Workspace] = ()) -> Side:
     trained = [item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None]
     kept = [records_of_ranks(model.cases, ranks) for seed, ranks in model.seeds().items() if seed not in trained]
     others = (*(item.records() for item in replicates), *kept)
-    return Side(model.key, model.label_of_folder, model.records(), others, trained=bool(trained))
+    return Side(model.key, model.label, model.records(), others, trained=bool(trained))
 
 
 def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
@@ -140,4 +140,9 @@ def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> 
             raise ConfigError(f"{item.label} is not another seed of A or B: it differs from both in more than its seed")
         for key in owners:
             replicates[key].append(item)
-    return [side_of(model, replicates[model.key]) for model in models]
+    sides = [side_of(model, replicates[model.key]) for model in models]
+    labels = [side.label for side in sides]
+    return [
+        replace(side, label=model.label_of_folder) if labels.count(side.label) > 1 else side
+        for side, model in zip(sides, models, strict=True)
+    ]

@@ -1,5 +1,6 @@
 """The sentences of Compare; every claim follows the rows' verdicts."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
@@ -7,7 +8,7 @@ import pandas as pd
 from analysis.compare.comparison import Comparison
 from analysis.formatting import MINUS
 from analysis.records.accuracy import METRIC_LABELS
-from analysis.records.evaluation_records import label_in_sentence
+from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
 A_LABEL: Final = "A, the model to compare with"
@@ -15,6 +16,10 @@ B_LABEL: Final = "B, the model in question"
 SIDES_HELP: Final = "Checkpoints, imported predictions and counters. In figures A is grey, B is blue."
 IMPORT_HINT: Final = "Other models' predictions: `recap import-predictions FILE --data DATA`."
 LEGEND: Final = (":blue[●] :gray[clear]", ":gray[○ tie]", ":gray[lines: 95 % intervals over users]")
+RELIABILITY_ALT: Final = "How often each model's first choice came true, by the probability it was given"
+NO_PROBABILITIES: Final = (
+    "Neither side has probabilities. Records of an earlier version lack them: rank the cases again."
+)
 EMPTY_BIN: Final = "There is no case in this bin."
 SEEDS_ALT: Final = "The difference of each seed, on the band within which two seeds of one model differ"
 NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases that only one finds, p and verdict"
@@ -29,6 +34,12 @@ def other_side(side: str, asked: str) -> str:
     return f"The link's model {side.upper()} is not here, so another one is shown: {markdown_text(asked[:60])}"
 
 
+def reliability_line(errors: Mapping[str, float]) -> str:
+    """The calibration error of each side with probabilities."""
+    said = ", ".join(f"{label} {error:.3f}" for label, error in errors.items())
+    return f"Mean distance from the dashed line (calibration error): {said}."
+
+
 def comparison_headline(found: Comparison) -> str:
     """Who is better on rare and on frequent transitions, and by how much."""
     rows = {group: found.row(group) for group in _KINDS if found.row(group)["n"] > 0}
@@ -40,10 +51,10 @@ def comparison_headline(found: Comparison) -> str:
         kinds = " and on ".join(
             f"{_KINDS[group]} ones" if at else f"{_KINDS[group]} transitions" for at, group in enumerate(rows)
         )
-        return f"{_subject(found.b)} and {label_in_sentence(found.a)} tie on {kinds}."
+        return f"{label_as_subject(found.b)} and {label_in_sentence(found.a)} tie on {kinds}."
     better, worse = (found.b, found.a) if winner == "b" else (found.a, found.b)
     ending = "" if better.endswith("curves") else "s"
-    beats = f"{_subject(better)} beat{ending} {label_in_sentence(worse)}"
+    beats = f"{label_as_subject(better)} beat{ending} {label_in_sentence(worse)}"
     won = [group for group, row in rows.items() if row["verdict"] == winner]
     if not won:
         said = f"{beats} over all cases ({_gain(found.row('all'))} points)"
@@ -61,23 +72,18 @@ def comparison_headline(found: Comparison) -> str:
     return f"{said} but lose{ending} on {_KINDS[rest[0]]} ones ({MINUS}{_gain(row)[1:]})."
 
 
-def _subject(label: str) -> str:
-    return label.partition(",")[0]
-
-
 def _gain(row: pd.Series) -> str:
     return points(abs(float(row["difference"])))
 
 
 def points(difference: float) -> str:
-    """A difference in points, hundredths of the metric: one decimal below ten.
+    """A difference in points, hundredths of the metric, as exact as the values next to it.
 
-    >>> points(0.1), points(0.0149), points(-0.0149), points(0.0004)
-    ('+10', '+1.5', '−1.5', '0.0')
+    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004)
+    ('+10.6', '+1.5', '−1.5', '0.0')
     """
     value = 100 * difference
-    size = round(abs(value), 1)
-    return ("0.0" if size == 0 else f"{value:+.{0 if size >= 10 else 1}f}").replace("-", MINUS)
+    return ("0.0" if round(abs(value), 1) == 0 else f"{value:+.1f}").replace("-", MINUS)
 
 
 def differences_title(metric: str) -> str:
@@ -105,7 +111,7 @@ def both_alt(a: str, b: str) -> str:
 
 
 def finds_sentence(found: Comparison) -> str:
-    row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
+    row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
     p = f"p {_relation(row['p'])}"
     if not found.metric.startswith("hr"):
         return (
@@ -141,7 +147,7 @@ def only_title(label: str) -> str:
     >>> only_title("Visit count")
     'Only visit count'
     """
-    return f"Only {label_in_sentence(_subject(label))}"
+    return f"Only {label_in_sentence(label_as_subject(label))}"
 
 
 def ranks_title(a: str, b: str) -> str:
@@ -150,7 +156,7 @@ def ranks_title(a: str, b: str) -> str:
     >>> ranks_title("Visit count", "LoTNext, trained here")
     'Visit count → LoTNext'
     """
-    return f"{_subject(a)} → {_subject(b)}"
+    return f"{label_as_subject(a)} → {label_as_subject(b)}"
 
 
 def sentences(found: Comparison) -> list[str]:
@@ -188,8 +194,9 @@ def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[st
     Args:
         found: of a hit rate.
     """
-    row, a, b = found.row("all"), label_in_sentence(found.a), _subject(found.b)
-    title = f"{b} finds {100 * row['b']:.0f} of 100 next places; {a} finds {100 * row['a']:.0f}."
+    row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
+    mine, theirs = (f"{100 * row[side]:.0f}" for side in ("b", "a"))
+    title = f"{b} finds {mine} of 100 next places within {found.k} guesses; {a} finds {theirs}."
     numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
     note = f"Found: among the first {found.k} of {num_places:,} places."
     return title, numbers, f"{note} The city is invented." if invented else note

@@ -20,9 +20,10 @@ from recap.errors import DataError, FormatVersionError
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS, metrics_by_group
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.json_text import read_json
-from recap.training_config import AnyTraining
+from recap.training_config import AnyTraining, TrainConfig
 
 FORMAT_VERSION: Final = 2
 PAPER_HEAD_SHARE: Final = 313 / 958
@@ -98,8 +99,11 @@ class ExperimentResult(Config):
 
 
 def training_digest(dataset: Dataset, config: AnyTraining) -> str:
-    """Hash of data and configuration, which names a training; parts that are None do not count."""
-    key = json.dumps([dataset.hash, config.model_dump(mode="json", exclude_none=True), False], sort_keys=True)
+    """Hash of data, configuration and pretrained curves, which names a training; parts that are None do not count."""
+    parts = [dataset.hash, config.model_dump(mode="json", exclude_none=True), False]
+    if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
+        parts.append(PretrainedCurves.load().hash)
+    key = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 

@@ -24,6 +24,7 @@ from recap.history import Histories, RevisitCandidates, find_revisit_candidates
 from recap.model.recap import PRIOR_TERMS
 from recap.model.revisit_prior import RevisitPrior
 from recap.predictor import Predictor
+from recap.pretrained import PretrainedCheckpoint
 from recap.storage.tensors import load_tensors, save_tensors
 
 DENSITY_CASES: Final = 256
@@ -84,6 +85,7 @@ class Curve(Config):
 class Learned(Config):
     curves: list[Curve]
     others: list[list[Curve]] = Field(description="The same curves in other seeds, where these are kept.")
+    learned_on: str = Field("", description="Cities of `pretrained`; empty for a model trained here.")
     gates: list[int] = Field(description="Of candidates of sampled test cases; empty without a correction.")
 
     def of_group(self, group: str) -> list[Curve]:
@@ -101,8 +103,10 @@ def describe_learned(predictor: Predictor) -> Learned:
     Raises:
         CaseError: the model has no revisit prior.
     """
-    others = replicate_curves(predictor.checkpoint)
-    return Learned(curves=learned_curves(predictor), others=others, gates=gate_counts(predictor))
+    others, checkpoint = replicate_curves(predictor.checkpoint), predictor.checkpoint
+    elsewhere = checkpoint.learned_on if isinstance(checkpoint, PretrainedCheckpoint) else ""
+    gates = gate_counts(predictor)
+    return Learned(curves=learned_curves(predictor), others=others, learned_on=elsewhere, gates=gates)
 
 
 @one_thread()

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 import pandas as pd
-import torch
 from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
@@ -24,6 +23,7 @@ from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.moments import Case, Moment
 from recap.predictor import CaseRanker
+from recap.probabilities import log_probabilities
 
 _VISITS_REMOVED: Final = 12
 """Latest visits to each place that are removed, one at a time."""
@@ -53,7 +53,7 @@ class CaseExplanation(Config):
     runner_up: int = Field(description="The place the target is compared with: the best other one.")
     num_places: int
     transition_count: int = Field(description="Training transitions from the source to the target.")
-    in_history: bool
+    is_known: bool = Field(description="Whether the user has been to the target, or is there now.")
     within_two_hops: bool
     edits: str = Field(description="Text form of the edits that were applied; empty for the case as it was.")
     supported_edits: list[str] = Field(description="Kinds of edits that can change the scores.")
@@ -84,7 +84,7 @@ class CaseExplanation(Config):
         return Case(self.user, self.row, self.case, c.SPLIT_NAMES.index(self.split))
 
     @property
-    def is_known(self) -> bool:
+    def has_truth(self) -> bool:
         """Whether the dataset has the true next place, hidden or not."""
         return self.truth_name != NOT_KNOWN_YET
 
@@ -213,7 +213,7 @@ def explain_edited_case(
         runner_up=runner_up,
         num_places=len(total_P),
         transition_count=transition_count,
-        in_history=bool((history.poi_H[:-1] == target).any()),
+        is_known=bool((history.poi_H == target).any()),
         within_two_hops=transition_count > 0 or len(asked.paths) > 0,
         edits=write_edits(edited_case.edits),
         supported_edits=sorted(edited_case.supported_edits),
@@ -247,7 +247,9 @@ def choose_runner_up(edited_case: EditedCase) -> int:
 def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate]:
     """Scores of chosen places as sums of contributions."""
     total_P, dataset = edited_case.total_P, edited_case.ranker.dataset
-    log_sum = torch.logsumexp(total_P, dim=0)
+    temperature = edited_case.ranker.checkpoint.temperature
+    assert temperature is not None, "a RECAP has probabilities"
+    probability_P = log_probabilities(total_P[None], temperature)[0].exp()
     names = [term.name for term in edited_case.scorer.terms]
     entries = []
     for poi, row_T in zip(pois, edited_case.contributions(pois).tolist(), strict=True):
@@ -257,7 +259,7 @@ def decompose_scores(edited_case: EditedCase, pois: list[int]) -> list[Candidate
                 name=dataset.poi_labels[poi],
                 category=str(dataset.pois[c.CATEGORY].iloc[poi]),
                 rank=rank_of(total_P, poi),
-                probability=float(torch.exp(total_P[poi] - log_sum)),
+                probability=float(probability_P[poi]),
                 score=float(total_P[poi]),
                 groups={group: sum(row_T[at] for at in rows) for group, rows in edited_case.groups.items()},
                 terms=dict(zip(names, row_T, strict=True)),

@@ -12,7 +12,7 @@ from analysis.formatting import capitalised, days, number_word, ordinal, percent
 from analysis.records.ablations import HISTORY, TWO_HOPS, slug
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import LATELY, PAST, PATHS, PLACES, TIME, TRANSITIONS
-from recap.model.recap import CLIP, CORE, CORRECTION
+from recap.model.recap import CLIP, CORE, CORRECTION, NEW_PLACES
 from recap.printable import shortened
 
 SCORE: Final = "score"
@@ -266,15 +266,17 @@ def prior_tab(numbers: Mapping[str, float]) -> str:
     return "Curves and gate" if "lambda_prior" in numbers else "Curves"
 
 
-def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int) -> str:
+def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int, learned_on: str = "") -> str:
     """Note under the curves.
 
-    >>> curves_note("past visits", {}, 0)
-    'The curves of past visits. Bars show how common each value is.'
+    >>> curves_note("past visits", {}, 0, "New York, not on this data")
+    'The curves of past visits, learned in New York, not on this data. Bars show how common each value is.'
     """
     whose = "The curves with the widest range" if group is None else f"The curves of {group}"
     if group == PATHS:
         whose = f"The curve of {group}"
+    if learned_on:
+        whose = f"{whose}, learned in {learned_on}"
     if "lambda_prior" in numbers:
         return f"Learned: {learned_numbers(numbers)}. Bars show how common each value is."
     thin = f" Thin lines show {seeds} other seed{'' if seeds == 1 else 's'}." if seeds else ""
@@ -348,6 +350,7 @@ def curve_label(name: str) -> str:
 
 
 _CURVE_LABELS: Final = {
+    NEW_PLACES: "New to the user",
     "visits_50_checkins": "Recent visits",
     "time_since_visit": "Time since the last visit",
     "overdue": "Later than usual",

@@ -28,8 +28,10 @@ def train_replicates(
     """Train until this many seeds exist, including the original; an interrupted training continues.
 
     Raises:
-        ConfigError: fewer than two seeds.
+        ConfigError: fewer than two seeds, or another dataset than the checkpoint's own.
     """
+    if dataset.hash != checkpoint.manifest.dataset_hash:
+        raise ConfigError("other seeds train on the checkpoint's own dataset; open it with that one")
     if seeds < 2:
         raise ConfigError(f"--seeds counts the checkpoint's own seed too: at least 2, got {seeds}")
     own = checkpoint.manifest.train.seed

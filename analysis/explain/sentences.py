@@ -5,35 +5,16 @@ At most four short sentences carry a rank. Every "without" is an ablation that w
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
-from analysis.explain.edits import (
-    AddVisit,
-    CutPath,
-    Edit,
-    MoveVisit,
-    RemoveVisit,
-    SetEdge,
-    SetHour,
-    SetSource,
-    SetWeekday,
-    SwitchOff,
-)
 from analysis.explain.paths import TransitionMakers
 from analysis.explain.types import NOT_KNOWN_YET, Candidate, PastVisits, Without
-from analysis.formatting import capitalised, day, days, number_word, ordinal, points, signed, signed_points, times
+from analysis.formatting import capitalised, days, number_word, ordinal, points, times
 from analysis.records.ablations import HOPS_ABLATIONS, slug
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.printable import markdown_text
-from recap.privacy import WEEKDAYS
-
-if TYPE_CHECKING:
-    from analysis.explain.explanation import CaseExplanation
-    from analysis.explain.ranks_only import RanksOnly
-    from analysis.explain.what_if import Flip
 
 PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
 _SMALL: Final = 0.005
@@ -139,13 +120,6 @@ def rank_headline(
         return _sentence("rank", *pieces, ", and that is where the user went.")
     choice: list[str | Piece] = [] if first is None else [f"; {model}'s first choice was ", first]
     return _sentence("rank", *pieces, ". The user went there", *choice, ".")
-
-
-def describe_ranks(shown: "RanksOnly") -> Sentence:
-    """Headline for a model without contributions."""
-    first = None if shown.best[0].poi == shown.about.poi else Piece(text=shown.best[0].name, kind="runner_up")
-    about = Piece(text=shown.about.name, kind="target")
-    return rank_headline(shown.model, about, shown.about.rank, shown.num_places, shown.truth_name, first)
 
 
 def describe_listed(model: str, truth: str | None, rank: float | None, best: Sequence[str]) -> Sentence:
@@ -338,90 +312,3 @@ def left_out_edits(reason: str) -> str:
 
 def curves_line(marks: str) -> str:
     return f":small[:gray[The curves on which the two places differ most.] {marks}]"
-
-
-def map_alt(shown: "CaseExplanation") -> str:
-    through = ", ".join(path.name for path in shown.paths)
-    hops = f", two hops through {through}" if through else ""
-    return f"Map from {shown.source_name} to {shown.target_name}{hops}; also {shown.b.name}"
-
-
-def visits_alt(shown: "CaseExplanation") -> str:
-    return "; ".join(f"{place.name}: {len(place.visits)} visits" for place in shown.visits)
-
-
-def describe_chart(shown: "CaseExplanation") -> str:
-    """At most two short sentences, for one line below the chart."""
-    said = ["Click a row to open it."]
-    if shown.inactive:
-        said.append(f"Inactive at this epoch: {', '.join(shown.inactive).replace('_', ' ')}.")
-    if shown.core_scope == "unvisited" and shown.visits[0].visits and shown.visits[1].visits:
-        said.append("The sequence model scores new places only.")
-    gates = [f"{entry.name} {signed(entry.gate, 2)}" for entry in (shown.a, shown.b) if entry.gate is not None]
-    if gates:
-        said.append(f"The gate scales the correction: {', '.join(gates)}.")
-    return " ".join(said[:2])
-
-
-def describe_paths(shown: "CaseExplanation", part: str) -> str:
-    every = "“All paths” to cut them for every place" if part == PATHS else f"“{part_label(part)}” to leave it out"
-    return f"Tick a path to cut it for {shown.target_name}; tick {every}. What two cuts change need not add up."
-
-
-def describe_visits(shown: "CaseExplanation") -> str:
-    return f"Points and ranks of {shown.target_name}. Tick a visit to remove it."
-
-
-def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: "CaseExplanation") -> str:
-    if not edits:
-        return f"Each change re-ranks all {before.num_places:,} places."
-    words = "; ".join(describe_edit(edit, labels, before) for edit in edits)
-    return f"{capitalised(words)}. All {before.num_places:,} places re-ranked."
-
-
-def describe_flip(flip: "Flip | None", tried: int, labels: Sequence[str], shown: "CaseExplanation") -> str:
-    if flip is None:
-        return f"None of {tried} changes swaps the two places."
-    edit = describe_edit(flip.edit, labels, shown)
-    return f"The smallest of {tried} changes tried: {edit}. The lead would be {signed_points(flip.lead)}."
-
-
-def describe_edit(edit: Edit, labels: Sequence[str], before: "CaseExplanation") -> str:
-    """What an edit changes, in words.
-
-    Args:
-        before: the case without edits.
-    """
-    match edit:
-        case RemoveVisit():
-            return f"without {_visit_words(edit.visit, before)}"
-        case AddVisit():
-            return f"one more visit to {labels[edit.poi]}, {_moment(edit.local_time)}"
-        case MoveVisit():
-            return f"{_visit_words(edit.visit, before)} moved to {_moment(edit.local_time)}"
-        case SetHour():
-            return f"at {edit.hour:02d}:{edit.minute:02d}"
-        case SetWeekday():
-            return f"on a {WEEKDAYS[edit.weekday]}"
-        case SetSource():
-            return f"leaving from {labels[edit.poi]}"
-        case SetEdge():
-            way = f"transition {labels[edit.source]} → {labels[edit.destination]}"
-            return f"no {way} in training" if edit.count == 0 else f"{way} in training: {edit.count:,} ×"
-        case CutPath():
-            return f"without the path through {labels[edit.middle]} to {labels[edit.destination]}"
-        case SwitchOff():
-            names = {slug(name): name for name in (*before.groups, GRAPH_TOKEN)}
-            return f"without {part_words(names.get(slug(edit.name), edit.name.replace('_', ' ')))}"
-
-
-def _visit_words(number: int, before: "CaseExplanation") -> str:
-    for place in before.visits:
-        for visit in place.visits:
-            if visit.visit == number:
-                return f"the visit to {place.name}, {_moment(datetime.fromisoformat(visit.local_time))}"
-    return f"check-in {number + 1:,}"
-
-
-def _moment(moment: datetime) -> str:
-    return f"{day(moment)} {moment:%H:%M}"

@@ -19,7 +19,9 @@ class Candidate(Config):
     name: str
     category: str
     rank: float = Field(description="1 is best; the mean rank where scores are equal.")
-    probability: float = Field(description="Softmax of the scores over all places.")
+    probability: float = Field(
+        description="Softmax over all places of the scores divided by the temperature of the case."
+    )
     score: float
     groups: dict[str, float] = Field(description="Contribution of each group of terms, in order; they sum to `score`.")
     terms: dict[str, float] = Field(description="Contribution of each term, in order; they sum to `score`.")

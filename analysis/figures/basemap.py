@@ -6,14 +6,20 @@ feature breaks at the date line. Requested street tiles cover these layers, whic
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from analysis.figures.palette import Palette, Theme
 from analysis.geography import aggregate_points
+from recap.geodesy import distance_km
+
+if TYPE_CHECKING:
+    from scipy import sparse
 
 MAX_DOTS: Final = 20_000
+_MOST_WAYS: Final = 3_000
+_LONGEST_WAY_KM: Final = 4.0
 TILE_HOST: Final = "https://basemaps.cartocdn.com"
 TILE_STYLES: Final[dict[Theme, str]] = {"light": "light_all", "dark": "dark_all"}
 TILES_CREDIT: Final = "© OpenStreetMap contributors © CARTO"
@@ -26,6 +32,7 @@ def basemap_style(
     palette: Palette,
     *,
     tiles: bool = False,
+    ways: np.ndarray | None = None,
 ) -> str:
     """The map style as JSON text.
 
@@ -33,6 +40,7 @@ def basemap_style(
         basemap: from `find_basemap`, or None.
         latitude, longitude: of every place, degrees.
         tiles: fetch street tiles; their provider sees which area is shown.
+        ways: pairs of places (W, 2) to join by faint lines, for a city without streets.
     """
     layers: list[dict[str, Any]] = [_layer("background", "background", {"background-color": palette.land})]
     sources: dict[str, Any] = {}
@@ -53,6 +61,16 @@ def basemap_style(
             "attribution": TILES_CREDIT,
         }
         layers.append({"source": "tiles"} | _layer("tiles", "raster", {"raster-fade-duration": 0}))
+    if ways is not None and not tiles:
+        ends = np.stack([longitude[ways], latitude[ways]], axis=-1).round(5)
+        lines = {
+            "type": "Feature",
+            "properties": {},
+            "geometry": {"type": "MultiLineString", "coordinates": ends.tolist()},
+        }
+        sources["ways"] = {"type": "geojson", "data": lines}
+        faint = {"line-color": palette.quiet, "line-opacity": 0.16, "line-width": _width(0.6, 2.0)}
+        layers.append({"source": "ways"} | _layer("ways", "line", faint))
     lat, lon, count = aggregate_points(latitude, longitude, MAX_DOTS)
     dots = [round(float(value), 5) for pair in zip(lon, lat, strict=True) for value in pair]
     points = [dots[i : i + 2] for i in range(0, len(dots), 2)]
@@ -66,6 +84,19 @@ def basemap_style(
     layers.append({"source": "places"} | _layer("places", "circle", paint))
     style = {"version": 8, "sources": sources, "layers": layers}
     return json.dumps(style, separators=(",", ":"))
+
+
+def has_streets(basemap: Mapping[str, Any] | None) -> bool:
+    return basemap is not None and bool({"street", "road"} & set(basemap["layers"]))
+
+
+def frequent_ways(counts: "sparse.csr_array", latitude: np.ndarray, longitude: np.ndarray) -> np.ndarray:
+    """The most frequent transitions between places at most `_LONGEST_WAY_KM` apart, (W, 2), at most `_MOST_WAYS`."""
+    table = counts.tocoo()
+    km = distance_km(latitude[table.row], longitude[table.row], latitude[table.col], longitude[table.col])
+    kept = np.flatnonzero((table.data > 1) & (km > 0) & (km <= _LONGEST_WAY_KM))
+    first = kept[np.argsort(-table.data[kept], kind="stable")][:_MOST_WAYS]
+    return np.column_stack([table.row[first], table.col[first]])
 
 
 def _points(points: list[list[float]], count: np.ndarray) -> dict[str, Any]:

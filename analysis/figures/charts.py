@@ -81,6 +81,7 @@ def _house_style(
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 14, "color": palette.quiet},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": palette.quiet, "activecolor": palette.ink},
         "showlegend": False,
         "dragmode": False,
         "clickmode": "event+select",

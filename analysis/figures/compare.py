@@ -4,6 +4,7 @@ A is grey, B is blue. A full disc is a clear difference, an open one a tie.
 """
 
 import math
+from collections.abc import Mapping
 from typing import Final
 
 import pandas as pd
@@ -21,6 +22,8 @@ _HEIGHT: Final = 280
 _ROWS: Final = (("tail", "Rare"), ("head", "Frequent"), ("all", "All cases"))
 _ROW: Final = {"display": "flex", "align_items": "center", "flex": 1}
 _COLUMN: Final = {"display": "flex", "flex_direction": "column"}
+_LONGEST_BAR: Final = 0.7
+"""Share of the width that a bar of 100 of 100 takes; the rest holds its words."""
 
 
 def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette: Palette) -> go.Figure:
@@ -87,6 +90,31 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     return figure
 
 
+def plot_reliability(curves: Mapping[str, pd.DataFrame], *, palette: Palette) -> go.Figure:
+    """How often first choices came true, by their probability; the dashed line is where the two are equal.
+
+    Args:
+        curves: `reliability_curve` of each model, A first.
+    """
+    figure = go.Figure()
+    figure.add_scatter(x=[0, 100], y=[0, 100], mode="lines", line={"color": palette.quiet, "dash": "dash"})
+    colours = (palette.quiet, palette.model.fill)[-len(curves) :]
+    for (label, curve), colour in zip(curves.items(), colours, strict=True):
+        figure.add_scatter(
+            x=100 * curve["probability"],
+            y=100 * curve["right"],
+            mode="lines+markers",
+            line={"color": colour, "width": 2.5},
+            customdata=curve["n"],
+            hovertemplate=f"{escape_tags(label)}: %{{x:.0f}} % said, %{{y:.0f}} % right, %{{customdata:,}} cases"
+            "<extra></extra>",
+        )
+    styled(figure, palette, height=_HEIGHT, margin={"l": 50, "b": 50})
+    figure.update_xaxes(range=[0, 100], title_text="Probability of the first choice, %")
+    figure.update_yaxes(range=[0, 100], title_text="Came true, %")
+    return figure
+
+
 def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> go.Figure:
     """Each seed's difference as a dot on the band within which two seeds of one model differ.
 
@@ -145,7 +173,9 @@ def draw_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> E
 
 
 def _bar(name: str, value: float, fill: str) -> Element:
-    """A bar with the model's name and the number found of 100 cases."""
-    bar = element("div", style={"background": fill, "width": share(0.8 * value), "height": "100%"})
-    text = element("div", f"{name} ", element("b", f"{100 * value:.0f}"), style={"white_space": "nowrap"})
-    return element("div", bar, text, style=_ROW | {"gap": "0.6em"})
+    """A bar, the number found of 100 cases and the model's name; a long name is cut, never the bar."""
+    whole = {"flex": "none"}
+    bar = element("div", style=whole | {"background": fill, "width": share(_LONGEST_BAR * value), "height": "100%"})
+    number = element("b", f"{100 * value:.0f}", style=whole)
+    cut = {"overflow": "hidden", "text_overflow": "ellipsis", "white_space": "nowrap"}
+    return element("div", bar, number, element("span", name, style=cut), style=_ROW | {"gap": "0.5em"})

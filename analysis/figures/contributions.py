@@ -14,7 +14,7 @@ from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
 from recap.model.recap import CORRECTION
 from recap.printable import shortened
 
-ROW_PX: Final = 34
+ROW_PX: Final = 46
 _TERM_ROW: Final = 0.7
 """Height of a term's row, in rows."""
 _BAR: Final = 0.6

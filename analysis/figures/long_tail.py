@@ -152,10 +152,10 @@ def draw_cohorts(
         "padding_right": "8px",
         "white_space": "pre-line",
     }
-    cells = {(bool(row[c.IN_HISTORY]), bool(row[c.WITHIN_TWO_HOPS])): row for row in table.to_dict(orient="records")}
+    cells = {(bool(row[c.IS_KNOWN]), bool(row[c.WITHIN_TWO_HOPS])): row for row in table.to_dict(orient="records")}
     parts = [
         element("div"),
-        element("div", "Place visited before", style=head | {"color": palette.revisits.text}),
+        element("div", "Known place", style=head | {"color": palette.revisits.text}),
         element("div", "New place", style=head),
     ]
     for near, label, colour in (
@@ -164,8 +164,8 @@ def draw_cohorts(
     ):
         parts.append(element("div", label, style=side | {"color": colour}))
         parts += [
-            _cell(cells[visited, near], reference, CaseSelection.of_cohort(visited, near, eta).text, chosen, palette)
-            for visited in (True, False)
+            _cell(cells[known, near], reference, CaseSelection.of_cohort(known, near, eta).text, chosen, palette)
+            for known in (True, False)
         ]
     grid = {
         "display": "grid",

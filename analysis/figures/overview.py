@@ -123,8 +123,9 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
     for row in distribution[distribution[c.TRANSITION_COUNT] <= 1].to_dict(orient="records"):
         if row["share"] > 0.06 and row[c.TRANSITION_COUNT] <= eta:
             word = "never" if row[c.TRANSITION_COUNT] == 0 else "once"
+            rounded = round(1 - row["from_share"], 2) - round(1 - row["to_share"], 2)  # both add up to what is rare
             x, y = 50 * (row["from_share"] + row["to_share"]), 1.0 if word == "once" else 0.3
-            said = f"{word} {percent(row['share'])}"
+            said = f"{word} {percent(rounded)}"
             figure.add_annotation(note(x, y, said, palette.quiet, xanchor="center", yanchor="bottom"))
     ticks = [count for count in (0, 1, 5, 10, 20, 40, 80, 160, 320, 640, 1280) if math.sqrt(count) <= top * 1.05]
     figure.update_yaxes(

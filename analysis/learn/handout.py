@@ -8,6 +8,7 @@ from typing import Final
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
+from analysis.learn.handout_figures import figure_html
 from analysis.learn.lesson import Lesson
 
 _ESCAPED: Final = re.compile(r"\\([^\w\s])")
@@ -46,4 +47,5 @@ def _environment() -> Environment:
         loader=PackageLoader("analysis.learn"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     environment.filters["plain"] = plain_text
+    environment.filters["figure"] = figure_html
     return environment

@@ -10,7 +10,12 @@ from analysis.learn.charts import Chart
 from analysis.learn.lesson import Choice, Question
 from analysis.records.bootstrap import UserBootstrap, interval
 
-QUARTERS: Final = ("Fewer than 1 in 4", "1 in 4 up to 1 in 2", "1 in 2 up to 3 in 4", "3 in 4 or more")
+QUARTERS: Final = (
+    "Fewer than a quarter",
+    "A quarter up to half",
+    "Half up to three quarters",
+    "Three quarters or more",
+)
 QUARTER_EDGES: Final = (0.25, 0.5, 0.75)
 
 
@@ -60,7 +65,9 @@ def share_question(
     """
     right = int(np.searchsorted(edges, share, side="right"))
     replies = [
-        f"Right. {fact}" if at == right else f"{'More than that' if at < right else 'Fewer than that'}. {fact} {hint}"
+        f"Right. {fact}"
+        if at == right
+        else f"{'More than that' if at < right else 'Fewer than that'}: {_lower(labels[right])}. {fact} {hint}"
         for at, hint in enumerate([too_low] * right + [""] + [too_high] * (len(labels) - right - 1))
     ]
     return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right, picture)
@@ -70,10 +77,15 @@ def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: C
     """A question whose replies give the verdict and the fact.
 
     >>> choose("?", ("A", "B"), 1, "It is B.").choices[0].reply
-    'Not quite. It is B.'
+    'Not quite, the answer is “B”. It is B.'
     """
-    replies = (f"{'Right' if at == right else 'Not quite'}. {fact}" for at in range(len(labels)))
+    wrong = f"Not quite, the answer is “{labels[right]}”"
+    replies = (f"{'Right' if at == right else wrong}. {fact}" for at in range(len(labels)))
     return Question(prompt, tuple(map(Choice, labels, replies)), right, picture)
+
+
+def _lower(label: str) -> str:
+    return label[:1].lower() + label[1:]
 
 
 def larger(first: float, second: float, close: float) -> int:

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.records.accuracy import metric_values
+from analysis.records.accuracy import is_known, metric_values
 from analysis.records.bootstrap import SAMPLES, UserBootstrap, group_means, interval
 from analysis.records.case_groups import COHORTS, PANELS, By, bin_of_cases, cohort_of_cases, count_bins, panel_of_cases
 from analysis.records.evaluation_records import MODEL_LABELS
@@ -18,6 +18,7 @@ from recap import columns as c
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
 
+USER_METRICS: Final = ("hr1", "hr20", "mrr")
 ENOUGH_CASES: Final = 20
 """Bins with fewer cases show no trend."""
 
@@ -218,15 +219,29 @@ def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
 def accuracy_by_cohort(
     records: pd.DataFrame, metric: str, *, eta: int = TAIL_MAX_COUNT, reference: pd.DataFrame | None = None
 ) -> pd.DataFrame:
-    """Tail accuracy by the target's kind: visited before or not, within two hops or not (Fig. 7).
+    """Tail accuracy by the target's kind: known or new, within two hops or not (Fig. 7).
 
     Returns:
-        Four rows in the order of `COHORTS`: ``in_history, within_two_hops, n, value, lower, upper, reference``.
+        Four rows in the order of `COHORTS`: ``is_known, within_two_hops, n, value, lower, upper, reference``.
     """
     cohorts = cohort_of_cases(records, eta)
     table = _grouped(records, cohorts, len(COHORTS), metric, reference)
-    flags = pd.DataFrame(list(COHORTS), columns=[c.IN_HISTORY, c.WITHIN_TWO_HOPS])
+    flags = pd.DataFrame(list(COHORTS), columns=[c.IS_KNOWN, c.WITHIN_TWO_HOPS])
     return pd.concat([flags, table], axis=1)
+
+
+def accuracy_by_user(records: pd.DataFrame, num_users: int) -> pd.DataFrame:
+    """Accuracy of each user, those with most cases first; a user without cases has n = 0 and no accuracy.
+
+    Returns:
+        One row per user of the dataset: ``user, n`` and `USER_METRICS`.
+    """
+    known = [metric for metric in USER_METRICS if is_known(records, metric)]
+    values = pd.DataFrame({metric: metric_values(records, metric) for metric in known}, index=records[c.USER])
+    grouped = values.groupby(level=0)
+    table = grouped.mean().assign(n=grouped.size()).reindex(range(num_users)).rename_axis(c.USER).reset_index()
+    table["n"] = table["n"].fillna(0).astype(np.int64)
+    return table[[c.USER, "n", *known]].sort_values(["n", c.USER], ascending=[False, True], ignore_index=True)
 
 
 def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import RareAccuracy
 from analysis.records.ablations import worth_label
-from analysis.records.accuracy import METRIC_LABELS, finds_and
+from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_in_sentence
 from recap.printable import markdown_text
@@ -22,7 +22,8 @@ KINDS_HELP: Final = (
 )
 ETA_LABEL: Final = "Rare: seen at most … times"
 BY_COUNT: Final = "Accuracy by frequency in training"
-COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place was visited before and is within two hops"
+BY_USER: Final = "Accuracy by user"
+COHORTS_ALT: Final = "Accuracy on rare transitions by whether the place is known and within two hops"
 HOPS_ALT: Final = "Unseen transitions reached, places reached and signal-to-noise ratio for one to five hops"
 WITHOUT_PARTS: Final = "Ranked again without each part; lines are 95 % intervals over users."
 LIFT_HELP: Final = "Chance: places as popular and as near as the true one."
@@ -78,7 +79,8 @@ def rare_sentence(model: str, metric: str, rare: RareAccuracy) -> str:
     """The headline's numbers."""
     if not rare.n_known or not rare.n_new:
         return ""
-    return finds_and(model, rare.known, rare.new, metric, "places a user knows", short=True)
+    said = finds_and(model, rare.known, rare.new, metric, "places a user knows", short=True)
+    return f"{said} Found means {guesses(metric)}." if guesses(metric) else said
 
 
 def cohorts_caption(metric: str) -> str:

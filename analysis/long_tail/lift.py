@@ -28,6 +28,7 @@ from analysis.records.bootstrap import SAMPLES, UserBootstrap, interval
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.dataset_statistics import hop_statistics
+from recap.evaluation.cases import is_known_place
 from recap.geodesy import EARTH_RADIUS_KM, distance_km, unit_vectors
 
 CONTROLS: Final = ("uniform", "own_visits", "unvisited")
@@ -104,7 +105,7 @@ def _choose_cases(opened: Workspace, max_cases: int, seed: int) -> tuple[np.ndar
     """Sampled case numbers, ascending, and by control which of them belong to it: bool (N,)."""
     cases = opened.cases
     unseen = np.flatnonzero(cases[c.TRANSITION_COUNT].to_numpy(np.int64) == 0)
-    new = ~cases[c.IN_HISTORY].to_numpy(bool) & (cases[c.SOURCE] != cases[c.TARGET]).to_numpy(bool)
+    new = ~is_known_place(cases)
     drawn = {
         control: _draw(unseen[new[unseen]] if control == "unvisited" else unseen, max_cases, seed)
         for control in CONTROLS

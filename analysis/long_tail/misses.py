@@ -19,6 +19,7 @@ from analysis.records.accuracy import is_hit
 from analysis.records.causes import obstacles_of
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.evaluation.cases import is_known_place
 from recap.geodesy import distance_km
 
 Miss = Literal[
@@ -60,7 +61,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
         ablations: from `analysis.records.causes.case_ablations`, aligned with the cases.
 
     Returns:
-        The ablations with ``within_reach`` (visited before, or within two hops), ``first_distance_m`` and
+        The ablations with ``within_reach`` (a known place, or within two hops), ``first_distance_m`` and
         ``first_same_category`` (of the first place and the target).
     """
     pois = dataset.pois
@@ -68,7 +69,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
     category = pois[c.CATEGORY_INDEX].to_numpy()
     first, goal = ablations["first"].to_numpy(np.int64), cases[c.TARGET].to_numpy(np.int64)
     return ablations.assign(
-        within_reach=(cases[c.IN_HISTORY] | cases[c.WITHIN_TWO_HOPS]).to_numpy(bool),
+        within_reach=is_known_place(cases) | cases[c.WITHIN_TWO_HOPS].to_numpy(bool),
         first_distance_m=1000 * distance_km(latitude[first], longitude[first], latitude[goal], longitude[goal]),
         first_same_category=category[first] == category[goal],
     )

@@ -7,9 +7,10 @@ import numpy as np
 import pandas as pd
 
 from analysis.records.ablations import HOPS_ABLATIONS, describe_ablations
-from analysis.records.accuracy import is_hit
+from analysis.records.accuracy import CONFIDENT_SHARE, is_hit, listed_share
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.evaluation.cases import is_known_place
 
 KINDS: Final = ("past_visits", "two_hop_paths", "missed")
 ABLATED: Final = {"past_visits": ("past_visits",), "two_hop_paths": HOPS_ABLATIONS}
@@ -48,7 +49,7 @@ def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableC
     Args:
         may_ablate: whether to run ablations of a few cases if those of all are not kept.
     """
-    tables, kept = (opened.records(), opened.with_model("visit_count").records()), opened.kept_ablations()
+    tables, kept = (opened.records_with_lists(), opened.with_model("visit_count").records()), opened.kept_ablations()
     if kept is not None:
         return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])
     if not opened.has_parts or not may_ablate:
@@ -71,8 +72,9 @@ def notable_cases(
     """Up to one case of each kind, of different users if possible.
 
     Found cases rank within `FOUND_WITHIN`. With ablations, they are lost without the part. Otherwise the place was
-    visited before, or is new and within two hops. Unseen transitions and places within reach come first, then the
-    largest ratio of the two ranks. The missed case is new, beyond two hops and of middling rank.
+    known, or is new and within two hops. Unseen transitions and places within reach come first, then first places,
+    above all those of which the model was sure, then the largest ratio of the two ranks. The missed case is new, beyond
+    two hops and of middling rank.
 
     Args:
         records, counter: records of the model and of `visit_count`.
@@ -81,6 +83,8 @@ def notable_cases(
     """
     wanted, found = _wanted(records, ablated=ablate is not None), list[NotableCase]()
     is_found = is_hit(records, FOUND_WITHIN)
+    is_first = is_hit(records, 1)
+    unsure = 2 - is_first.astype(int) - (is_first & (listed_share(records) >= CONFIDENT_SHARE))
     for kind in KINDS:
         is_new_user = ~records[c.USER].isin([int(opened.case(card.case)[c.USER]) for card in found]).to_numpy()
         order = pd.DataFrame({c.RANK: records[c.RANK], "counter": -counter[c.RANK], c.CASE: records[c.CASE]})
@@ -89,9 +93,11 @@ def notable_cases(
             rank = order[c.RANK][wanted[kind] & is_new_user]
             case = _first((rank - rank.median()).abs().sort_values(kind="stable"))
         elif ablate is None:
-            case = _first(order[wanted[kind] & is_new_user].sort_values([c.RANK, "counter"], kind="stable"))
+            order.insert(0, "unsure", unsure)
+            case = _first(order[wanted[kind] & is_new_user].sort_values(["unsure", c.RANK, "counter"], kind="stable"))
         else:
             order.insert(0, "unlikely", -(wanted[kind].astype(int) - ~is_new_user))
+            order.insert(1, "unsure", unsure)
             hits = order[is_found].sort_values(["unlikely", c.RANK, "counter"], kind="stable")
             if shortlist is not None:
                 hits = _spread(hits, int(wanted[kind].sum()), shortlist)
@@ -100,7 +106,7 @@ def notable_cases(
             if name is not None:
                 without = ablations[f"without_{name}"].to_numpy()
                 lost = hits.assign(ratio=hits[c.RANK] / without, without=without)[without > FOUND_WITHIN]
-                case = _first(lost.sort_values(["unlikely", "ratio"], kind="stable"))
+                case = _first(lost.sort_values(["unlikely", "unsure", "ratio"], kind="stable"))
                 rank_without = None if case is None else float(lost["without"].loc[case])
         if case is not None:
             seen = int(opened.case(case)[c.TRANSITION_COUNT])
@@ -125,7 +131,7 @@ def _wanted(records: pd.DataFrame, *, ablated: bool) -> dict[str, np.ndarray]:
     """The preferred cases of each kind: unseen transitions to another place."""
     moves = (records[c.SOURCE] != records[c.TARGET]).to_numpy()
     unseen = (records[c.TRANSITION_COUNT] == 0).to_numpy() & moves
-    known, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    known, near = is_known_place(records), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
     hit = is_hit(records, FOUND_WITHIN)
     return {
         "past_visits": unseen & hit & known,

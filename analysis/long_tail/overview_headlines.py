@@ -9,7 +9,7 @@ import pandas as pd
 from analysis.formatting import signed, simple_fraction, times
 from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
-from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, metric_values
+from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, guesses, metric_values
 
 CURVES_LEAD: Final = 0.002
 """Lead in MRR from which the feature curves alone are said to rank better."""
@@ -70,6 +70,8 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> s
             does = "finds" if metric.startswith("hr") else f"reaches {METRIC_LABELS[metric]}"
             said.append(f"Counting past visits alone {does} {known} and {new}.")
         said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
+        who = model if model not in _ACTIONS else "it"
+        said.append(f"In all, {who} {finds(mine['all']['value'], metric)} next places {guesses(metric)}".rstrip() + ".")
     if rare_share > 0:
         said.append(f"{simple_fraction(rare_share)} next transitions are rare: seen at most once in training.")
     return " ".join(filter(None, said))

@@ -51,13 +51,12 @@ ABLATION_LABELS: Final = {
 }
 """Names of ablations after "without"."""
 ABLATIONS: Final = tuple(ABLATION_LABELS)
-IS_KNOWN: Final = "is_known"
 KIND_RANK: Final = "kind_rank"
 COLUMNS: Final = (
     c.CASE,
     c.RANK,
     "first",
-    IS_KNOWN,
+    c.IS_KNOWN,
     KIND_RANK,
     *(f"without_{name}" for name in ABLATIONS),
     *(f"kind_without_{name}" for name in ABLATIONS),
@@ -144,7 +143,7 @@ def _describe(predictor: "Predictor", cases: pd.DataFrame) -> pd.DataFrame:
         c.CASE: cases[c.CASE].to_numpy(np.int64),
         c.RANK: rank_B,
         "first": total_BP.argmax(1).numpy(),
-        IS_KNOWN: is_known_B1[:, 0].numpy(),
+        c.IS_KNOWN: is_known_B1[:, 0].numpy(),
         KIND_RANK: kind_rank_B,
     }
     ablations = ablations_of(scorer)

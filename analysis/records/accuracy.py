@@ -18,6 +18,9 @@ METRIC_LABELS: Final = {
     "mrr": "MRR",
 }
 
+CONFIDENT_SHARE: Final = 0.5
+"""A model is confident if its first choice has at least this share of the listed places' probability."""
+
 
 def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
     """The metric of every case, in expectation over tied orders.
@@ -59,6 +62,18 @@ def is_hit(records: pd.DataFrame, k: int) -> np.ndarray:
     return records[c.RANK].to_numpy(np.float64) <= k
 
 
+def listed_share(records: pd.DataFrame) -> np.ndarray:
+    """Each case's first place as a share of the listed places' probability; NaN without a list.
+
+    >>> listed_share(pd.DataFrame({"top_scores": [[np.log(3.0), 0.0]]})).round(2).tolist()
+    [0.75]
+    """
+    if records.empty or c.TOP_SCORES not in records:
+        return np.full(len(records), np.nan)
+    scores = np.stack([np.asarray(row, dtype=np.float64) for row in records[c.TOP_SCORES]])
+    return 1 / np.exp(scores - scores[:, :1]).sum(axis=1)
+
+
 def finds(value: float, metric: str) -> str:
     """Subject and verb of a sentence on accuracy.
 
@@ -85,6 +100,17 @@ def finds_and(subject: str, known: float, new: float, metric: str, known_places:
     if is_hit and new < 0.005:
         joint, second = "but", _few(new)
     return f"{subject} {finds(known, metric)} rare transitions to {known_places}, {joint} {second} to new places."
+
+
+def guesses(metric: str) -> str:
+    """Among how many first places a hit rate looks; empty for other metrics.
+
+    >>> guesses("hr20"), guesses("hr1"), guesses("mrr")
+    ('within 20 guesses', 'with one guess', '')
+    """
+    if not metric.startswith("hr"):
+        return ""
+    return "with one guess" if metric == "hr1" else f"within {metric.removeprefix('hr')} guesses"
 
 
 def _few(share: float) -> str:

@@ -10,6 +10,7 @@ from analysis.records.causes import found_by
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
+from recap.evaluation.cases import is_known_place
 from recap.evaluation.metrics import group_masks
 
 FILTERS: Final = ("tail", "unseen", "missed", "history", "hops")
@@ -20,12 +21,13 @@ FILTER_LABELS: Final = {
     "history": "Needs past visits",
     "hops": "Needs two hops",
 }
-COINCIDENCE_LABELS: Final = {"history": "Found, visited before", "hops": "Found, within two hops"}
+COINCIDENCE_LABELS: Final = {"history": "Found, known place", "hops": "Found, within two hops"}
 """Labels of ``history`` and ``hops`` without ablations."""
 _EARLIER_LABELS: Final = {
     "Tail": "tail",
     "Unseen": "unseen",
     "Found by own visits": "history",
+    "Found, visited before": "history",
     "Found by two hops": "hops",
     "Found by two-step trips": "hops",
     "Found, within two steps": "hops",
@@ -65,7 +67,7 @@ def filter_masks(
     """One mask over the cases for each name in `FILTERS`.
 
     ``missed``: the truth ranks below k. ``history`` and ``hops``: only the model finds it at k, Markov misses it, and
-    the target was visited before (history), or is unvisited and within two hops (hops). With ablations they are causes:
+    the target is a known place (history), or a new one within two hops (hops). With ablations they are causes:
     found at k, and lost without the user's own visits (history) or two hops (hops).
 
     Args:
@@ -74,8 +76,8 @@ def filter_masks(
     """
     groups = group_masks(records[c.TRANSITION_COUNT])
     recovered = is_hit(records, k) & ~is_hit(markov, k)
-    visited, near = records[c.IN_HISTORY].to_numpy(bool), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    masks = {"history": recovered & visited, "hops": recovered & ~visited & near}
+    known, near = is_known_place(records), records[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    masks = {"history": recovered & known, "hops": recovered & ~known & near}
     if ablations is not None:
         masks = {name: found_by(ablations, source, k).to_numpy(bool) for name, source in CAUSES.items()}
     return {

@@ -7,6 +7,7 @@ import pandas as pd
 
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.cases import is_known_place
 from recap.graph import TAIL_MAX_COUNT
 
 PANELS: Final = ("tail_known", "tail_new", "head")
@@ -21,7 +22,7 @@ PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
 """Lower edges of the target's training check-ins (Fig. 2)."""
 
 COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
-"""(in history, within two hops), row by row of Fig. 7."""
+"""(known place, within two hops), row by row of Fig. 7."""
 
 
 def count_bins(by: str) -> pd.DataFrame:
@@ -47,15 +48,14 @@ def bin_of_cases(cases: pd.DataFrame, by: str) -> np.ndarray:
 
 def cohort_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
     """The row in `COHORTS` of each tail case (seen at most eta times); -1 for the others."""
-    history = cases[c.IN_HISTORY].to_numpy(bool)
-    hops = cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
-    cohort = np.where(hops, np.where(history, 0, 1), np.where(history, 2, 3))
+    known, hops = is_known_place(cases), cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
+    cohort = np.where(hops, np.where(known, 0, 1), np.where(known, 2, 3))
     return np.where(cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, cohort, -1)
 
 
 def panel_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarray:
     """The index in `PANELS` of each case."""
-    new = (~cases[c.IN_HISTORY].to_numpy(bool)).astype(np.int64)
+    new = (~is_known_place(cases)).astype(np.int64)
     return np.where(cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, new, PANELS.index("head"))
 
 

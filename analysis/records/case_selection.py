@@ -2,7 +2,7 @@
 
 ``step:0:0`` are the cases whose transition occurred 0 times in training, ``step:10:-1`` ten times or more.
 ``place:10:19`` are those whose target was visited 10 to 19 times. ``cohort:1:0:1`` are the tail cases (at most the last
-number) whose target was visited before (1) and is not within two hops (0).
+number) whose target is a known place (1) and is not within two hops (0).
 """
 
 import re
@@ -15,6 +15,7 @@ import pandas as pd
 from analysis.formatting import times
 from recap import columns as c
 from recap.errors import ConfigError
+from recap.evaluation.cases import is_known_place
 
 _FORMS: Final = {
     "step": re.compile(r"step:(\d{1,6}):(-1|\d{1,6})"),
@@ -49,8 +50,8 @@ class CaseSelection:
         return cls(_COLUMNS[by], (low, high))
 
     @classmethod
-    def of_cohort(cls, in_history: bool, within_two_hops: bool, eta: int) -> "CaseSelection":
-        return cls("cohort", (int(in_history), int(within_two_hops), eta))
+    def of_cohort(cls, known: bool, within_two_hops: bool, eta: int) -> "CaseSelection":
+        return cls("cohort", (int(known), int(within_two_hops), eta))
 
     @property
     def text(self) -> str:
@@ -59,8 +60,8 @@ class CaseSelection:
     @property
     def label(self) -> str:
         if self.kind == "cohort":
-            visited, near, _ = self.numbers
-            place = "place visited before" if visited else "new place"
+            known, near, _ = self.numbers
+            place = "known place" if known else "new place"
             return f"Rare, {place}, {'within' if near else 'beyond'} two hops"
         low, high = self.numbers
         what = "Transition seen" if self.kind == "step" else "Place visited"
@@ -72,10 +73,10 @@ class CaseSelection:
     def mask(self, cases: pd.DataFrame) -> np.ndarray:
         """Which of the cases (case table or records) belong to it."""
         if self.kind == "cohort":
-            visited, near, eta = self.numbers
+            known, near, eta = self.numbers
             tail = cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta
-            history, hops = cases[c.IN_HISTORY].to_numpy(bool), cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
-            return tail & (history == bool(visited)) & (hops == bool(near))
+            hops = cases[c.WITHIN_TWO_HOPS].to_numpy(bool)
+            return tail & (is_known_place(cases) == bool(known)) & (hops == bool(near))
         column = c.TRANSITION_COUNT if self.kind == "step" else c.DESTINATION_COUNT
         count = cases[column].to_numpy(np.int64)
         low, high = self.numbers

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 import numpy as np
 import pandas as pd
 
-from analysis.records.ablations import ABLATION_LABELS, ABLATIONS, IS_KNOWN, TWO_HOPS, describe_ablations
+from analysis.records.ablations import ABLATION_LABELS, ABLATIONS, TWO_HOPS, describe_ablations
 from analysis.records.accuracy import is_hit
 from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
@@ -128,7 +128,7 @@ def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20, among:
     """
     prefix = ""
     if among != "all":
-        is_of_kind_N = table[IS_KNOWN].to_numpy(bool) == (among == "known")
+        is_of_kind_N = table[c.IS_KNOWN].to_numpy(bool) == (among == "known")
         table, users_N, prefix = table[is_of_kind_N], users_N[is_of_kind_N], "kind_"
     names = [name for name in ABLATIONS if _is_there(table, name)]
     draws, everyone_N = UserBootstrap(users_N), np.zeros(len(table), dtype=np.int64)

@@ -5,7 +5,7 @@ from typing import Final
 
 from analysis.records.table_cache import TableKey
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL
 
 SPLIT: Final = "test"
 PROTOCOL: Final = "every_step"
@@ -13,6 +13,7 @@ LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
 """Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
 MODEL_LABELS: Final = {
     "recap": "RECAP",
+    PRETRAINED: PRETRAINED_LABEL,
     "feature_curves": "Feature curves",
     "count_plus_markov": "Count + Markov",
     "visit_count": "Visit count",
@@ -22,25 +23,34 @@ MODEL_LABELS: Final = {
 }
 
 
+def label_as_subject(label: str) -> str:
+    """A model's label at the start of a sentence, up to the first comma.
+
+    >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
+    ('LoTNext', 'Pretrained RECAP')
+    """
+    return "Pretrained RECAP" if label == PRETRAINED_LABEL else label.partition(",")[0]
+
+
 def label_in_sentence(label: str) -> str:
     """A model's label inside a sentence, up to the first comma; counters are in lower case.
 
     >>> label_in_sentence("Visit count"), label_in_sentence("Markov"), label_in_sentence("LoTNext, trained here")
     ('visit count', 'Markov', 'LoTNext')
     """
-    label = label.partition(",")[0]
-    counts = label.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature"))
+    label = label_as_subject(label)
+    counts = label.startswith(("Visit", "Count", "Popularity", "Nearest", "Feature", "Pretrained"))
     return label[:1].lower() + label[1:] if counts else label
 
 
 def label_with_folder(label: str, folder: Path) -> str:
-    """A model's label with its checkpoint's folder, if that differs.
+    """A model's label with its checkpoint's folder, if that differs: for models that would be called alike.
 
     >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
-    ('RECAP', 'RECAP paper')
+    ('RECAP', 'RECAP (paper)')
     """
     says_more = folder.name != "checkpoint" and folder.name.casefold() != label.casefold()
-    return f"{label} {folder.name}" if says_more else label
+    return f"{label} ({folder.name})" if says_more else label
 
 
 def records_key(dataset_hash: str, model_key: str) -> TableKey:

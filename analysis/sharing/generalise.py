@@ -47,7 +47,7 @@ def share_case(explanation: CaseExplanation, masking: Masking, number: int, note
         target=place(e.target),
         runner_up=place(e.runner_up),
         truth=None if e.truth is None else place(e.truth),
-        is_known=e.is_known,
+        has_truth=e.has_truth,
         roles=e.roles,
         num_places=e.num_places,
         inactive=e.inactive,

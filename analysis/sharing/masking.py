@@ -26,7 +26,7 @@ from analysis.sharing.shared_case import SharedPlace
 from analysis.workspace import Workspace
 from recap.privacy import WEEKDAYS, Generalisation
 
-_HOURS: Final = re.compile(r"(?:\d+ hours?|less than an hour) ago")
+_HOURS: Final = re.compile(r"(?:(\d+) hours?|less than an hour) ago")
 _UNNAMED: Final = "a place"
 
 
@@ -107,7 +107,7 @@ class Masking:
 
     def _piece(self, piece: Piece, shown: dict[str, int]) -> Piece:
         if piece.kind in ("plain", "revisits", "paths"):
-            text = _HOURS.sub("less than a day ago", piece.text)
+            text = _HOURS.sub(_in_days, piece.text)
             for name, poi in shown.items():  # names are separate pieces; replace any name in other text too
                 if self.places.is_cell[poi] and name in text:
                     text = re.sub(rf"\b{re.escape(name)}\b", _UNNAMED, text)
@@ -144,6 +144,15 @@ class Masking:
                 return f"without the path through {self.name(edit.middle)} to {self.name(edit.destination)}"
             case SwitchOff():
                 return f"without {part_words(edit.name).replace('_', ' ')}"
+
+
+def _in_days(hours: re.Match[str]) -> str:
+    """A span of hours in whole days, as the table of visits has it.
+
+    >>> [_HOURS.sub(_in_days, text) for text in ("less than an hour ago", "23 hours ago", "31 hours ago")]
+    ['less than a day ago', 'less than a day ago', '1 day ago']
+    """
+    return "1 day ago" if int(hours[1] or 0) >= 24 else "less than a day ago"
 
 
 def places_by_name(explanation: CaseExplanation) -> dict[str, int]:

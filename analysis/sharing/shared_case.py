@@ -77,7 +77,7 @@ class SharedCase(Config):
     target: int
     runner_up: int
     truth: int | None = Field(description="None where the page hides it, or it is not known yet.")
-    is_known: bool = Field(description="Whether the dataset has the true next place; otherwise it is not known yet.")
+    has_truth: bool = Field(description="Whether the dataset has the true next place; otherwise it is not known yet.")
     roles: tuple[Role, Role]
     num_places: int
     inactive: list[str]

@@ -20,7 +20,7 @@ PRIVACY: Final = "privacy"
 """The column that says what kind of table this is; tables without people or places have none."""
 EXACT: Final = "exact: as recorded"
 _PLACES: Final = (c.POI, c.SOURCE, c.TARGET, "middle", "first", "runner_up", "truth_poi")
-_PEOPLE: Final = (c.USER, c.USER_ID, "user")
+_PEOPLE: Final = (c.USER, c.USER_ID, "user_name")
 _DROPPED: Final = (
     *(c.CASE, c.ROW, c.TRAJECTORY, c.POSITION, c.SOURCE_ROW, c.POI_ID, "stop", "visit", "key"),
     *("visits", "revisit"),  # where else the user had been

@@ -1,10 +1,11 @@
 """Names of cases, and the case that typed words mean."""
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 
-from analysis.formatting import day, user_name
+from analysis.formatting import day
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
@@ -19,14 +20,14 @@ def case_name(opened: Workspace, number: int) -> str:
     """
     case = opened.case(number)
     time = opened.dataset.local_time.iloc[int(case[c.ROW])]
-    return f"Case {number:,} · {user_name(int(case[c.USER]))} · {day(time)}, {time:%H:%M}"
+    return f"Case {number:,} · {opened.user_name(int(case[c.USER]))} · {day(time)}, {time:%H:%M}"
 
 
 def moment_name(opened: Workspace, moment: Moment) -> str:
     """The name of a case, or ``User 041 · from the last check-in``."""
     if isinstance(moment, Case):
         return case_name(opened, moment.number)
-    return f"{user_name(moment.user)} · {moment_words(opened.dataset, moment)}"
+    return f"{opened.user_name(moment.user)} · {moment_words(opened.dataset, moment)}"
 
 
 def moment_words(dataset: Dataset, moment: Moment) -> str:
@@ -52,12 +53,23 @@ def last_case(opened: Workspace, moment: Moment) -> int:
 
 
 def find_case(opened: Workspace, text: str) -> int | None:
-    """The case of a typed number, or a user's first case (``user 41``); None if there is none."""
+    """The case of a typed number, or a user's first case (``user 41``, or the own id); None if there is none."""
     number = re.search(r"\d+", text.replace(",", ""))
     user = re.match(r"\s*user\s*0*(\d{1,9})\b", text, re.IGNORECASE)
-    if user is not None:
-        (mine,) = np.nonzero(opened.cases[c.USER].to_numpy() == int(user[1]))
+    wanted = users_of_id(opened.own_ids, text) or ([int(user[1])] if user is not None else [])
+    if wanted:
+        (mine,) = np.nonzero(opened.cases[c.USER].isin(wanted).to_numpy())
         return int(mine[0]) if len(mine) else None
     if number is None or len(number[0]) > 12 or int(number[0]) >= len(opened.cases):
         return None
     return int(number[0])
+
+
+def users_of_id(own_ids: Sequence[str], text: str) -> list[int]:
+    """Users with this id, whatever its case; ``user`` may stand before it.
+
+    >>> users_of_id(["K00518", "k2"], "user K2"), users_of_id(["K00518", "k2"], "k00518"), users_of_id([], "7")
+    ([1], [0], [])
+    """
+    typed = " ".join(text.casefold().split())
+    return [at for at, own in enumerate(own_ids) if own.casefold() in (typed, typed.removeprefix("user "))]

@@ -18,7 +18,7 @@ from recap.errors import ConfigError
 from recap.evaluation.ranks import top_pois
 from recap.prediction import Chosen, Moment, choose, later_rows, passes, predict
 from recap.predictor import CaseRanker
-from recap.probabilities import probabilities
+from recap.probabilities import log_probabilities
 
 FIRST: Final = "first"
 SECOND: Final = "second"
@@ -74,8 +74,8 @@ def predict_everyone(opened: Workspace, as_of: date | None = None, progress: Pro
         for histories, candidates in passes(model, chosen):
             poi_BK = top_pois(candidates, 2)[0]
             best.append(poi_BK.numpy())
-            if model.is_probabilistic:
-                probability_BP = probabilities(candidates.total)
+            if model.temperature is not None:
+                probability_BP = log_probabilities(candidates.total, model.temperature).exp_()
                 followed_B = torch.from_numpy(is_followed[done : done + len(histories)])
                 expected_P += probability_BP.sum(0).numpy()
                 later_P += probability_BP[followed_B].sum(0).numpy()

@@ -22,7 +22,7 @@ from recap.errors import ConfigError, VocabularyError
 from recap.evaluation.ranks import check_scores, rank_of, top_pois
 from recap.history import Histories
 from recap.model.scorer import RecapScorer
-from recap.probabilities import probabilities
+from recap.probabilities import log_probabilities
 from recap.scores import Scorer, Scores
 
 HELD: Final = 0.9
@@ -81,11 +81,11 @@ def predict_next(
     histories = pack_histories([history])
     visits_P = np.bincount(history.poi_H, minlength=opened.dataset.num_pois)
     with torch.inference_mode():
-        total_P = _totals(opened, history, histories)
-        allowed = total_P.total
+        scores = _totals(opened, history, histories)
+        allowed = scores.total
         if only_new:
             allowed = allowed.masked_fill(torch.from_numpy(visits_P > 0), -torch.inf)
-        best, values = top_pois(Scores({"total": allowed}, tie_break_P=total_P.tie_break_P), top)
+        best, values = top_pois(Scores({"total": allowed}, tie_break_P=scores.tie_break_P), top)
         listed = best[0][torch.isfinite(values[0])].tolist()
         num_best = len(listed)
         ranks: list[float] = [float(rank) for rank in range(1, num_best + 1)]
@@ -94,10 +94,12 @@ def predict_next(
             listed.append(truth)
             ranks.append(truth_rank)
         parts = parts_of(scorer_for(opened, history.user), histories, listed) if listed else {}
-        probability_P = probabilities(total_P.total)[0].numpy() if opened.is_probabilistic else None
+        probability_P, temperature = None, opened.temperature
+        if temperature is not None:
+            probability_P = log_probabilities(scores.total, temperature)[0].exp().numpy()
     poi_C = np.array(listed, dtype=np.int64)
     probability_C = np.nan if probability_P is None else probability_P[poi_C]
-    score_C = total_P.total[0].double().numpy()[poi_C]
+    score_C = scores.total[0].double().numpy()[poi_C]
     candidates = describe_places(opened, history.source, visits_P, poi_C, ranks, probability_C, score_C)
     candidates = candidates.assign(
         truth=(poi_C == truth) & show_truth, **parts, **{REASON: _reasons(parts, poi_C, num_best)}

@@ -18,6 +18,7 @@ from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
 from recap.history import CaseBatch, Histories
 from recap.moments import Moment
+from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer
 
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
@@ -95,14 +96,16 @@ def predict_case(
             listed = list(dict.fromkeys([*best_K, int(target)]))
         poi_C = torch.tensor(listed)
         total_P = scores.total[0].double()
-        probability_C = torch.softmax(total_P, 0)[poi_C].numpy()
+        temperature = opened.temperature
+        probability: np.ndarray | float = np.nan
+        if temperature is not None:
+            probability = log_probabilities(total_P[None], temperature)[0, poi_C].exp().numpy()
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
         histories = batch.histories(target_time=opened.scorer.reads_target_time)
         pieces = [parts_of(opened.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
         parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     poi = np.array(listed, dtype=np.int64)
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
-    probability = probability_C if opened.is_probabilistic else np.nan
     visits_P, source = _visits(opened, row), int(case[c.SOURCE])
     candidates = describe_places(opened, source, visits_P, poi, ranks_C, probability, total_P[poi_C].numpy())
     candidates = candidates.assign(truth=poi == (-1 if target is None else target), **parts)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.moments import Moment, find_moment
+from recap.moments import Case, Moment, find_moment
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +29,12 @@ class Trajectory:
     @cached_property
     def cases(self) -> list[int]:
         return [int(case) for case in self.stops[c.CASE] if case >= 0]
+
+    @cached_property
+    def moments(self) -> list[Moment]:
+        """Its cases."""
+        numbers = enumerate(self.stops[c.CASE].tolist(), start=self.first_row)
+        return [Case(self.user, row, number, c.TEST) for row, number in numbers if number >= 0]
 
     def stop_of(self, row: int) -> int:
         """The number (from 1) of the stop with this row among the check-ins."""

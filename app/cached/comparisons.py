@@ -15,8 +15,8 @@ from app.cached.workspace import (
     BY_DATASET,
     BY_RANKER,
     Ranker,
+    checkpoint_labels,
     checkpoints_of,
-    folder_label,
     label_checkpoints,
     label_imported,
     open_workspace,
@@ -37,7 +37,7 @@ Selection = CaseSelection | HitSelection
 def side_options(source: Source) -> dict[str, Ranker]:
     """All sides that have or can compute records of the source's dataset, by token."""
     mine, alone = checkpoints_of(source), source.without_checkpoint
-    options = label_checkpoints(mine, [folder_label(item) for item in mine])
+    options = label_checkpoints(mine, checkpoint_labels(mine))
     options += label_imported(source)
     options += [Ranker(name, MODEL_LABELS[name], alone, name) for name in reversed(BASELINES)]
     return {option.token: option for option in options}
@@ -120,8 +120,9 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Ranker, Ranker]:
 
 
 def _training(source: Source) -> dict[str, Any] | None:
-    """A checkpoint's training configuration; None if it cannot be read."""
-    assert source.checkpoint_folder is not None
+    """A checkpoint's training configuration; None if it was not trained here or cannot be read."""
+    if source.checkpoint_folder is None:
+        return None
     try:
         manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
     except (OSError, ValueError):

@@ -129,7 +129,7 @@ def smallest_edit(source: Source, moment: Moment, about: int, against: int, edit
 
 def check(source: Source, shown: CaseExplanation) -> list[RowCheck]:
     known = tuple(_seed_tables(source))
-    hidden = shown.is_known and shown.truth is None
+    hidden = shown.has_truth and shown.truth is None
     return _check(source, shown.moment, shown.target, shown.edits, known, hidden)
 
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 import streamlit as st
 
 from analysis.cases.case_filter import CaseFilter, hide_truth
-from analysis.cases.case_table import CAUSES, REASON, REFERENCE
+from analysis.cases.case_table import CAUSES, NAMED, REASON, REFERENCE
 from analysis.figures.palette import Theme, palette_of
-from analysis.formatting import rank_column, user_name
+from analysis.formatting import rank_column
 from analysis.long_tail.misses import MISS_LABELS
 from analysis.records.ablations import ABLATION_LABELS
 from app import state
@@ -166,7 +166,7 @@ def _readable(shown: pd.DataFrame, columns: tuple[str, ...]) -> pd.DataFrame:
     """The table in words, as categories, which take a tenth of the text to send."""
     readable = shown[[name for name in columns if name in shown]].copy()
     if c.USER in readable:
-        readable[c.USER] = shown[c.USER].map(user_name)
+        readable[c.USER] = shown[NAMED]
     for name in {c.RANK, REFERENCE} & set(readable):
         readable[name] = rank_column(shown[name])
     in_words = [name for name in readable if not pd.api.types.is_numeric_dtype(readable[name])]

@@ -19,7 +19,7 @@ from analysis.basemap.stored import find_basemap, last_change
 from analysis.cases import picture
 from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
-from analysis.figures.basemap import basemap_style
+from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
 from analysis.figures.explain_map import explain_deck
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import Ground
@@ -218,7 +218,9 @@ def ground_address(source: Source, theme: Theme) -> str:
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def _ground_file(source: Source, theme: Theme, tiles: bool, changed: int) -> bytes:
     opened, basemap = open_workspace(source), _with_density(source, changed)
-    return basemap_style(basemap, opened.latitude, opened.longitude, palette_of(theme), tiles=tiles).encode()
+    at = opened.latitude, opened.longitude
+    ways = None if has_streets(basemap) else frequent_ways(opened.graph.counts, *at)
+    return basemap_style(basemap, *at, palette_of(theme), tiles=tiles, ways=ways).encode()
 
 
 def map_of_misses(source: Source, cells: pd.DataFrame, k: int, theme: Theme) -> DrawnDeck:

@@ -36,8 +36,9 @@ def predict_from(source: Source, itinerary: Itinerary, *, only_new: bool, show_t
 
 
 def is_calibrated(source: Source) -> bool:
-    """Whether measured probabilities bear out "nine times in ten"."""
-    return False
+    """Whether the probabilities were fitted to validation cases, so that "nine times in ten" may be said."""
+    checkpoint = open_workspace(source).checkpoint
+    return checkpoint is not None and checkpoint.temperature is not None and not checkpoint.is_unfitted
 
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_STOPS)

@@ -5,7 +5,7 @@ from typing import Final, cast
 import pandas as pd
 import streamlit as st
 
-from analysis.cases.case_table import case_table, listed_table
+from analysis.cases.case_table import NAMED, case_table, listed_table
 from analysis.cases.recipes import FoundCases, RecipeName, RecipeTables, find_all
 from analysis.long_tail import accuracy_tables, overview_headlines
 from analysis.long_tail.ablations import shipped_ablations
@@ -23,6 +23,7 @@ from app.cached.workspace import (
     BY_MODEL,
     BY_RANKER,
     Ranker,
+    checkpoint_labels,
     checkpoints_of,
     folder_label,
     is_large,
@@ -54,12 +55,7 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
     checkpoints = [other for other in checkpoints_of(source) if other.checkpoint_hash != source.checkpoint_hash]
     if source.checkpoint_hash is not None:
         checkpoints = [source, *checkpoints]
-    labels = [model_label(item) for item in checkpoints]
-    labels = [
-        label if labels.count(label) == 1 else folder_label(item)
-        for label, item in zip(labels, checkpoints, strict=True)
-    ]
-    found = label_checkpoints(checkpoints, labels)
+    found = label_checkpoints(checkpoints, checkpoint_labels(checkpoints))
     found += [ranker for ranker in label_imported(source) if is_known(ranker.records, metric)]
     own, alone = model_key(source), source.without_checkpoint
     found += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]
@@ -76,6 +72,14 @@ def by_count(ranker: Ranker, reference: Ranker, by: str, metric: str) -> pd.Data
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
 def by_cohort(ranker: Ranker, reference: Ranker, metric: str, eta: int) -> pd.DataFrame:
     return accuracy_tables.accuracy_by_cohort(ranker.records, metric, eta=eta, reference=reference.records)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_RANKER)
+def by_user(ranker: Ranker) -> pd.DataFrame:
+    opened = open_workspace(ranker.source)
+    table = accuracy_tables.accuracy_by_user(ranker.records, opened.dataset.num_users)
+    table.insert(1, NAMED, table[c.USER].map(opened.user_name))
+    return table
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)

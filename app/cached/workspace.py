@@ -23,7 +23,6 @@ from app.settings import AppSettings
 from app.sources import Source, find_sources
 from recap.baselines import BASELINES
 from recap.errors import RecapError
-from recap.published.configs import RECAP
 
 HashFuncs = dict[str | type[Any], Callable[[Any], Any]]
 DEFAULT_BASELINE: Final = "count_plus_markov"
@@ -58,22 +57,34 @@ def open_workspace(source: Source, model: str | None = None) -> Workspace:
     Raises:
         RecapError: the files changed since the source was found, or imported predictions are gone.
     """
-    read_only = AppSettings.from_environment().read_only
-    named = model or source.imported or (DEFAULT_BASELINE if source.checkpoint_folder is None else None)
-    return _workspace(source if named is None else source.without_checkpoint, named, keep=not read_only)
+    settings = AppSettings.from_environment()
+    named = model or source.imported or _named_by(source)
+    return _workspace(
+        source if named is None else source.without_checkpoint,
+        named,
+        keep=not settings.read_only,
+        shows_ids=settings.is_local,
+    )
+
+
+def _named_by(source: Source) -> str | None:
+    """The name of the source's own model; None for a checkpoint on disk."""
+    if source.checkpoint_folder is not None:
+        return None
+    return DEFAULT_BASELINE if source.checkpoint_hash is None else source.model
 
 
 @st.cache_resource(max_entries=4, show_spinner="Reading the dataset", hash_funcs=BY_DATASET)
-def _dataset(source: Source, *, keep: bool) -> Workspace:
-    opened = Workspace.open(source.dataset_folder, keep=keep)
+def _dataset(source: Source, *, keep: bool, shows_ids: bool) -> Workspace:
+    opened = Workspace.open(source.dataset_folder, keep=keep, shows_ids=shows_ids)
     if opened.dataset.hash != source.dataset_hash:
         raise RecapError(f"{source.dataset_folder} changed while the app was running; reload the page")
     return opened
 
 
 @st.cache_resource(max_entries=24, show_spinner=False, hash_funcs=BY_MODEL)
-def _workspace(source: Source, named: str | None, *, keep: bool) -> Workspace:
-    alone = _dataset(source, keep=keep)
+def _workspace(source: Source, named: str | None, *, keep: bool, shows_ids: bool) -> Workspace:
+    alone = _dataset(source, keep=keep, shows_ids=shows_ids)
     if named is not None:
         return alone.with_model(named)
     assert source.checkpoint_folder is not None
@@ -89,8 +100,8 @@ def model_key(source: Source, model: str | None = None) -> str:
 
 
 def model_label(source: Source, model: str | None = None) -> str:
-    if model is None and source.checkpoint_folder is not None:
-        return source.published_label if source.model != RECAP else MODEL_LABELS[RECAP]
+    if model is None and source.checkpoint_hash is not None:
+        return source.published_label if source.is_published else MODEL_LABELS[source.model]
     name = model or source.imported or DEFAULT_BASELINE
     if name in MODEL_LABELS:
         return MODEL_LABELS[name]
@@ -102,8 +113,8 @@ def model_label(source: Source, model: str | None = None) -> str:
 
 def folder_label(source: Source) -> str:
     """The label with the checkpoint's folder, if that differs; for lists of models."""
-    assert source.checkpoint_folder is not None
-    return label_with_folder(model_label(source), source.checkpoint_folder)
+    label = model_label(source)
+    return label if source.checkpoint_folder is None else label_with_folder(label, source.checkpoint_folder)
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
@@ -133,7 +144,7 @@ class Ranker:
 
     @property
     def is_published(self) -> bool:
-        return self.source.model != RECAP or (self.model is not None and self.model not in BASELINES)
+        return self.source.is_published or (self.model is not None and self.model not in BASELINES)
 
     @property
     def records(self) -> pd.DataFrame:
@@ -153,6 +164,15 @@ BY_RANKER: Final[HashFuncs] = BY_DATASET | {Ranker: lambda ranker: (ranker.sourc
 def checkpoints_of(source: Source) -> list[Source]:
     found = find_sources(AppSettings.from_environment())
     return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
+
+
+def checkpoint_labels(checkpoints: Sequence[Source]) -> list[str]:
+    """Models' labels, with their folders where two would be called alike."""
+    labels = [model_label(item) for item in checkpoints]
+    return [
+        label if labels.count(label) == 1 else folder_label(item)
+        for label, item in zip(labels, checkpoints, strict=True)
+    ]
 
 
 def label_checkpoints(checkpoints: Sequence[Source], labels: Sequence[str]) -> list[Ranker]:

@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from analysis.formatting import rank_number
-from app.cli.console import JsonFlag, console, print_json
+from app.cli.console import JsonFlag, console, print_json, say_what_is_new
 from app.cli.long_tail import open_model, run_ablations
 from app.cli.options import BaselineOption, CheckpointOption, DataOption, MaybeCheckpoint
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, write_shared
@@ -45,7 +45,7 @@ def find(
     records = opened.records()
     names = [name.strip() for name in show.split(",") if name.strip()]
     removed = None
-    if checkpoint is not None and set(names) & set(CAUSES):
+    if opened.checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
     found = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
     if as_json:
@@ -79,7 +79,9 @@ def save(
     from analysis.explain.links import CaseLink
     from analysis.workspace import Workspace
 
-    predictor = Workspace.open(data, checkpoint).predictor
+    opened = Workspace.open(data, checkpoint)
+    say_what_is_new(opened.match)
+    predictor = opened.predictor
     edited = build_edited_case(predictor, case, parse_edits(edits))
     labels = predictor.dataset.poi_labels
     link = CaseLink.to(predictor, case, edits=edits)
@@ -166,6 +168,7 @@ def share(
     if not stored:
         raise CaseError("no case to share: give names of saved cases, or --collection TITLE of a collection with cases")
     opened = Workspace.open(data, checkpoint)
+    say_what_is_new(opened.match)
     predictor, explained = opened.predictor, []
     for kept in stored:
         link = kept.value.link

@@ -7,12 +7,14 @@ import typer
 from rich.table import Table
 
 from analysis.formatting import rank_word
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
 from app.cli.frames import plain_rows
 from app.cli.options import DataOption, MetricOption
 from recap import columns as c
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from analysis.compare.comparison import Comparison
 
 
@@ -21,15 +23,26 @@ _SEEN: Final = {"all": "all", "tail": "rare", "never": " never", "once": " once"
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="A checkpoint folder, a baseline, or imported predictions.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="The other side; differences are B minus A.")],
     data: DataOption,
+    a: Annotated[
+        str | None, typer.Argument(metavar="A", help="A checkpoint folder, a baseline, or imported predictions.")
+    ] = None,
+    b: Annotated[str | None, typer.Argument(metavar="B", help="The other side; differences are B minus A.")] = None,
     metric: MetricOption = "hr20",
     seeds: Annotated[
         list[Path] | None,
         typer.Option("--seeds", metavar="CHECKPOINT", help="Another seed of A or B; repeatable."),
     ] = None,
     cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
+    all_models: Annotated[
+        bool, typer.Option("--all", help="One table of all models: A, B, imported predictions, baselines.")
+    ] = False,
+    protocol: Annotated[str, typer.Option(help="Of --all: every_step, trajectory_last or user_last.")] = "every_step",
+    weighted: Annotated[
+        bool, typer.Option("--weighted", help="Of --all: frequent and rare cases weigh as in the paper.")
+    ] = False,
+    form: Annotated[str, typer.Option("--form", help="Of --all: markdown, latex or csv.")] = "markdown",
+    intervals: Annotated[bool, typer.Option("--intervals", help="Of --all: with 95 % intervals over users.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare two models on the same cases, with intervals and tests."""
@@ -40,10 +53,21 @@ def compare(
     from analysis.compare.comparison import compare as compare_sides
     from analysis.compare.side import sides_with_seeds
     from analysis.workspace import Workspace
+    from recap.errors import ConfigError
 
+    if all_models:
+        found_table = _all_models(data, [name for name in (a, b) if name is not None], protocol, weighted=weighted)
+        if as_json:
+            print_json({"protocol": protocol, "weighted": weighted, "models": plain_rows(found_table)})
+        else:
+            print(_written(found_table, form, intervals=intervals), end="")
+        return
+    if a is None or b is None:
+        raise ConfigError("recap compare expects two models, A and B, or --all")
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
         models, more = [opened.with_model(text) for text in (a, b)], [opened.with_model(path) for path in seeds or ()]
+        say_what_is_new(*(model.match for model in (*models, *more)))
         side_a, side_b = sides_with_seeds(models, more)
         found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric)
         k = found_within(metric)
@@ -80,6 +104,37 @@ def compare(
             ranks = " → ".join(rank_word(row[name]) for name in ("rank_a", "rank_b"))
             seen = seen_words(int(row[c.TRANSITION_COUNT]))
             console.print(f"  {row[c.CASE]}: {places}, {seen}, {ranks}", markup=False)
+
+
+def _all_models(data: Path, named: list[str], protocol: str, *, weighted: bool) -> "pd.DataFrame":
+    """Accuracy of the named models, imported predictions and baselines on the cases of a protocol."""
+    from analysis.experiments.model_table import model_table
+    from analysis.records.imported import find_predictions
+    from analysis.workspace import Workspace
+    from recap.baselines import BASELINES
+
+    with progress_console.status("Ranking every case"):
+        opened = Workspace.open(data)
+        keys = [*named, *(item.key for item in find_predictions(opened.dataset.hash)), *BASELINES]
+        models = [opened.with_model(key) for key in dict.fromkeys(keys)]
+        labels = [model.label for model in models]
+        inside = opened.cases[c.ROW].isin(opened.dataset.cases(c.TEST, protocol)).to_numpy()  # type: ignore[arg-type]
+        shown = {
+            model.label if labels.count(model.label) == 1 else model.label_of_folder: model.records()[inside]
+            for model in models
+        }
+    return model_table(shown, weighted=weighted)
+
+
+def _written(table: "pd.DataFrame", form: str, *, intervals: bool) -> str:
+    from typing import get_args
+
+    from analysis.experiments.model_table import Form, write_table
+    from recap.errors import ConfigError
+
+    if form not in get_args(Form):
+        raise ConfigError(f"unknown --form {form!r}; choose one of {', '.join(get_args(Form))}")
+    return write_table(table, form, intervals=intervals)  # type: ignore[arg-type]  # just checked
 
 
 def _comparison_table(found: "Comparison") -> Table:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -16,6 +16,9 @@ from rich.text import Text
 
 from recap.printable import escape_json, visible
 from recap.storage.json_text import finite_json
+
+if TYPE_CHECKING:
+    from recap.vocabulary import Match
 
 
 class SafeConsole(Console):
@@ -51,6 +54,12 @@ PresetOption = Annotated[
 def print_json(payload: Any) -> None:
     """Print one JSON document on stdout: floats unrounded, NaN and infinity as null, control characters escaped."""
     print(escape_json(json.dumps(finite_json(payload), ensure_ascii=False, allow_nan=False)))
+
+
+def say_what_is_new(*matches: "Match | None") -> None:
+    """Say how many users and places are new to each checkpoint, in one line for all that say the same."""
+    for line in dict.fromkeys(match.line for match in matches if match is not None):
+        progress_console.print(line, markup=False, highlight=False, soft_wrap=True)
 
 
 def print_next(commands: dict[str, str], on: Console) -> None:

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import signed, signed_points
-from app.cli.console import JsonFlag, console, print_json, progress_line
+from app.cli.console import JsonFlag, console, print_json, progress_line, say_what_is_new
 from app.cli.options import CheckpointArgument, DataOption
 
 if TYPE_CHECKING:
@@ -24,10 +24,13 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
     from analysis.workspace import Workspace
 
     opened = Workspace.open(data, checkpoint)
+    say_what_is_new(opened.match)
     learned, numbers, worth = describe_learned(opened.predictor), learned_numbers(opened.predictor), _worth(opened)
     if as_json:
         print_json(learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")})
         return
+    if learned.learned_on:
+        console.print(f"Learned in {learned.learned_on}.", markup=False)
     console.print(_curve_table(learned.curves))
     if numbers:
         console.print(f"Learned: {model_words.learned_numbers(numbers)}.")

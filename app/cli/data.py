@@ -14,7 +14,6 @@ from app.headings import HOP_COLUMNS, STATISTICS
 
 if TYPE_CHECKING:
     from recap.data.parsing.options import ReadOptions
-    from recap.data.parsing.read_report import RawRead
 
 FormatOption = Annotated[
     str,
@@ -68,7 +67,12 @@ def prepare(
     bbox: BoxOption = None,
     text: TextOption = None,
     source_format: FormatOption = "auto",
-    preset: Annotated[str, typer.Option(help="Data protocol: default or nyc_paper.")] = "default",
+    preset: Annotated[
+        str | None,
+        typer.Option(
+            help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"
+        ),
+    ] = None,
     assignments: SetOption = None,
     name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
@@ -87,7 +91,7 @@ def prepare(
     from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
     from recap.data.parsing.read_report import REASONS
     from recap.data.preparation import prepare_dataset
-    from recap.data.reading import read_checkins, understand
+    from recap.data.reading import OWN_FORMATS, read_checkins, understand
     from recap.data.understanding import option_text
     from recap.errors import DataError
     from recap.memory import trim_heap
@@ -95,12 +99,14 @@ def prepare(
     from recap.storage.artifacts import check_target
 
     started = time.perf_counter()
-    config = data_preset(preset).override(assignments or [])
+    data_preset(preset or "default").override(assignments or [])  # refuses before reading
     options = read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
     found = understand(path, source_format, options)
     if found.question is not None:
         raise DataError(found.refusal())
     source_format, options = found.source_format, found.options
+    preset = preset or ("every_place" if source_format in OWN_FORMATS else "default")
+    config = data_preset(preset).override(assignments or [])
     check_target(out, MANIFEST)
     is_on_disk, note = choose_engine(engine, path, source_format)
     if note:
@@ -256,21 +262,6 @@ def stats(
             f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
             f"{sample['sources']:,} POIs, sampled with a fixed seed."
         )
-
-
-def read_understood(path: Path, source_format: str, options: "ReadOptions") -> "RawRead":
-    """Read a file as `recap prepare` does.
-
-    Raises:
-        DataError: it cannot be read, or a question about it is open.
-    """
-    from recap.data.reading import read_checkins, understand
-    from recap.errors import DataError
-
-    found = understand(path, source_format, options)
-    if found.question is not None:
-        raise DataError(found.refusal())
-    return read_checkins(path, found.source_format, found.options)
 
 
 def read_options(

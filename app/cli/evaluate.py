@@ -1,16 +1,22 @@
 """`recap evaluate`: rank every case of a split and print the accuracy."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich import box
 from rich.table import Table
 
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from analysis.formatting import percent, signed
+from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
+from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption, parse_split
+from app.headings import USER_HEADINGS
 
 if TYPE_CHECKING:
+    import pandas as pd
+
+    from recap.data.dataset import Dataset
     from recap.evaluation.metrics import MetricsByGroup
 
 
@@ -24,47 +30,39 @@ def evaluate(
         int | None, typer.Option(min=1, help="Rank a sample of this many cases, always the same one; all by default.")
     ] = None,
     records: Annotated[Path | None, typer.Option(help="File for the records; the user's cache by default.")] = None,
+    by_user: Annotated[bool, typer.Option("--by-user", help="Also print each user's accuracy.")] = False,
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
     """Rank the cases of a split and print metrics by group."""
-    import torch
-
-    from recap.checkpoint import Checkpoint
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
     from recap.evaluation.evaluate import evaluate as run_evaluation
     from recap.evaluation.records import records_file, records_metadata, write_records
     from recap.graph import TransitionGraph
-    from recap.history import CheckinTensors
-    from recap.scores import Scorer
-    from recap.training.baselines import build_baseline
+    from recap.open_model import open_model
+    from recap.pretrained import PretrainedCheckpoint
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give a checkpoint folder or --baseline, not both")
+        raise ConfigError("give a model or --baseline, not both")
     number = parse_split(split)
-    chosen = choose_device(device)
     dataset = Dataset.load(data)
-    scorer: Scorer
     with progress_console.status("Ranking every case"):
         graph = TransitionGraph.from_dataset(dataset)
-        checkpoint_hash, options = None, dict[str, bool]()
-        if checkpoint is not None:
-            loaded = Checkpoint.load(checkpoint)
-            scorer, checkpoint_hash, options = loaded.scorer(dataset, graph, chosen), loaded.hash, loaded.options
-        else:
-            assert baseline is not None
-            chosen = torch.device("cpu")  # baselines count with scipy
-            scorer = build_baseline(baseline, dataset, graph)
+        opened = open_model(str(baseline or checkpoint), dataset, graph=graph, device=choose_device(device))
+        scorer, known = opened.scorer, None if opened.is_baseline else opened.checkpoint
+        say_what_is_new(opened.match)
+        checkpoint_hash, options = (None, {}) if known is None else (known.hash, known.options)
         evaluation = run_evaluation(
             scorer,
             dataset,
             graph,
             split=number,
             protocol=protocol,  # type: ignore[arg-type]  # checked by build_cases
-            checkins=CheckinTensors.from_dataset(dataset, chosen),
+            checkins=opened.checkins,
             most=cases,
+            temperature=opened.temperature,
         )
         drawn = None if evaluation.drawn_from is None else len(evaluation.records)
         of = (dataset.hash, checkpoint_hash or scorer.name, split, protocol)
@@ -73,15 +71,49 @@ def evaluate(
         write_records(evaluation.records, path, metadata)
     summary = evaluation.summary() | {"checkpoint_hash": checkpoint_hash, "split": split, "records": str(path)}
     summary["options"] = options
+    if opened.match is not None:
+        summary["new_to_checkpoint"] = {"users": opened.match.new_users, "places": opened.match.new_places}
+    users = _by_user(evaluation.records, dataset) if by_user else None
+    if users is not None:
+        summary["users"] = plain_rows(users)
     if as_json:
         print_json(summary)
         return
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
+    if users is not None:
+        console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
     if evaluation.drawn_from is not None:
         console.print(f"A sample of {len(evaluation.records):,} of {evaluation.drawn_from:,} cases.")
+    if isinstance(known, PretrainedCheckpoint):
+        console.print(f"Curves learned in {known.learned_on}.", markup=False)
     if options.get("target_time"):
         console.print("It used the target's time: hour and weekday of the transition to predict.")
+    if evaluation.probabilities is not None:
+        console.print(
+            _probability_lines(evaluation.probabilities, is_unfitted=known is not None and known.is_unfitted),
+            highlight=False,
+        )
     console.print(f"{evaluation.seconds:.1f} s. Records: {path}", markup=False)
+
+
+def _probability_lines(found: "dict[str, Any]", *, is_unfitted: bool) -> str:
+    from recap.probabilities import NOT_FITTED
+
+    said = (
+        f"Probabilities: calibration error {found['calibration_error']:.3f}, mean log-likelihood "
+        f"{signed(found['log_likelihood'], 3)}. The list that holds 90 % has {found['list_90']:,.0f} places (median) "
+        f"and {percent(found['inside_90'])} of the true ones."
+    )
+    return f"{said} {NOT_FITTED}" if is_unfitted else said
+
+
+def _by_user(records: "pd.DataFrame", dataset: "Dataset") -> "pd.DataFrame":
+    """Each user's accuracy, by own id."""
+    from analysis.long_tail.accuracy_tables import accuracy_by_user
+    from analysis.workspace import Workspace
+
+    opened, table = Workspace.of(dataset, shows_ids=True), accuracy_by_user(records, dataset.num_users)
+    return table.assign(user_name=table["user"].map(opened.user_name))
 
 
 def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:

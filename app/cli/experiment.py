@@ -2,32 +2,38 @@
 
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from analysis.experiments.names import EXPERIMENTS
 from app.cli.console import JsonFlag, console, print_json, progress_console
-from app.cli.options import DataOption, DeviceOption
+from app.cli.options import DeviceOption
+from recap.baselines import PRETRAINED
 
-experiment = typer.Typer(help="Run named experiments: comparisons and ablations.")
+_HELP: Final = f"Run named experiments: {', '.join(EXPERIMENTS)}."
+experiment = typer.Typer(help=_HELP)
 
 
-@experiment.callback()
+@experiment.callback(help=_HELP)
 def about() -> None:
-    """Run named experiments: comparisons and ablations that resume."""
+    """One group of commands."""
 
 
 @experiment.command()
 def run(
-    name: Annotated[str, typer.Argument(help="An experiment's name, or a .toml spec file.")],
-    data: DataOption,
-    out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results on this dataset.")],
+    name: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)}, {PRETRAINED}, or a .toml file.")],
+    data: Annotated[list[Path], typer.Option("--data", help="A dataset folder; pretrained takes several.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results; of pretrained, the new file.")],
     epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs for every arm.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
-    """Train and measure every arm; run it again to continue where it stopped."""
+    """Train and measure every arm; run it again to continue where it stopped.
+
+    `pretrained` makes the package's file of curves from the training weeks of all datasets.
+    """
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
@@ -36,6 +42,11 @@ def run(
     from recap.device import choose_device
     from recap.errors import ConfigError
 
+    if name == PRETRAINED:
+        _pretrain(data, out)
+        return
+    if len(data) > 1:
+        raise ConfigError(f"experiment {name!r} takes one --data, got {len(data)}")
     values = load_spec(name).model_dump(mode="json")
     if epochs is not None:
         values["epochs"] = epochs
@@ -48,15 +59,15 @@ def run(
     spec = check_spec(values)
     options = [f"--epochs {epochs}" if epochs else "", f"--seeds {seeds}" if seeds else ""]
     command = " ".join(["recap experiment run", shlex.quote(Path(name).name), *filter(None, options)])
-    with stop_on_signals() as stopped:
+    with stop_on_signals() as stop:
         result = run_experiment(
             spec,
-            Dataset.load(data),
+            Dataset.load(data[0]),
             out,
             device=choose_device(device),
             command=command,
             log=progress_console.print,
-            stop=lambda: bool(stopped),
+            stop=stop,
         )
     if as_json:
         print_json(result.model_dump(mode="json"))
@@ -65,3 +76,17 @@ def run(
     if not result.finished:
         progress_console.print("Stopped; the same command continues.")
         raise typer.Exit(130)
+
+
+def _pretrain(data: list[Path], out: Path) -> None:
+    """Learn the curves of `pretrained` and write their file."""
+    from recap.data.dataset import Dataset
+    from recap.errors import ConfigError
+    from recap.storage.atomic import replace_text
+    from recap.training.pretraining import pretrain
+
+    if out.is_dir():
+        raise ConfigError(f"--out should name the new file of curves, {out} is a folder")
+    curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print)
+    replace_text(out, curves.as_text())
+    console.print(f"Curves learned in {curves.learned_on}: {out}", markup=False)

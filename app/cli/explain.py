@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.options import CheckpointArgument, DataOption, SplitOption, parse_split
 from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, share, write_shared
 from recap.errors import CaseError, ConfigError
@@ -90,6 +90,7 @@ def explain(
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
     from recap.moments import find_moment, parse_as_of
+    from recap.probabilities import NOT_FITTED
 
     if user is not None and case is not None:
         raise CaseError("--user and --case name two different things to explain; leave out one")
@@ -98,6 +99,7 @@ def explain(
     edits = tuple(parse_edit(text) for text in edit or [])
     cases: Sequence[int | Moment] = [] if case is None else _parse_cases(case)
     opened = Workspace.open(data, checkpoint)
+    say_what_is_new(opened.match)
     if user is not None:
         cases = [find_moment(opened.dataset, user, None if as_of is None else parse_as_of(as_of))]
     asked = _Asked(cases, about, against, edits, parse_split(split))
@@ -136,6 +138,8 @@ def explain(
     if html is not None:
         written = write_shared(share(explanations, opened, exact=exact, hide_places=hide_places), html)
     _show(explanations, [_title(opened, n, user) for n in asked.cases], _print_explanation, as_json=as_json)
+    if predictor.checkpoint.is_unfitted and not as_json:
+        console.print(NOT_FITTED, markup=False)
     for line in written if not as_json else ():
         console.print(line, markup=False)
 

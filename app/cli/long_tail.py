@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from analysis.formatting import rank_number
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption
 from app.headings import (
@@ -58,7 +58,7 @@ def overview(
     opened = open_model(data, checkpoint, baseline)
     others = [opened.with_model(item.key) for item in find_predictions(opened.dataset.hash)]
     others = [other for other in others if is_known(other.records(), metric)]
-    names = [name for name in models_shown(opened.dataset.hash, opened.bundle) if name != baseline]
+    names = [name for name in models_shown(opened.dataset.hash, opened.bundle) if name != opened.key]
     others += [open_other(opened, name) for name in names]
     groups = accuracy_by_group({model.label: model.records() for model in (opened, *others)}, metric)
     distribution = transition_distribution(opened.cases)
@@ -164,26 +164,27 @@ def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "T
     return frame_table(TITLES[name], table, headings)
 
 
-def open_model(data: Path, checkpoint: Path | None, baseline: str | None) -> "Workspace":
+def open_model(data: Path, checkpoint: str | None, baseline: str | None) -> "Workspace":
     """Open the dataset with the model and its records; rank if there are none.
 
     Raises:
-        ConfigError: both a checkpoint and a baseline, or neither, or no such baseline.
-        VocabularyError: a checkpoint of another dataset.
+        ConfigError: both a model and a baseline, or neither, or no such baseline.
+        VocabularyError: a checkpoint that does not open with the dataset.
     """
     from analysis.workspace import Workspace
     from recap.baselines import BASELINES
 
     if (checkpoint is None) == (baseline is None):
-        raise ConfigError("give a checkpoint folder or --baseline, not both")
-    opened = Workspace.open(data)
-    if baseline is not None:
-        if baseline not in BASELINES:
-            raise ConfigError(f"unknown baseline {baseline!r}; choose one of {', '.join(BASELINES)}")
-        return open_other(opened, baseline)
-    assert checkpoint is not None
-    model = opened.with_model(checkpoint)
+        raise ConfigError("give a model or --baseline, not both")
+    if baseline is not None and baseline not in BASELINES:
+        raise ConfigError(f"unknown baseline {baseline!r}; choose one of {', '.join(BASELINES)}")
+    opened, name = Workspace.open(data), baseline or checkpoint
+    assert name is not None
+    if name in BASELINES:
+        return open_other(opened, name)
+    model = opened.with_model(name)
     model.checkpoint  # noqa: B018 # verified, even where its records are kept
+    say_what_is_new(model.match)
     with progress_console.status("Ranking every case"):
         model.records()
     return model

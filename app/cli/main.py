@@ -14,6 +14,7 @@ from app.cli.curves import curves
 from app.cli.data import inspect, prepare, stats
 from app.cli.demo import demo
 from app.cli.evaluate import evaluate
+from app.cli.examples import epilog
 from app.cli.experiment import experiment
 from app.cli.explain import explain
 from app.cli.import_predictions import import_predictions
@@ -59,9 +60,12 @@ PANELS: Final[dict[str, dict[str, Callable[..., None] | typer.Typer]]] = {
 for _panel, _commands in PANELS.items():
     for _name, _command in _commands.items():
         if isinstance(_command, typer.Typer):
+            for _entry in _command.registered_commands:
+                _inner = _entry.name or getattr(_entry.callback, "__name__", "")
+                _entry.epilog = epilog(f"{_name} {_inner}")
             app.add_typer(_command, name=_name, rich_help_panel=_panel)
         else:
-            app.command(_name, rich_help_panel=_panel)(_command)
+            app.command(_name, rich_help_panel=_panel, epilog=epilog(_name))(_command)
 
 
 def _print_version(is_asked: bool) -> None:

@@ -13,9 +13,13 @@ ModelArgument = Annotated[
 ]
 DatasetArgument = Annotated[Path, typer.Argument(help="A dataset folder.")]
 DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
-CheckpointArgument = Annotated[Path, typer.Argument(help="A checkpoint folder.")]
-CheckpointOption = Annotated[Path, typer.Option("--checkpoint", help="A checkpoint folder.")]
-MaybeCheckpoint = Annotated[Path | None, typer.Argument(metavar="[CHECKPOINT]", help="A checkpoint folder.")]
+CheckpointArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A checkpoint folder, or pretrained.")]
+CheckpointOption = Annotated[
+    str, typer.Option("--checkpoint", metavar="MODEL", help="A checkpoint folder, or pretrained.")
+]
+MaybeCheckpoint = Annotated[
+    str | None, typer.Argument(metavar="[MODEL]", help="A checkpoint folder, pretrained, or a baseline's name.")
+]
 BaselineOption = Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")]
 SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
 MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]

@@ -11,9 +11,10 @@ from rich.table import Table
 
 from analysis.formatting import chance, points, signed_points
 from app.cli import data as reading
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line
+from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument
+from recap.printable import count_of
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator, Mapping
@@ -85,6 +86,7 @@ def predict(
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
     from recap.data.extension import extend_dataset
+    from recap.data.reading import read_understood
     from recap.open_model import open_model
     from recap.prediction import Moment, choose, expected_visits, later_rows
     from recap.prediction import predict as run
@@ -94,8 +96,10 @@ def predict(
         dataset = Dataset.load(data)
         extension = None
         if checkins is not None:
-            extension = extend_dataset(dataset, reading.read_understood(checkins, source_format, options).table)
+            extension = extend_dataset(dataset, read_understood(checkins, source_format, options).table)
         opened = open_model(model, dataset, extension=extension)
+    if extension is None:  # whose line says what is new
+        say_what_is_new(opened.match)
     chosen = choose(opened, user, moment).part(part)
     notes = [*([] if extension is None else [extension.line]), *chosen.notes]
     facts: dict[str, Any] = {"model": opened.label, "users": len(chosen), "notes": notes}
@@ -120,9 +124,12 @@ def predict(
     for note in notes:
         console.print(note, markup=False, soft_wrap=True)
     if found is None:
-        console.print(f"Wrote {rows:,} rows for {len(chosen):,} users to {out}.", markup=False, soft_wrap=True)
+        users = count_of(len(chosen), "user")
+        console.print(f"Wrote {count_of(rows, 'row')} for {users} to {out}.", markup=False, soft_wrap=True)
     elif by_place:
-        console.print(frame_table(f"Expected next visits of {len(chosen):,} users", found.head(top), _BY_PLACE))
+        console.print(
+            frame_table(f"Expected next visits of {count_of(len(chosen), 'user')}", found.head(top), _BY_PLACE)
+        )
         if "counted" in found:
             console.print(f"Counted: the next check-ins of {facts['users_with_later_checkin']:,} of these users.")
     else:
@@ -181,7 +188,7 @@ def _print_users(found: "pd.DataFrame", total: int) -> None:
             places = ", ".join(map(_named, best[:_IN_A_LINE]))
             console.print(f"{user}: {places}", markup=False, highlight=False, soft_wrap=True)
     if total > _LINES:
-        console.print(f"{total - _LINES:,} more users: write all with --out FILE.")
+        console.print(f"{count_of(total - _LINES, 'more user')}: write all with --out FILE.")
 
 
 def _named(row: "Mapping[Hashable, Any]") -> str:

@@ -1,12 +1,14 @@
 """`recap train`: train a checkpoint; it can be stopped and resumed."""
 
+import math
 import shlex
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -14,6 +16,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 from app.cli.console import JsonFlag, PresetOption, SetOption, console, print_json, print_next, progress_console
 from app.cli.evaluate import metrics_table
 from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
+
+_STEP_S: Final = 5.0
+"""A training that has not asked for so long is not taking steps."""
 
 
 def train(
@@ -44,7 +49,7 @@ def train(
     config = config.override(assignments or [])
     chosen = choose_device(device)
     dataset = Dataset.load(data)
-    with stop_on_signals() as stopped, _progress() as progress:
+    with stop_on_signals() as stop, _progress() as progress:
         bar = progress.add_task("", total=None, loss="", rate="")
         steps_done = 0
 
@@ -61,9 +66,7 @@ def train(
                 rate=f"{steps_done / elapsed:.1f} steps/s" if elapsed else "",
             )
 
-        checkpoint = run.train(
-            dataset, config, out, device=chosen, resume=resume, watch=watch, stop=lambda: bool(stopped)
-        )
+        checkpoint = run.train(dataset, config, out, device=chosen, resume=resume, watch=watch, stop=stop)
     if checkpoint is None:
         progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).", markup=False)
         raise typer.Exit(130)
@@ -105,17 +108,38 @@ def _progress() -> Progress:
     )
 
 
+class StopRequest:
+    """Whether SIGINT or SIGTERM came; a training that asks after each step finishes its step and saves.
+
+    Nothing is lost where nobody asks, as while a model is measured: there the command ends at once, and so it does at a
+    second signal.
+    """
+
+    def __init__(self) -> None:
+        self._came, self._asked = False, -math.inf
+
+    def __call__(self) -> bool:
+        self._asked = time.monotonic()
+        if self._came:
+            signal.setitimer(signal.ITIMER_REAL, 0)  # saving may take its time
+        return self._came
+
+    def receive(self, number: int, frame: FrameType | None) -> None:
+        if self._came or time.monotonic() - self._asked > _STEP_S:
+            raise KeyboardInterrupt
+        self._came = True
+        signal.setitimer(signal.ITIMER_REAL, _STEP_S)
+
+
 @contextmanager
-def stop_on_signals() -> Iterator[list[int]]:
-    """Catch SIGINT and SIGTERM, so the trainer can finish its step and save."""
-    received: list[int] = []
-
-    def remember(number: int, _: FrameType | None) -> None:
-        received.append(number)
-
-    before = {number: signal.signal(number, remember) for number in (signal.SIGINT, signal.SIGTERM)}
+def stop_on_signals() -> Iterator[StopRequest]:
+    """Turn SIGINT and SIGTERM into a `StopRequest`."""
+    stop = StopRequest()
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGALRM)
+    before = {number: signal.signal(number, stop.receive) for number in numbers}
     try:
-        yield received
+        yield stop
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         for number, handler in before.items():
             signal.signal(number, handler)

@@ -35,8 +35,8 @@ def selection_at(eta: int) -> CaseSelection | None:
     """The current selection, with the page's threshold for rare transitions."""
     chosen = current_selection()
     if chosen is not None and chosen.kind == "cohort":
-        visited, near, _ = chosen.numbers
-        chosen = CaseSelection.of_cohort(bool(visited), bool(near), eta)
+        known, near, _ = chosen.numbers
+        chosen = CaseSelection.of_cohort(bool(known), bool(near), eta)
         select(chosen)
     return chosen
 
@@ -67,7 +67,7 @@ def show_bins(name: str, table: pd.DataFrame, key: str, eta: int, headings: Mapp
     def select_row(_: str, row: int) -> None:
         chosen = table.iloc[row]
         if key == "cohorts":
-            flags = bool(chosen[c.IN_HISTORY]), bool(chosen[c.WITHIN_TWO_HOPS])
+            flags = bool(chosen[c.IS_KNOWN]), bool(chosen[c.WITHIN_TWO_HOPS])
             selection = CaseSelection.of_cohort(*flags, eta)
         else:
             selection = CaseSelection.of_bin(key, int(chosen["low"]), int(chosen["high"]))

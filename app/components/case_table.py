@@ -130,7 +130,7 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
                 options,
                 key=at,
                 format_func=words_of,
-                on_change=state.unless_late(choose, _PARAM),
+                on_change=state.unless_late(choose, _PARAM, key=at, offered=options),
             )
         search = "cases_search"
         st.session_state[search] = chosen.search

@@ -33,6 +33,7 @@ def chart_table(
     key: str,
     open_row: Callable[[str, int], None] | None = None,
     headings: Mapping[str, str] | None = None,
+    label: str = "Table",
 ) -> None:
     """A button that shows the tables of a figure; they are sent when it is pressed.
 
@@ -41,7 +42,7 @@ def chart_table(
         open_row: receives (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
         headings: of the columns to show; None shows all by name.
     """
-    button = st.popover("Table", icon=":material/table_rows:", type="tertiary", key=f"{key}-twin", on_change="rerun")
+    button = st.popover(label, icon=":material/table_rows:", type="tertiary", key=f"{key}-twin", on_change="rerun")
     if not button.open:
         return
     with button:

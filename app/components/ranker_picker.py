@@ -59,5 +59,5 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
         format_func=lambda token: f"{before}{rankers[token].label}" if token in rankers else token,
         label_visibility="collapsed",
         width=200,
-        on_change=state.unless_late(choose, name),
+        on_change=state.unless_late(choose, name, key=key, offered=rankers),
     )

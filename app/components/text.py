@@ -33,6 +33,14 @@ def section(title: str, *, help: str | None = None, width: str = "stretch") -> N
     st.header(title, anchor=False, help=help, width="content" if width == "content" else "stretch")
 
 
+def toggle(label: str, value: bool = False, *, help: str, **more: Any) -> bool:
+    """A switch whose help mark stands outside its label: a click on the mark explains and changes nothing."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall", width="content"):
+        chosen = st.toggle(label, value, width="content", **more)
+        st.markdown(":small[\u200b]", help=help, width="content")
+    return chosen
+
+
 def quiet(text: str, *, width: str = "stretch") -> None:
     """Small grey words; Markdown, so text from data must be escaped (`recap.printable.markdown_text`).
 

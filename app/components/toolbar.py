@@ -13,10 +13,11 @@ from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
-from app.components.text import quiet
+from app.components.text import quiet, toggle
 from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from recap import columns as c
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.moments import Moment
 
@@ -46,7 +47,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         format_func=lambda token: labels.get(token, token),
         label_visibility="collapsed",
         width=width,
-        on_change=state.unless_late(choose, "source", "predictions"),
+        on_change=state.unless_late(choose, "source", "predictions", key="picked_source", offered=labels),
         help=words.SOURCES_HELP,
     )
 
@@ -90,7 +91,7 @@ def open_case_button(page: View, source: Source, case: int | Moment, *, key: str
 
 def truth_toggle() -> bool:
     """Whether the true next place is shown; draw it before everything that depends on it."""
-    return st.toggle(
+    return toggle(
         "Truth",
         True,
         key="truth",
@@ -141,7 +142,7 @@ def download_buttons(
         quiet(words.CSV_TABLES)
         exact = False
         if pictures or any(map(is_personal, tables.values())):
-            exact = st.toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
+            exact = toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
             quiet(notes[exact])
         for name, table in tables.items():
             write = partial(_table_file, source, table, exact)
@@ -187,4 +188,7 @@ def exact_file(make: Callable[[], pd.DataFrame]) -> bytes:
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:
-    return to_csv(share_table(table, open_workspace(source), exact=exact))
+    opened = open_workspace(source)
+    if exact and opened.own_ids and c.USER in table:
+        table = table.assign(**{c.USER_ID: [opened.own_ids[user] for user in table[c.USER]]})
+    return to_csv(share_table(table, opened, exact=exact))

@@ -49,7 +49,7 @@ def view() -> None:
     listed = list_cases(source, found, mine, shelf, chosen_list)
     chosen = chosen_entry(listed.entries)
     with bar:
-        _toolbar(source, shelf, listed)
+        _toolbar(source, shelf, listed, [saved.name for saved in mine])
     st.title(markdown_text(listed.title), anchor=False)
     list_pills(found, len(mine), chosen_list)
     if listed.note:
@@ -64,13 +64,14 @@ def view() -> None:
         show_chosen(source, shelf, chosen, listed.collection)
 
 
-def _toolbar(source: Source, shelf: Shelf, listed: Listed) -> None:
+def _toolbar(source: Source, shelf: Shelf, listed: Listed, mine: list[str]) -> None:
     if source.has_parts and listed.deck:
         present_button(listed.deck, type="secondary", disabled=not listed.entries)
     share_shown(source, listed.entries, listed.name)
     with st.popover("More", icon=":material/tune:", type="tertiary", key="cases-more"):
         source_picker(source)
-        exchange_control(shelf, [entry.saved.name for entry in listed.entries if entry.saved], listed.collection)
+        shown = [entry.saved.name for entry in listed.entries if entry.saved] if listed.collection else mine
+        exchange_control(shelf, shown, listed.collection)
 
 
 def _name_damaged(shelf: Shelf) -> None:

@@ -8,7 +8,7 @@ from app import state
 from app.cached import comparisons
 from app.cached.comparisons import default_pair, side_options
 from app.cached.workspace import Ranker
-from app.components.compare.findings import show_differences, show_numbers, show_seeds
+from app.components.compare.findings import show_differences, show_numbers, show_reliability, show_seeds
 from app.components.compare.flipped_cases import current_cell, show_flipped_cases
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
@@ -37,7 +37,8 @@ def view() -> None:
         _pick("b", words.B_LABEL, options)
         metric = metric_control()
         st.space("stretch")
-        with st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more"):
+        more = st.popover("More", icon=":material/tune:", type="tertiary", key="compare-more")
+        with more:
             source_picker(source)
             quiet(words.IMPORT_HINT)
         data = st.container(horizontal=True, width="content", vertical_alignment="center")
@@ -51,6 +52,8 @@ def view() -> None:
     with grid.cell():
         show_seeds(found)
     show_numbers(found)
+    with more:
+        show_reliability(a, b)
     show_flipped_cases(source, a, b, found, cell, len(opened.cases))
     with data:
         tables = {"Groups": found.rows, "Bins": found.bins}
@@ -79,6 +82,10 @@ def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, 
 def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
     key = f"pick_{name}"
     st.session_state[key] = st.session_state[side_key(name)]
+
+    def choose() -> None:
+        st.session_state[side_key(name)] = st.session_state[key]
+
     st.selectbox(
         label,
         list(options),
@@ -86,7 +93,7 @@ def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
         format_func=lambda token: options[token].label if token in options else token,
         label_visibility="collapsed",
         width=205,
-        on_change=state.unless_late(lambda: st.session_state.update({side_key(name): st.session_state[key]}), *_NAMES),
+        on_change=state.unless_late(choose, *_NAMES, key=key, offered=options),
         help=words.SIDES_HELP,
     )
 

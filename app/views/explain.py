@@ -49,7 +49,7 @@ def view() -> None:
         moment = opened.moment(state.current_case(len(opened.cases), first=partial(first_case, source)))
     if source.imported is not None and isinstance(moment, Case):
         show_listed_ranks(source, moment)
-    elif source.checkpoint_folder is None:
+    elif source.checkpoint_hash is None:
         st.title("No model to explain yet", anchor=False)
         train_button()
     elif not source.has_parts:

@@ -9,6 +9,7 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.learn import place, words
 from app.components.learn.lesson_page import show_lesson
+from app.components.learn.page_top import start_at_top
 from app.components.learn.teacher import show_teacher
 from app.components.text import quiet
 from app.components.toolbar import source_picker
@@ -36,6 +37,7 @@ def view() -> None:
             source_picker(source)
             st.button("For teachers", icon=":material/school:", type="tertiary", key="learn_teacher", on_click=_teach)
     show_lesson(source, number, progress)
+    start_at_top(COURSE[number].outline.key)
 
 
 def _show_contents(number: int, progress: Progress) -> None:

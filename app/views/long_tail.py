@@ -32,7 +32,7 @@ from app.components.picture import show_picture
 from app.components.ranker_picker import pick_rankers
 from app.components.text import quiet, section
 from app.components.toolbar import choice_control, downloads, metric_control
-from app.headings import HOP_HEADINGS, WORTH_HEADINGS, accuracy_headings
+from app.headings import HOP_HEADINGS, USER_HEADINGS, WORTH_HEADINGS, accuracy_headings
 from app.pages import EXPLAIN, WALK
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
@@ -159,11 +159,11 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns: dict[str, Any] = {
         c.CASE: number("Case", width=64, format="localized"),
-        TRANSITION: text("Transition", width=300),
+        TRANSITION: text("Transition", width=270),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
         c.RANK: text(model.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
         REFERENCE: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
-        WHY: text("Why", width=330, help=headlines.WHY_HELP),
+        WHY: text("Why", width=430, help=headlines.WHY_HELP),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None
@@ -180,7 +180,9 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         columns=columns,
         show_truth=not hides_truth,
     )
-    quiet(markdown_text(headlines.list_line(model.label, reference.label, k)))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        quiet(markdown_text(headlines.list_line(model.label, reference.label, k)), width="content")
+        chart_table({"Users": tables.by_user(model)}, "by-user", headings=USER_HEADINGS, label=headlines.BY_USER)
 
 
 def show_worth(model: Ranker, metric: str, k: int) -> None:
@@ -224,6 +226,7 @@ def _files(model: Ranker, reference: Ranker, metric: str, eta: int) -> dict[str,
         "Accuracy by transition count": tables.by_count(model, reference, c.TRANSITION_COUNT, metric),
         "Accuracy by place count": tables.by_count(model, reference, c.DESTINATION_COUNT, metric),
         "Accuracy by cohort": tables.by_cohort(model, reference, metric, eta),
+        "Accuracy by user": tables.by_user(model),
         "Hop sweep": tables.hops(model.source),
         "Sorted transition counts": tables.distribution(model.source),
         "Evaluation records": tables.flat_records(model),

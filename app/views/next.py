@@ -1,8 +1,9 @@
 """Next: where a user, everyone, or a trajectory of your own goes next."""
 
+from typing import Any
+
 import streamlit as st
 
-from analysis.formatting import user_name
 from analysis.trajectories.itinerary import Itinerary, rows_of_user
 from analysis.trajectories.next_place import has_truth
 from analysis.workspace import Workspace
@@ -14,6 +15,7 @@ from app.components.error_boundary import error_boundary
 from app.components.next import choice, words
 from app.components.next.everyone import as_of_control, show_everyone
 from app.components.next.prediction import show_prediction
+from app.components.text import toggle
 from app.components.toolbar import choice_control, source_picker
 from app.components.walk.case_choice import MOST_USERS
 
@@ -39,9 +41,8 @@ def view() -> None:
         if part == choice.EVERYONE:
             back = as_of_control(source)
         else:
-            only_new = st.toggle(
-                "Only new places", key="new", bind="query-params", persist_state="session", help=words.NEW_HELP
-            )
+            look: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+            only_new = toggle("Only new places", key="new", help=words.NEW_HELP, **look)
         if part == choice.ONE:
             show_truth = _pick_moment(opened, itinerary)
     if part == choice.EVERYONE:
@@ -57,7 +58,7 @@ def _pick_user(opened: Workspace, user: int) -> None:
         "User",
         list(range(first, min(first + MOST_USERS, opened.dataset.num_users))),
         key="next-user",
-        format_func=user_name,
+        format_func=opened.user_name,
         label_visibility="collapsed",
         width=130,
         on_change=state.unless_late(
@@ -79,9 +80,8 @@ def _pick_moment(opened: Workspace, itinerary: Itinerary) -> bool:
     }
     show_truth = False
     if has_truth(opened, itinerary):
-        show_truth = st.toggle(
-            "What happened", key="happened", bind="query-params", persist_state="session", help=words.HAPPENED_HELP
-        )
+        look: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
+        show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **look)
     st.session_state["next-row"] = itinerary.row
     st.selectbox(
         "As of",

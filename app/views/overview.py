@@ -51,7 +51,7 @@ def view() -> None:
         st.markdown(markdown_text(f"{words.overview_sentence(groups, metric, rare)} {headline}".strip()))
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         quiet(words.describe_data(*facts, invented=state.consume_synthetic_notice()))
-        if source.checkpoint_folder is None:
+        if source.checkpoint_hash is None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 quiet(words.NO_MODEL, width="content")
                 train_button()
@@ -109,7 +109,7 @@ def show_cards(source: Source) -> None:
 def show_card(source: Source, card: NotableCase) -> None:
     opened = open_workspace(source)
     case = opened.case(card.case)
-    page = WALK if source.checkpoint_folder is None else EXPLAIN
+    page = WALK if source.checkpoint_hash is None else EXPLAIN
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f":{BADGE_COLOURS[card.kind]}-badge[{words.card_badge(card)}]", width="content")
         st.space("stretch")

@@ -49,7 +49,7 @@ def view() -> None:
             state.set_case(case)
         st.session_state["filters_changed"] = False  # last: a click may end this run at any line above
     with count_slot:
-        count_and_jumps(case, numbers, len(opened.cases))
+        count_and_jumps(source, case, numbers)
     if not len(numbers):
         st.title(words.NO_CASE, anchor=False)
         return

@@ -4,4 +4,8 @@ from typing import Final
 
 COUNTING_BASELINES: Final = ("popularity", "markov", "visit_count", "count_plus_markov", "nearest")
 FEATURE_CURVES: Final = "feature_curves"
+PRETRAINED: Final = "pretrained"
+"""The package's curves, learned elsewhere: a model by name, for every dataset."""
+PRETRAINED_LABEL: Final = "RECAP, pretrained"
 BASELINES: Final = (*COUNTING_BASELINES, FEATURE_CURVES)
+"""Keys of a model's evaluation records, and the models it is compared with."""

@@ -199,6 +199,19 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
         yield b"]"
 
 
+def read_names(folder: Path) -> Dataset:
+    """Users, places and manifest of a dataset folder, without check-ins and unverified.
+
+    Raises:
+        RecapError: it has none.
+    """
+    try:
+        manifest = Manifest.parse(_upgraded(read_json(folder / MANIFEST)))
+        return Dataset(pd.DataFrame(), read_table(folder, "pois"), read_table(folder, "users"), manifest)
+    except (pa.ArrowException, OSError, KeyError, TypeError, ValueError) as error:
+        raise DatasetError(f"{folder} cannot be read ({error})") from error
+
+
 def recorded_hash(folder: Path) -> str:
     """The unverified hash of a dataset folder; empty if there is none."""
     try:

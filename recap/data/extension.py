@@ -13,6 +13,7 @@ from recap.data.cases import history_only
 from recap.data.dataset import Dataset, hash_tables
 from recap.data.splitting import SplitConfig
 from recap.errors import DataError
+from recap.printable import count_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +55,7 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame) -> Extension:
             "give check-ins that follow it"
         )
     added = raw.iloc[order]
-    poi_N, places = _numbered(added[c.POI_ID], dataset.pois[c.POI_ID])
+    poi_N, place_ids = _numbered(added[c.POI_ID], dataset.pois[c.POI_ID])
     rows = pd.DataFrame(
         {
             c.USER: user_N[order],
@@ -70,19 +71,17 @@ def extend_dataset(dataset: Dataset, raw: pd.DataFrame) -> Extension:
     table = pd.concat([known.assign(**{c.HISTORY_ONLY: history_only(known)}), rows], ignore_index=True)
     table = table.iloc[np.argsort(table[c.USER].to_numpy(), kind="stable")].reset_index(drop=True)
     table[c.TRAJECTORY] = _trajectories(table, dataset.manifest.config).astype(known[c.TRAJECTORY].to_numpy().dtype)
-    pois = _with_places(dataset.pois, added.sort_values(c.TIME, kind="stable"), places)
+    pois = _with_places(dataset.pois, added.sort_values(c.TIME, kind="stable"), place_ids)
     grown = pd.DataFrame({c.USER_ID: users})
     manifest = dataset.manifest.model_copy(update={"dataset_hash": hash_tables(table, pois, grown)})
     new_users, new_places = len(users) - dataset.num_users, len(pois) - dataset.num_pois
-    said = [f"Added {len(added):,} check-ins ({new_users:,} new users)"]
+    said = [f"Added {count_of(len(added), 'check-in')} and {count_of(new_users, 'new user')}"]
     if len(added) < len(raw):
-        said.append(f"ignored {len(raw) - len(added):,} that are not later than their user's last known one")
+        said.append(f"ignored {count_of(len(raw) - len(added), 'row')} up to their user's last known check-in")
     if new_places:
-        stops = (poi_N >= dataset.num_pois).sum()
-        said.append(
-            f"{stops:,} are at {new_places:,} places that are not in the data set: they count as stops and are never "
-            "predicted"
-        )
+        visits = count_of(int((poi_N >= dataset.num_pois).sum()), "visit")
+        places = count_of(new_places, "place")
+        said.append(f"{visits} to {places} outside the data set: kept as stops that are never predicted")
     extended = replace(dataset, checkins=table, pois=pois, users=grown, manifest=manifest)
     return Extension(extended, new_users, new_places, "; ".join(said) + ".")
 

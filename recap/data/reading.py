@@ -12,7 +12,7 @@ from recap.data.readers.libcity import read_libcity
 from recap.data.readers.own_table import read_own_table
 from recap.data.readers.recbole import read_recbole
 from recap.data.understanding import Understanding, understand_table
-from recap.errors import ConfigError
+from recap.errors import ConfigError, DataError
 
 SourceFormat = Literal["foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet"]
 SOURCE_FORMATS: Final = get_args(SourceFormat)
@@ -59,3 +59,15 @@ def understand(path: Path, source_format: str = "auto", options: ReadOptions | N
     if source_format in OWN_FORMATS:
         return understand_table(path, source_format, options, why)
     return Understanding(path=str(path), source_format=source_format, why=why, options=options)
+
+
+def read_understood(path: Path, source_format: str, options: ReadOptions) -> RawRead:
+    """Read check-ins as they are understood.
+
+    Raises:
+        DataError: something is unsure, or the file cannot be read.
+    """
+    found = understand(path, source_format, options)
+    if found.question is not None:
+        raise DataError(found.refusal())
+    return read_checkins(path, found.source_format, found.options)

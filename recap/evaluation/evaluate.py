@@ -11,9 +11,11 @@ from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
+from recap.evaluation.reliability import summarise_probabilities
 from recap.evaluation.scoring import score_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
+from recap.probabilities import Temperature
 from recap.scores import Scorer
 
 
@@ -23,6 +25,7 @@ class Evaluation:
 
     Attributes:
         metrics: group -> ``n`` and metrics.
+        probabilities: see `summarise_probabilities`; None for a model without them.
         seconds: wall time.
         drawn_from: number of cases the records are sampled from; None if they are all.
     """
@@ -33,13 +36,14 @@ class Evaluation:
     records: pd.DataFrame
     metrics: MetricsByGroup
     seconds: float
+    probabilities: dict[str, Any] | None = None
     drawn_from: int | None = None
 
     def summary(self) -> dict[str, Any]:
         """The numbers, ready for JSON; ``drawn_from`` only for a sample."""
         drawn = {} if self.drawn_from is None else {"drawn_from": self.drawn_from}
         facts = {name: getattr(self, name) for name in ("protocol", "model", "dataset_hash", "seconds")}
-        return {**facts, **self.metrics, **drawn}
+        return {**facts, **self.metrics, "probabilities": self.probabilities, **drawn}
 
 
 def evaluate(
@@ -51,12 +55,14 @@ def evaluate(
     protocol: Protocol = "every_step",
     checkins: CheckinTensors | None = None,
     most: int | None = None,
+    temperature: Temperature | None = None,
 ) -> Evaluation:
     """Score the cases of a split and compute metrics.
 
     Args:
         most: rank a sample of this many cases (`draw_cases`); None ranks all.
         checkins: the dataset's tensors on the scorer's device; None makes them on the CPU.
+        temperature: turns scores into probabilities; None for a model without them.
 
     Raises:
         ScoreError: the scorer returned NaN.
@@ -65,7 +71,7 @@ def evaluate(
     cases = describe_cases(dataset, graph, split, protocol, most=most)
     num_cases = len(dataset.cases(split, protocol))
     checkins = CheckinTensors.from_dataset(dataset) if checkins is None else checkins
-    records = score_cases(scorer, cases, checkins)
+    records = score_cases(scorer, cases, checkins, temperature=temperature)
     return Evaluation(
         model=scorer.name,
         protocol=protocol,
@@ -73,5 +79,6 @@ def evaluate(
         records=records,
         metrics=metrics_by_group(records),
         seconds=time.perf_counter() - started,
+        probabilities=summarise_probabilities(records),
         drawn_from=num_cases if len(cases) < num_cases else None,
     )

@@ -6,16 +6,21 @@ from typing import Final
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from recap import columns as c
 from recap.evaluation.metrics import reciprocal_rank
 from recap.evaluation.ranks import Ranks, check_scores, mean_rank, rank_targets, top_pois
 from recap.history import CaseBatch, CheckinTensors
+from recap.probabilities import Temperature, log_probabilities
 from recap.scores import Scorer, Scores
 
 LIST_LENGTH: Final = 20
 _MOST_SCORES: Final = 1 << 24
 """Cases times places that are scored at a time; memory stays bounded whatever the catalogue."""
+_SCORES_AT_ONCE: Final = 1 << 18
+_LEFT_OUT: Final = 0.1
+"""Probability outside the list that holds 90 %."""
 
 
 def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) -> pd.DataFrame:
@@ -29,7 +34,7 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) ->
     """
     counts_2N = np.zeros((2, len(cases)), dtype=np.int64)
     start = 0
-    for batch, scores, ranks in _scored_batches(scorer, cases, checkins):
+    for batch, scores, ranks in scored_batches(scorer, cases, checkins):
         del scores  # free them before the next batch
         for row, count_B in enumerate((ranks.num_better_B, ranks.num_tied_B)):
             counts_2N[row, start : start + len(batch)] = count_B.cpu().numpy()
@@ -38,20 +43,29 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) ->
 
 
 def score_cases(
-    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *, batch_size: int = 512
+    scorer: Scorer,
+    cases: pd.DataFrame,
+    checkins: CheckinTensors,
+    *,
+    temperature: Temperature | None = None,
+    batch_size: int = 512,
 ) -> pd.DataFrame:
     """Rank the target of every case and keep its scores.
 
+    Args:
+        temperature: turns scores into probabilities; None for a model without them.
+
     Returns:
         What `rank_cases` returns (both ranks are expectations over tied orders) plus ``score`` (the target's total),
-        ``part_<name>`` of the target, ``top_pois`` and ``top_scores`` (20 each).
+        ``part_<name>`` of the target, ``top_pois`` and ``top_scores`` (20 each) and, with a temperature,
+        ``first_probability``, ``log_likelihood`` and ``list_90``.
 
     Raises:
         ScoreError: the scorer returned NaN.
     """
     kept: dict[str, np.ndarray] = {}
     start = 0
-    for batch, scores, ranks in _scored_batches(scorer, cases, checkins, batch_size):
+    for batch, scores, ranks in scored_batches(scorer, cases, checkins, batch_size):
         poi_BK, value_BK = top_pois(scores, LIST_LENGTH)
         values = {
             c.NUM_BETTER: ranks.num_better_B,
@@ -61,6 +75,8 @@ def score_cases(
             c.TOP_POIS: poi_BK,
             c.TOP_SCORES: value_BK,
         }
+        if temperature is not None:
+            values |= _probabilities(scores.total, batch.target_B, temperature)
         for name, value in values.items():
             piece = value.cpu().numpy()
             if start == 0:
@@ -77,9 +93,14 @@ def score_cases(
     return records
 
 
-def _scored_batches(
+def scored_batches(
     scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int = 512
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
+    """Score cases batch by batch, in bounded memory; delete each batch's scores before the next.
+
+    Raises:
+        ScoreError: the scorer returned NaN.
+    """
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1
     batch_size = histories_per_pass(num_pois, batch_size)
@@ -98,6 +119,28 @@ def histories_per_pass(num_pois: int, most: int = 512) -> int:
     (512, 16)
     """
     return max(1, min(most, _MOST_SCORES // num_pois))
+
+
+def _probabilities(total_BP: Tensor, target_B: Tensor, temperature: Temperature) -> dict[str, Tensor]:
+    """The columns of probabilities, a few cases at a time: the copies stay in the processor's cache."""
+    rows = max(1, _SCORES_AT_ONCE // total_BP.shape[1])
+    pieces = []
+    for some_BP, some_B in zip(total_BP.split(rows), target_B.split(rows), strict=True):
+        log_BP = log_probabilities(some_BP, temperature)
+        first_B, own_B = log_BP.amax(1).exp(), log_BP.gather(1, some_B[:, None])[:, 0]
+        pieces.append((first_B, own_B, _list_length(log_BP.exp_())))
+    columns = (torch.cat(column) for column in zip(*pieces, strict=True))
+    return dict(zip((c.FIRST_PROBABILITY, c.LOG_LIKELIHOOD, c.LIST_90), columns, strict=True))
+
+
+def _list_length(probability_BP: Tensor) -> Tensor:
+    """Length of the shortest list that holds 90 % of the probability, int64 (B,)."""
+    if probability_BP.device.type == "cpu":  # NumPy sorts in a fifth of torch's time
+        probability_BP = torch.from_numpy(np.sort(probability_BP.numpy(), axis=1))
+    else:
+        probability_BP = probability_BP.sort(1).values
+    left_out_B = (probability_BP.cumsum(1) <= _LEFT_OUT).sum(1)
+    return probability_BP.shape[1] - left_out_B
 
 
 def _with_ranks(cases: pd.DataFrame, num_better: np.ndarray, num_tied: np.ndarray) -> pd.DataFrame:

@@ -140,6 +140,8 @@ PLACE_FEATURES: Final = (
 FEATURES: Final = (*VISIT_FEATURES, TRANSITION_FEATURE, TWO_HOP_FEATURE, SIMILAR_FEATURE, *PLACE_FEATURES)
 NAMES: Final = tuple(feature.name for feature in FEATURES)
 """In the order of a model's curves."""
+CATEGORY_FEATURES: Final = tuple(name for name in NAMES if "category" in name)
+"""Say nothing where all places have one category."""
 
 
 def describe_features() -> list[dict[str, str]]:

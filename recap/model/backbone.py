@@ -3,11 +3,14 @@
 Shape suffixes: B cases, K suffix positions, S sequence slots, D hidden features, P POIs.
 """
 
+import math
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.model.config import ModelConfig
+from recap.vocabulary import Match
 
 
 class EncoderLayer(nn.Module):
@@ -103,13 +106,33 @@ class Backbone(nn.Module):
 
 
 class CoreScore(nn.Module):
-    """l_core(d) = w_d . h_t + b_d for every POI d (Eq. 5)."""
+    """l_core(d) = w_d . h_t + b_d for every POI d (Eq. 5).
 
-    def __init__(self, config: ModelConfig, num_pois: int) -> None:
+    A place that is new to the weights of another dataset gets the log of the mean of exp(l_core) over the known ones.
+    """
+
+    is_new_P: Tensor | None
+
+    def __init__(self, config: ModelConfig, num_pois: int, match: Match | None = None) -> None:
         super().__init__()
         self.dropout = nn.Dropout(config.output_dropout)
         self.output = nn.Linear(config.hidden_dim, num_pois)
+        is_new_P = None if match is None or not match.new_places else torch.from_numpy(match.poi_P < 0)
+        self.register_buffer("is_new_P", is_new_P, persistent=False)
 
     def forward(self, state_BD: Tensor) -> Tensor:
         """Core scores (B, P)."""
-        return self.output(self.dropout(state_BD))
+        core_BP: Tensor = self.output(self.dropout(state_BD))
+        return core_BP if self.is_new_P is None else torch.where(self.is_new_P, self._of_new(core_BP), core_BP)
+
+    def at(self, state_BD: Tensor, poi_B: Tensor) -> Tensor:
+        """Core score of one POI per case, (B,)."""
+        core_B = (state_BD * self.output.weight[poi_B]).sum(1) + self.output.bias[poi_B]
+        if self.is_new_P is None or not self.is_new_P[poi_B].any():
+            return core_B
+        return torch.where(self.is_new_P[poi_B], self._of_new(self.output(state_BD))[:, 0], core_B)
+
+    def _of_new(self, core_BP: Tensor) -> Tensor:
+        assert self.is_new_P is not None
+        known_BP = core_BP.masked_fill(self.is_new_P, -torch.inf)
+        return torch.logsumexp(known_BP, 1, keepdim=True) - math.log(int((~self.is_new_P).sum()))

@@ -25,6 +25,9 @@ class PriorConfig(Config):
     kind: Literal["paper", "curves"] = Field(
         "paper", description="paper: Eq. 9. curves: a learned curve for each named feature (docs/explanations.md)."
     )
+    start: Literal["zero", "pretrained"] = Field(
+        "zero", description="Where curves start: at zero, or at the pretrained ones, which then hold them."
+    )
     count_weight: float = Field(1.0, description="w_cnt at the start.")
     recency_steps: float = Field(10.0, gt=0, description="tau_rec at the start, in check-ins; kept positive.")
     use_count: bool = Field(True, description="False: w/o count.")

@@ -95,11 +95,14 @@ class CurvePrior(nn.Module):
     Args:
         features: of the model's dataset, without parameters.
         with_history: False leaves the curves of past visits and times at 0.
+
+    ``new_places`` are points of every place new to the user, fitted to a dataset (`recap.pretrained`); None is no term.
     """
 
     def __init__(self, features: Features, *, with_history: bool = True) -> None:
         super().__init__()
         self.features = features
+        self.new_places: float | None = None
         self.curves = Curves([with_history or feature.group not in (PAST, TIME) for feature in FEATURES])
 
     def features_of(
@@ -130,6 +133,10 @@ class CurvePrior(nn.Module):
 
     def place_knots(self, histories: Histories) -> None:
         """Put the knots at quantiles over the cases' candidates."""
+        self.curves.place_knots(self.knot_values(histories))
+
+    def knot_values(self, histories: Histories) -> list[Tensor]:
+        """Values of each feature at some of the cases' candidates, whose quantiles place the knots."""
         size = min(_KNOT_CASES, len(histories))
         apart = torch.linspace(0, len(histories) - 1, size, device=histories.row_B.device).round().long()
         found: list[list[Tensor]] = [[] for _ in FEATURES]
@@ -145,7 +152,7 @@ class CurvePrior(nn.Module):
             key_I = key_I[~values.is_known(key_I)]
             for at, value_I in enumerate(values.everywhere(key_I)):
                 found[_NEW + at].append(value_I[:: max(1, len(value_I) // 20_000)].cpu())
-        self.curves.place_knots([torch.cat(pieces) for pieces in found])
+        return [torch.cat(pieces) for pieces in found]
 
     def forward(self, values: CurveValues) -> Tensor:
         """R_t(d) of every place, (B, P)."""
@@ -155,9 +162,11 @@ class CurvePrior(nn.Module):
         return self._everywhere(values, features.visits.key_C, key_N, packed_N)
 
     def at_pairs(self, values: CurveValues, key_I: Tensor) -> Tensor:
-        """The curves at pairs (case x P + POI), (F, I); they add up to R_t(d)."""
+        """The curves, then ``new_places``, at pairs (case x P + POI), (F, I); they add up to R_t(d)."""
         value_FI, applies_FI = values.features.at(key_I)
         points_FI = self.curves(value_FI) * applies_FI
+        if self.new_places is not None:
+            points_FI = torch.cat([points_FI, self.new_places * ~values.features.is_known(key_I)[None]])
         if values.kept_FB is None:
             return points_FI
         return points_FI * values.kept_FB[:, torch.div(key_I, values.features.num_pois, rounding_mode="floor")]
@@ -190,6 +199,9 @@ class CurvePrior(nn.Module):
             popularity_U, own_O = popularity_U * popularity_B[:, None], own_O * popularity_B[case_O]
             distance_BU = distance_BU * distance_B[:, None]
             of_category_JBK = of_category_JBK * kept_FB[_BY_CATEGORY][:, :, None]
+        if self.new_places is not None:
+            kept = 1.0 if kept_FB is None else kept_FB[len(FEATURES)][:, None]
+            distance_BU = distance_BU + self.new_places * kept
         total_BU: Tensor = _AsNew.apply(
             popularity_U, distance_BU, of_category_JBK.sum(0), category_U, key_O, own_O, known_C, key_N, packed_N
         )

@@ -6,6 +6,7 @@ its feature's lowest value and flat outside its knots.
 Shape suffixes: F features, K intervals between knots, N values.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -98,14 +99,28 @@ class Curves(nn.Module):
         knots[:, 0] = 0.0
         self.register_buffer("knot_FK1", knots)
 
-    def place_knots(self, values: list[Tensor]) -> None:
+    def disable(self, names: Collection[str]) -> None:
+        """Leave the curves of these features at 0 for good."""
+        for row, feature in enumerate(self.features):
+            if feature.name in names:
+                self.enabled_F1[row] = 0.0
+
+    def fill(self, row: int, knots: list[float], levels: list[float]) -> None:
+        """Give a curve its values at knots, both at most one more than `INTERVALS`."""
+        missing = (0, INTERVALS + 1 - len(knots))
+        with torch.no_grad():
+            self.knot_FK1[row] = F.pad(torch.tensor(knots), missing, value=torch.inf)
+            self.step_FK[row] = F.pad(torch.tensor(levels).diff(), missing)
+
+    def place_knots(self, values: list[Tensor], last: float = 1.0) -> None:
         """Put knots at distinct quantiles of each feature's values, the lowest included.
 
         Args:
             values: of each feature; without zeros if few places have the feature.
+            last: the highest quantile; 1 - last is then the lowest.
         """
         for row, (feature, value_N) in enumerate(zip(self.features, values, strict=True)):
-            self.knot_FK1[row] = quantile_knots(value_N, from_zero=not feature.everywhere)
+            self.knot_FK1[row] = quantile_knots(value_N, from_zero=not feature.everywhere, last=last)
 
     def locate(self, value_FN: Tensor, rows: slice = slice(None)) -> OnCurves:
         """Locate values of the features in ``rows`` between their knots."""
@@ -147,7 +162,7 @@ class Curves(nn.Module):
         return (squared_F * self.smoothing_F).sum()
 
 
-def quantile_knots(value_N: Tensor, *, from_zero: bool) -> Tensor:
+def quantile_knots(value_N: Tensor, *, from_zero: bool, last: float = 1.0) -> Tensor:
     """Ends of at most `INTERVALS` intervals: distinct quantiles, ascending, padded with infinity.
 
     Args:
@@ -159,7 +174,7 @@ def quantile_knots(value_N: Tensor, *, from_zero: bool) -> Tensor:
     knots = torch.full((INTERVALS + 1,), torch.inf, dtype=torch.float64)
     if len(value_N):
         level = torch.sigmoid(torch.linspace(-_STEEP, _STEEP, INTERVALS + (not from_zero), dtype=torch.float64))
-        level = torch.cat([torch.zeros(1), level[1:-1], torch.ones(1)]).to(value_N.device)
+        level = torch.cat([torch.zeros(1), level[1:-1], torch.ones(1)]).clamp(1.0 - last, last).to(value_N.device)
         ordered = torch.sort(value_N.double())[0]
         found = torch.unique(ordered[(level * (len(ordered) - 1)).round().long()])
         if from_zero:

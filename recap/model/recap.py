@@ -17,7 +17,7 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.features.catalogue import FEATURES, NAMES, PAST
+from recap.features.catalogue import CATEGORY_FEATURES, FEATURES, PAST, PLACES
 from recap.features.values import Features
 from recap.graph import TransitionGraph
 from recap.history import Histories, RevisitCandidates, find_revisit_candidates
@@ -30,9 +30,11 @@ from recap.model.interventions import Interventions
 from recap.model.revisit_prior import PriorTerms, RevisitPrior, revisit_statistics
 from recap.model.tokens import CheckinTokens
 from recap.scores import Scores, Term
+from recap.vocabulary import Match
 
 CORE: Final = "core"
 PRIOR_TERMS: Final = ("count", "recency", "window")
+NEW_PLACES: Final = "new_places"
 CLIP: Final = "clip"
 CORRECTION: Final = "correction"
 
@@ -76,6 +78,7 @@ class Recap(nn.Module):
         graph: training transitions; None is allowed without a graph token.
         features: needed for a prior made of curves.
         dtype: of weights and adjacency; in float64, scores do not depend on the batch.
+        match: of a model opened with another dataset than its own.
     """
 
     def __init__(
@@ -88,6 +91,7 @@ class Recap(nn.Module):
         graph: TransitionGraph | None,
         features: Features | None = None,
         dtype: torch.dtype = torch.float32,
+        match: Match | None = None,
     ) -> None:
         super().__init__()
         self.config, self.num_pois, self.dtype = config, len(category_P), dtype
@@ -95,9 +99,10 @@ class Recap(nn.Module):
         if config.has_encoder:
             self.poi_embedding = nn.Embedding(self.num_pois, config.poi_dim)
             nn.init.normal_(self.poi_embedding.weight, std=0.1)
-            self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2))
+            like_Q2 = coordinates_P2 if match is None else torch.tensor(match.coordinates_Q2)
+            self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2, like_Q2))
             self.backbone = Backbone(config, num_users)
-            self.core = CoreScore(config, self.num_pois) if config.has_core else None
+            self.core = CoreScore(config, self.num_pois, match) if config.has_core else None
             if config.use_graph:
                 assert graph is not None
                 self.graph_token = GraphToken(config, graph.adjacency)
@@ -108,6 +113,8 @@ class Recap(nn.Module):
         if config.has_curves:
             assert features is not None
             self.curves = CurvePrior(features, with_history=config.use_history)
+            if config.prior.start == "pretrained" and not len(category_P.unique()) > 1:
+                self.curves.curves.disable(CATEGORY_FEATURES)
             if self.core is not None:
                 # The core starts at 0, so training begins with the curves.
                 nn.init.zeros_(self.core.output.weight)
@@ -124,8 +131,9 @@ class Recap(nn.Module):
         dataset: Dataset,
         graph: TransitionGraph | None = None,
         dtype: torch.dtype = torch.float32,
+        match: Match | None = None,
     ) -> "Recap":
-        """An untrained model for a dataset."""
+        """An untrained model for a dataset, or with ``match`` one for the weights of another dataset."""
         if graph is None and (config.has_token or config.has_curves):
             graph = TransitionGraph.from_dataset(dataset)
         features = None
@@ -140,14 +148,18 @@ class Recap(nn.Module):
             graph=graph if config.has_token else None,
             features=features,
             dtype=dtype,
+            match=match,
         )
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """Terms of the score in order: core; count, recency, window and clip, or one per feature; correction."""
+        """Terms of the score in order: core; count, recency, window and clip, or one per feature and a shift of new
+        places; correction.
+        """
         found = [Term(CORE, CORE)] if self.config.has_core else []
         if self.curves is not None:
             found += [Term(feature.name, feature.group) for feature in FEATURES]
+            found += [Term(NEW_PLACES, PLACES)] if self.curves.new_places is not None else []
         elif self.config.use_history:
             found += [Term(name, PAST) for name in (*PRIOR_TERMS, CLIP)]
         return (*found, *([Term(CORRECTION, CORRECTION)] if self.config.has_correction else []))
@@ -159,15 +171,18 @@ class Recap(nn.Module):
         order = [term.name for term in self.terms]
         return changes.term_factor_BT[:, [order.index(name) for name in names]]
 
+    def _curve_factor(self, changes: Interventions) -> Tensor | None:
+        return self.factor(changes, *(term.name for term in self.terms if term.name not in (CORE, CORRECTION)))
+
     def features_of(self, histories: Histories, changes: Interventions | None = None) -> CurveValues:
         """Features of a batch for the curves, under changes."""
         assert self.curves is not None
         if changes is None:
             return self.curves.features_of(histories)
-        return self.curves.features_of(histories, changes.edge_edits, changes.cut_K3, self.factor(changes, *NAMES))
+        return self.curves.features_of(histories, changes.edge_edits, changes.cut_K3, self._curve_factor(changes))
 
     def keep_curves(self, values: CurveValues, changes: Interventions) -> CurveValues:
-        factor_BF = self.factor(changes, *NAMES)
+        factor_BF = self._curve_factor(changes)
         return replace(values, kept_FB=None if factor_BF is None else factor_BF.T)
 
     def propagate(self) -> Tensor | None:
@@ -297,15 +312,18 @@ class Recap(nn.Module):
         return torch.zeros(len(histories), self.num_pois, dtype=self.dtype, device=histories.row_B.device)
 
 
-def standardise(coordinates_P2: Tensor) -> Tensor:
-    """Zero mean and unit variance over POIs; a constant coordinate becomes 0.
+def standardise(coordinates_P2: Tensor, like_Q2: Tensor) -> Tensor:
+    """Coordinates in degrees, with the mean and variance of ``like_Q2`` made 0 and 1; a constant one becomes 0.
 
-    Longitudes are unrolled around the city's middle, so a city may lie across the date line.
+    Longitudes are unrolled around the middle of ``like_Q2``, so a city may lie across the date line.
     """
-    longitude_P = torch.deg2rad(coordinates_P2[:, 1])
-    middle = torch.atan2(longitude_P.sin().mean(), longitude_P.cos().mean())
-    unrolled_P = torch.rad2deg(torch.remainder(longitude_P - middle + math.pi, 2 * math.pi) - math.pi)
-    coordinates_P2 = torch.stack([coordinates_P2[:, 0], unrolled_P], dim=1)
-    spread_2 = coordinates_P2.std(0, correction=0)
-    scaled = (coordinates_P2 - coordinates_P2.mean(0)) / torch.where(spread_2 > 0, spread_2, 1.0)
-    return scaled
+    longitude_Q = torch.deg2rad(like_Q2[:, 1])
+    middle = torch.atan2(longitude_Q.sin().mean(), longitude_Q.cos().mean())
+    unrolled_P2, unrolled_Q2 = (_unrolled(degrees_N2, middle) for degrees_N2 in (coordinates_P2, like_Q2))
+    spread_2 = unrolled_Q2.std(0, correction=0)
+    return (unrolled_P2 - unrolled_Q2.mean(0)) / torch.where(spread_2 > 0, spread_2, 1.0)
+
+
+def _unrolled(degrees_N2: Tensor, middle: Tensor) -> Tensor:
+    away_N = torch.remainder(torch.deg2rad(degrees_N2[:, 1]) - middle + math.pi, 2 * math.pi) - math.pi
+    return torch.stack([degrees_N2[:, 0], torch.rad2deg(away_N)], dim=1)

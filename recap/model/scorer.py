@@ -64,7 +64,7 @@ class RecapScorer:
             state_BD = model.encode(histories, self.stage, self.propagated_PE, changes)
             found: dict[str, Tensor] = {}
             if model.core is not None:
-                core_B = (state_BD * model.core.output.weight[poi_B]).sum(1) + model.core.output.bias[poi_B]
+                core_B = model.core.at(state_BD, poi_B)
                 if model.config.core_scope == "unvisited":
                     case_H, row_H = histories.past_rows()
                     visited_H = histories.checkins.poi_T[row_H] == poi_B[case_H]

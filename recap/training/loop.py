@@ -145,7 +145,7 @@ class TrainingLoop(ABC):
         """Training examples of an epoch."""
 
     @abstractmethod
-    def _begin_epoch(self, epoch: int) -> dict[str, float]:
+    def begin_epoch(self, epoch: int) -> dict[str, float]:
         """Set learning rates and the order of the examples; returns name -> learning rate."""
 
     @abstractmethod
@@ -201,7 +201,7 @@ class TrainingLoop(ABC):
         every = wait = self.config.save_every_seconds
         earlier_seconds = self.progress.seconds
         while self.progress.epoch <= self.config.epochs:
-            rates = self._begin_epoch(self.progress.epoch)
+            rates = self.begin_epoch(self.progress.epoch)
             epoch_started = time.perf_counter()
             while self.progress.step < self.steps_per_epoch:
                 loss = self.take_step(self.progress.step)
@@ -232,7 +232,7 @@ class TrainingLoop(ABC):
     def begin_at(self, epoch: int) -> None:
         """Go to the start of an epoch with fresh weights, to measure its steps."""
         self._begin()
-        self._begin_epoch(epoch)
+        self.begin_epoch(epoch)
 
     def take_step(self, step: int) -> Tensor:
         """Learn from one step's examples, cyclically within the epoch; returns the loss."""

@@ -78,7 +78,7 @@ class PublishedTrainer(TrainingLoop):
     def _begin(self) -> None:
         self.model.prepare(City.of(self.dataset, self.graph))
 
-    def _begin_epoch(self, epoch: int) -> dict[str, float]:
+    def begin_epoch(self, epoch: int) -> dict[str, float]:
         self.model.begin_epoch(epoch, fresh=self.progress.step == 0)
         generator = np.random.default_rng([self.config.seed, epoch])
         self._order_N = torch.from_numpy(generator.permutation(self.num_examples)).to(self.device)

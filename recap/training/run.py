@@ -16,13 +16,12 @@ from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import (
     BEST_OVERALL_WEIGHTS,
     TRAINING_FOLDER,
-    VOCABULARY,
     WEIGHTS,
     Checkpoint,
     CheckpointManifest,
     EpochResult,
+    has_probabilities,
     write_checkpoint,
-    write_vocabulary,
 )
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, FolderInUseError, RecapError
@@ -30,6 +29,8 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
+from recap.evaluation.temperature import fit_temperature, most_cases
+from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
@@ -41,6 +42,7 @@ from recap.training.published_trainer import PublishedTrainer
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
+from recap.vocabulary import write_vocabulary
 
 CONFIG: Final = "config.json"
 """Data and configuration of a training in progress."""
@@ -189,11 +191,24 @@ def _write_checkpoint(
     (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
     if best_overall.epoch != best.epoch:  # else stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
-    write_vocabulary(dataset, out / VOCABULARY)
+    write_vocabulary(dataset, out)
     most = trainer.config.test_cases
     trainer.let_go()
     scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
-    evaluation = evaluate(scorer, dataset, trainer.graph, split=c.TEST, checkins=trainer.checkins, most=most)
+    temperature = None
+    is_probabilistic = has_probabilities(trainer.config)
+    if is_probabilistic:
+        validation = describe_cases(dataset, trainer.graph, c.VAL, "every_next", most=most_cases(dataset.num_pois))
+        temperature = fit_temperature(scorer, validation, trainer.checkins)
+    evaluation = evaluate(
+        scorer,
+        dataset,
+        trainer.graph,
+        split=c.TEST,
+        checkins=trainer.checkins,
+        most=most,
+        temperature=(temperature or UNFITTED) if is_probabilistic else None,
+    )
     if after_test is not None:
         after_test(evaluation)
     baselines: dict[str, MetricsByGroup] = {}
@@ -205,7 +220,9 @@ def _write_checkpoint(
         except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)
     reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
-    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall)
+    start = trainer.pretrained if isinstance(trainer, Trainer) else None
+    started_from = None if start is None else start.hash
+    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, temperature, started_from)
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,

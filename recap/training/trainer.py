@@ -19,7 +19,9 @@ from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
 from recap.history import CaseBatch, Histories
 from recap.model.config import Stage
+from recap.model.curves import Curves
 from recap.model.kept_features import KeptFeatures
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
@@ -47,6 +49,7 @@ class Trainer(TrainingLoop):
         *,
         journal_folder: Path | None = None,
         group: Group | None = None,
+        pretrained: PretrainedCurves | None = None,
     ) -> None:
         super().__init__(dataset, config, folder, device, journal_folder=journal_folder, group=group)
         learned = dataset.cases(c.TRAIN, "every_step" if config.train_on == "cases" else "every_next")
@@ -58,6 +61,9 @@ class Trainer(TrainingLoop):
         self.model = Recap.for_dataset(config.model, dataset, self.graph).to(device)
         if config.compile and config.model.has_encoder:
             self.model.backbone.compile(dynamic=True)
+        self.pretrained: PretrainedCurves | None = None
+        if config.model.has_curves and config.model.prior.start == "pretrained":
+            self.pretrained = pretrained or PretrainedCurves.load()
         self.sampler: NegativeSampler | None = None
         if config.sampled_softmax is not None:
             if self.group.is_shared:
@@ -88,15 +94,17 @@ class Trainer(TrainingLoop):
         return RecapScorer(model, self.stage(epoch))
 
     def _begin(self) -> None:
-        if self.model.curves is not None:
+        if self.model.curves is not None and self.pretrained is None:
             self.model.curves.place_knots(Histories(self.checkins, self.row_N))
+        elif self.model.curves is not None and self.pretrained is not None:
+            self.pretrained.fill(self.model.curves.curves)
 
     @cached_property
     def _kept(self) -> KeptFeatures | None:
         curves = self.model.curves
         return None if curves is None else KeptFeatures.of(curves, Histories(self.checkins, self.row_N))
 
-    def _begin_epoch(self, epoch: int) -> dict[str, float]:
+    def begin_epoch(self, epoch: int) -> dict[str, float]:
         self._epoch, self._stage, self._order_N = epoch, self.stage(epoch), self._epoch_order(epoch)
         return self._set_rates(0)
 
@@ -136,13 +144,30 @@ class Trainer(TrainingLoop):
             warm_factor = warm_part / main_part
         losses = losses_of(self.warm_N[index_B], stage.warm_weight * warm_factor)
         objective = losses.objective
-        if self.model.curves is not None and self.config.optimiser.curve_smoothing > 0:
-            objective = objective + self.config.optimiser.curve_smoothing * self.model.curves.curves.roughness()
+        if self.model.curves is not None:
+            objective = objective + self._penalty(self.model.curves.curves)
         self.optimiser.zero_grad(set_to_none=True)
         (objective * main_part if self.group.is_shared else objective).backward()
         self._update()
         self._loss_sums += torch.stack([losses.main * main_part, losses.warm * warm_part]).double()
         return losses.main
+
+    @cached_property
+    def _held_FK(self) -> Tensor | None:
+        """Increments of the pretrained curves."""
+        if self.pretrained is None:
+            return None
+        curves = Curves()
+        self.pretrained.fill(curves)
+        return curves.step_FK.detach().to(self.device)
+
+    def _penalty(self, curves: Curves) -> Tensor:
+        """Roughness, or the negative log of a Gaussian around the pretrained curves, for one of the cases."""
+        config = self.config.optimiser
+        if self._held_FK is None:
+            return config.curve_smoothing * curves.roughness()
+        squared = (curves.step_FK - self._held_FK).square().sum()
+        return squared / (2.0 * config.curve_spread**2 * self.num_examples)
 
     def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
         """Score a batch; returns a function from warm cases and weight to losses."""

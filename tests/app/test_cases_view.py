@@ -216,3 +216,20 @@ def test_bad_links_get_a_sentence(source: Source, params: dict[str, str]) -> Non
     """And the view is there all the same."""
     app = open_view("cases", **params)
     assert not app.exception and app.warning and app.title
+
+
+def test_the_docs_have_the_counts_of_the_demo_city(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the pills of the app show them."""
+    point_app_at(monkeypatch, None, None)
+    monkeypatch.setenv(BUNDLES_VARIABLE, str(Path(__file__).parents[2] / "checkpoints"))
+    counts = [option.content.rpartition(" ")[2] for option in _pills(open_view("cases")).proto.options[:-1]]
+    listed = f"they find {', '.join(counts[:-1])} and {counts[-1]} cases"
+    assert listed in (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
+
+
+def test_what_is_exported_is_what_is_saved(source: Source) -> None:
+    """Also while a recipe is shown: never "Export 0" next to "Saved 1"."""
+    save(open_view("cases", search="user 0"))
+    app = open_view("cases", list="popular")
+    label = app.get("download_button")[0].proto.label
+    assert label == "Export 1 saved case" and "Saved 1" in [o.content for o in _pills(app).proto.options]

@@ -59,7 +59,7 @@ def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch,
         return opened.with_model(name).records_with_lists()
 
     found = filter_cases(records("count_plus_markov"), records("markov"), ["history"], k=5)
-    app = open_view("walk", show="Found, visited before", k="5")
+    app = open_view("walk", show="Found, known place", k="5")
     check_calm(app)
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]

@@ -17,6 +17,7 @@ from app.settings import AppSettings
 from app.sources import find_sources
 from recap import columns as c
 from recap.checkpoint import Checkpoint
+from recap.evaluation.reliability import calibration_error, reliability_curve
 from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
@@ -33,6 +34,15 @@ def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_
     app = open_view("compare", a="markov", b="visit_count")
     check_calm(app)
     assert "Neither model has seeds" in texts(app)
+
+
+def test_more_shows_whether_probabilities_can_be_believed(city_checkpoint: Path, city: Workspace) -> None:
+    """The model's calibration error next to its curve; a counter has none."""
+    app = open_view("compare", a="markov", b=Checkpoint.load(city_checkpoint).hash[:12])
+    check_calm(app)
+    error = calibration_error(reliability_curve(city.with_model(city_checkpoint).records()))
+    assert f"(calibration error): RECAP {error:.3f}." in texts(app).replace("\\", "")
+    assert "Neither side has probabilities" in texts(open_view("compare", a="markov", b="visit_count"))
 
 
 @pytest.mark.parametrize("metric", ["hr1", "mrr"])

@@ -85,7 +85,7 @@ def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) 
     check_calm(app)
     case = int(app.session_state["case"])
     answer = expected(predictor, case)
-    assert answer.transition_count == 0 and answer.target_rank == 1 and answer.in_history and answer.paths
+    assert answer.transition_count == 0 and answer.target_rank == 1 and answer.is_known and answer.paths
     assert f"1st of {answer.num_places:,}, and that is where the user went" in app.title[0].value
     shown = chart_texts(app)
     for entry in (answer.a, answer.b):
@@ -160,7 +160,7 @@ def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None
     app.selectbox(key="explained_case").set_value(5).run()
     check_calm(app)
     assert app.query_params["case"] == "5"
-    opened = Workspace.of(predictor.dataset)
+    opened = Workspace.of(predictor.dataset, shows_ids=True)
     assert app.selectbox(key="explained_case").options == [case_name(opened, k) for k in cases_of_user(opened, 5, 60)]
     user = int(opened.cases[c.USER].iloc[-1])
     first = int((opened.cases[c.USER] == user).to_numpy().argmax())

@@ -9,7 +9,7 @@ import streamlit as st
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.workspace import Workspace
 from app import state
-from app.settings import BUNDLES_VARIABLE, AppSettings
+from app.settings import ADDRESS_VARIABLE, BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap.data.preparation import prepare_dataset
 from tests.app.app_driver import check_calm, open_view, point_app_at, texts
@@ -65,8 +65,9 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
 ) -> None:
     """One line, the command's too, for a checkpoint that was given or is the user's own; none for other datasets."""
     again, other = tmp_path / "again", tmp_path / "other"
-    small_dataset(habit_rows(num_users=5)).save(again)
-    prepare_dataset(raw_table(habit_rows(num_users=6)), LENIENT, name="other", source_format="test").save(other)
+    small_dataset([(user, f"new {poi}", hour) for user, poi, hour in habit_rows(num_users=5)]).save(again)
+    elsewhere = raw_table([(user, f"other {poi}", hour) for user, poi, hour in habit_rows(num_users=6)])
+    prepare_dataset(elsewhere, LENIENT, name="other", source_format="test").save(other)
     own = tmp_path / "home" / "checkpoints" / "mine"
     own.parent.mkdir(parents=True)
     own.symlink_to(city_checkpoint)
@@ -77,9 +78,26 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
     app = open_view("walk")
     check_calm(app)
     (said,) = (warning.value.replace("\\", "") for warning in app.warning)
-    assert line in said and "which was prepared again since" in said and "train again" in said
+    assert line in said and "which was prepared again since" in said and "train on this dataset" in said
     point_app_at(monkeypatch, other, city_checkpoint if given else None)
     assert [("not on" in warning.value) for warning in open_view("walk").warning] == [True] * given
+
+
+def test_a_checkpoint_is_offered_for_later_checkins(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path
+) -> None:
+    """The app lists it with both datasets, each with its own token, and the page says what is new to it."""
+    later = tmp_path / "home" / "datasets" / "later"
+    later.parent.mkdir(parents=True)
+    small_dataset([*habit_rows(), ("adam", "zoo", 5.0), ("adam", "new", 9.0)]).save(later)
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    point_app_at(monkeypatch, city_folder, city_checkpoint)
+    own, other = find_sources(AppSettings.from_environment())
+    assert own.checkpoint_hash == other.checkpoint_hash and own.token != other.token and not own.new
+    assert own.dataset_folder == city_folder and other.dataset_folder == later
+    app = open_view("walk", source=other.token)
+    check_calm(app)
+    assert "1 of 9 users, 1 of 18 places" in texts(app) and not app.warning
 
 
 def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:
@@ -122,7 +140,8 @@ def test_comparing_hashes() -> None:
 def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
     plain = open_view("walk", case="3", **address(source))
-    listed = [str(name).removeprefix("◎ ") for name in plain.dataframe[0].value["name"]]
+    shown = next(item.value for item in plain.dataframe if "value" in item.value)
+    listed = [str(name).removeprefix("◎ ") for name in shown["name"]]
     opened = Workspace.open(source.dataset_folder)
     place = opened.labels.index(listed[4])
     app = open_view("walk", case="3", place=str(place), **address(source))
@@ -205,3 +224,19 @@ def test_a_filter_counts_though_a_click_ends_its_run(source: Source, monkeypatch
     app.button_group(key="show").set_value(["unseen"]).run()
     check_calm(app)
     assert ended == [app.session_state["case"]] != [2] and "does not pass the filters" not in texts(app)
+
+
+def test_own_users_have_their_own_ids_on_this_computer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """In Walk, the search and a file as recorded; numbers where others can open the app, and in a masked file."""
+    dataset = prepare_dataset(raw_table(habit_rows()), LENIENT, name="mine", source_format="csv")
+    dataset.save(tmp_path / "mine")
+    point_app_at(monkeypatch, tmp_path / "mine", None)
+    user = int(Workspace.of(dataset).cases["user"].iloc[0])
+    own = str(dataset.users["user_id"].iloc[user])
+    box = open_view("walk").selectbox(key="user")
+    assert f"User {own}" in box.options
+    shown = open_view("cases", search=own)
+    check_calm(shown)
+    assert f"User {own}" in texts(shown)
+    monkeypatch.setenv(ADDRESS_VARIABLE, "192.0.2.1")
+    assert f"User {own}" not in open_view("walk").selectbox(key="user").options

@@ -43,7 +43,7 @@ def test_one_user(model: Workspace) -> None:
     asked = at_last(model, 5)
     found = predict_next(model, asked)
     best = found.listed.iloc[0]
-    assert app.title[0].value == headline(5, best["name"], best["probability"], new=False, changed=False)
+    assert app.title[0].value == headline(user_name(5), best["name"], best["probability"], new=False, changed=False)
     assert f"first {found.held_by} places" in texts(app) and "not come true or false yet" in texts(app)
     shown = app.dataframe[0].value
     assert shown["value"].tolist() == pytest.approx((100 * found.listed["probability"]).tolist(), abs=1e-9)

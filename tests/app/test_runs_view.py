@@ -176,9 +176,9 @@ def test_headlines() -> None:
     )
     done = facts | {"state": "finished", "spec": {"preset": "lotnext", "dataset_name": "Town"}}
     for own, counted, headline in (
-        (0.62, 0.58, "LoTNext finds 62 of 100 next places on Town; counting past visits finds 58."),
-        (0.62, 0.86, "Counting past visits finds 86 of 100 next places on Town, LoTNext 62."),
-        (0.621, 0.62, "LoTNext and counting past visits both find 62 of 100 next places on Town."),
+        (0.62, 0.58, "LoTNext finds 62 of 100 next places on Town within 20 guesses; counting past visits finds 58."),
+        (0.62, 0.86, "Counting past visits finds 86 of 100 next places on Town within 20 guesses, LoTNext 62."),
+        (0.621, 0.62, "LoTNext and counting past visits both find 62 of 100 next places on Town within 20 guesses."),
     ):
         summary: Any = {"test": {"all": {"hr20": own}}, "baselines": {"visit_count": {"all": {"hr20": counted}}}}
         assert run_headline(done, summary, None) == headline

@@ -2,17 +2,15 @@
 
 import os
 import shutil
-import socket
-import subprocess
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 
 from tests.app.test_hostile_data import CASES, hostile_dataset
-from tests.background import new_store, runner_process, wait_for
+from tests.background import new_store, runner_process, running, wait_for
 from tests.shell import RECAP
 from tests.untrained import write_untrained_checkpoint
 
@@ -121,28 +119,6 @@ def app(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App
     runner = runner_process(store)
     if runner is not None:
         wait_for(lambda: not runner.is_alive(), "the runner to leave", 120)
-
-
-@contextmanager
-def running(command: Sequence[str | Path], environment: dict[str, str], folder: Path) -> Iterator[str]:
-    """A server while it is needed, started in a folder; the port comes last in the command."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    silent: Any = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    with subprocess.Popen([*command, str(port)], env=environment, cwd=folder, **silent) as server:
-
-        def answers() -> bool:
-            assert server.poll() is None, f"the server ended with code {server.returncode}"
-            with socket.socket() as asking:
-                return asking.connect_ex(("127.0.0.1", port)) == 0
-
-        try:
-            wait_for(answers, "the server")
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
 
 
 @pytest.fixture

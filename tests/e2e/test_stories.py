@@ -52,7 +52,7 @@ def test_walk_by_keyboard_and_by_itself(open_page: Open, app: App) -> None:
 def test_filters_stay_when_the_view_changes(open_page: Open) -> None:
     """Chosen on Walk, left for another view and come back to by its tab: the same cases, in the address too."""
     page = open_page("/walk")
-    count = page.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases$"))
+    count = page.get_by_text(re.compile(r"^[\d,]+ of [\d,]+ cases"))
     every = count.inner_text()
     page.get_by_role("button", name="Never seen").click()
     expect(count).not_to_have_text(every)
@@ -93,7 +93,7 @@ def test_an_online_map_without_tiles_keeps_its_ground(window: BrowserContext, ap
 def test_a_bar_lists_its_cases_that_a_row_opens(open_page: Open) -> None:
     """A click on a cell, then on a bar, filters the list; the link lists the same; a row's button opens its case."""
     page = open_page("/long_tail")
-    for mark, words in (("cohort:1:0:1", "Rare, place visited before"), ("step:0:0", "Transition never seen")):
+    for mark, words in (("cohort:1:0:1", "Rare, known place"), ("step:0:0", "Transition never seen")):
         page.locator(f"[data-pick='{mark}']").click()
         page.get_by_role("button", name=words).wait_for()
         wait_until_idle(page)
@@ -165,3 +165,20 @@ def test_from_a_recipe_to_the_screen_by_keyboard(open_page: Open, app: App) -> N
     wait_until_idle(page)
     page.keyboard.press("Escape")
     page.wait_for_url("**/cases**")
+
+
+def test_help_marks_change_nothing(open_page: Open) -> None:
+    """A click on the "?" next to Truth and As recorded leaves both as they are; a click on the word changes them."""
+    page = open_page("/explain?case=3")
+    page.locator(".st-key-more button:visible").first.click()
+    for key in ("truth", "explain-exact"):
+        switch, row = page.locator(f".st-key-{key}"), page.locator(f"div:has(> .st-key-{key})")
+        state = switch.locator("input").is_checked()
+        assert switch.locator("[data-testid=stTooltipIcon]").count() == 0
+        row.locator("[data-testid=stTooltipIcon]").click()
+        page.locator("[data-testid=stTooltipContent]").last.wait_for()
+        wait_until_idle(page)
+        assert switch.locator("input").is_checked() == state
+        switch.locator("label").click()
+        wait_until_idle(page)
+        assert switch.locator("input").is_checked() != state

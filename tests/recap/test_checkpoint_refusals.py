@@ -21,7 +21,6 @@ from recap.errors import (
     MissingTensorError,
     RecapError,
     ScoreError,
-    VocabularyError,
 )
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
@@ -35,7 +34,7 @@ from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused, files_limited_to
 from tests.spoiled import LISTED, change_one_byte, change_weights, write_sums_again
 from tests.tiny import WORDS, tiny
-from tests.worlds import habit_rows, small_city, small_training
+from tests.worlds import small_city, small_training
 
 CPU = torch.device("cpu")
 
@@ -95,26 +94,6 @@ def test_refuses_weights_that_do_not_fit(checkpoint: Path, city_folder: Path) ->
             Checkpoint.load(checkpoint).build_model(dataset, graph)
     change_weights(checkpoint, lambda weights: None)
     assert_refused(recap_here("explain", checkpoint, "--data", city_folder, "--case", 0), "core.output.bias")
-
-
-def test_refuses_another_dataset(checkpoint: Path, tmp_path: Path) -> None:
-    """Other numbers, other POIs, other users, other check-ins: each is named."""
-    rows = habit_rows()
-    loaded = Checkpoint.load(checkpoint)
-    others = {
-        "17 POIs and 8 users": [row for row in rows if row[0] != "user3"],
-        "the POIs differ": [(user, "zebra" if poi == "zoo" else poi, hour) for user, poi, hour in rows],
-        "the users differ": [("zoe" if user == "user7" else user, poi, hour) for user, poi, hour in rows],
-        "the check-ins differ": [(user, poi, hour + 0.5) for user, poi, hour in rows],
-    }
-    for message, changed in others.items():
-        with pytest.raises(VocabularyError, match=message):
-            loaded.check_dataset(small_dataset(changed))
-    small_dataset(others["the POIs differ"]).save(tmp_path / "other")
-    for arguments in (["evaluate", checkpoint], ["explain", checkpoint, "--case", 0]):
-        assert_refused(
-            recap_here(*arguments, "--data", tmp_path / "other"), "was trained on dataset 'small'", "POIs differ"
-        )
 
 
 def test_refuses_a_newer_format(checkpoint: Path, city_folder: Path) -> None:

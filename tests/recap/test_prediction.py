@@ -182,14 +182,21 @@ def test_unknown_users_start_and_unknown_places_are_stops(curves: CaseRanker) ->
     assert found[c.POI_ID].iloc[0] == "a0"
 
 
-def test_a_model_with_vectors_of_users_is_refused_for_an_unknown_one(city_checkpoint: Path, city_folder: Path) -> None:
-    """And goes on for known users at known places."""
+def test_an_unknown_user_gets_recaps_predictions_and_no_published_models(
+    city_checkpoint: Path, city_folder: Path, tmp_path: Path
+) -> None:
+    """RECAP takes the mean of all users; a published model goes on for known users at known places only."""
     city = Dataset.load(city_folder)
     user, poi = city.users[c.USER_ID].iloc[0], city.pois[c.POI_ID].iloc[0]
-    model = open_model(city_checkpoint, city, extension=extend_dataset(city, raw_table([(user, poi, 5_000)])))
-    assert listed(model, choose(model, [user]))["km"].min() == 0
-    with pytest.raises(VocabularyError, match=r"one vector for each user and place, and does not know 1 users"):
-        open_model(city_checkpoint, city, extension=extend_dataset(city, raw_table([("stranger", poi, 5_000)])))
+    known, unknown = (extend_dataset(city, raw_table([(name, poi, 5_000)])) for name in (user, "stranger"))
+    assert train(city, small_config("lotnext").with_epochs(1), tmp_path / "lotnext", device=torch.device("cpu"))
+    for folder in (city_checkpoint, tmp_path / "lotnext"):
+        model = open_model(folder, city, extension=known)
+        assert listed(model, choose(model, [user]))["km"].min() == 0
+    model = open_model(city_checkpoint, city, extension=unknown)
+    assert len(listed(model, choose(model, ["stranger"]))) == min(20, city.num_pois)
+    with pytest.raises(VocabularyError, match="users"):
+        open_model(tmp_path / "lotnext", city, extension=unknown)
 
 
 def test_a_model_that_reads_the_targets_time_needs_one(tmp_path: Path) -> None:

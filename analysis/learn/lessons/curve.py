@@ -99,11 +99,18 @@ def build(world: Workspace) -> Lesson:
         scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
         idea=(
             "Read a curve like a price list: find the place's value on the axis below, go up to the line, and read the "
-            "points on the left. Add the points of all curves, and you have the score."
+            f"points on the left. Add the points of all curves, and you have the score.{_although(ends)}"
         ),
         check=_check(world, curve),
         deeper=Deeper("explain", "See all curves in Explain", {"half": "The model"}),
     )
+
+
+def _although(ends: list[float]) -> str:
+    """Why a curve may rise where the lesson on past visits says that recent visits count."""
+    if ends[1] <= ends[0]:
+        return ""
+    return " Recent visits still count: they add points on the curves of visits that fade, which this one corrects."
 
 
 def _ago(hours: float) -> str:

@@ -58,7 +58,10 @@ def build(world: Workspace) -> Lesson:
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
     return Lesson(
         OUTLINE,
-        intro="A transition from one place straight to the next is rare if training saw it at most once.",
+        intro=(
+            "A transition from one place straight to the next is rare if it occurs at most once in training, the first "
+            "weeks of the data, from which a model learns."
+        ),
         guess=share_question(
             "Of all next transitions in the test weeks, how many are rare?",
             transitions,

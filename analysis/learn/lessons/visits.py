@@ -1,4 +1,4 @@
-"""The lesson on past visits: the learner's weights against the trained ones."""
+"""The lesson on past visits: the learner's weights against the model's."""
 
 import math
 from itertools import pairwise
@@ -104,7 +104,7 @@ def build(world: Workspace) -> Lesson:
         ),
         scene=scene,
         idea=(
-            "The revisit prior adds the three numbers up and predicts part of the returns. The trained weights work "
+            "The revisit prior adds the three numbers up and predicts part of the returns. The model's weights work "
             "together with the rest of the model, so they may lose here."
         ),
         check=_check(habits, trained),
@@ -123,8 +123,7 @@ def _picture(world: Workspace, habits: Habits) -> Bars:
     order = np.lexsort((since, -count))[:_SHOWN]
     labels = [shortened(world.labels[int(poi)], 28) for poi in habits.poi_V[pairs]]
     bars = tuple(
-        Bar(f"{labels[at]} ({rank + 1})", float(count[at]), f"last visit {recency_read(int(since[at]))}", "revisits")
-        for rank, at in enumerate(order)
+        Bar(labels[at], float(count[at]), f"last visit {recency_read(int(since[at]))}", "revisits") for at in order
     )
     listed = "; ".join(f"{bar.label}: {times(int(bar.value))}, {bar.text}" for bar in bars)
     return Bars(f"{user_name(int(habits.users_N[0]))}'s most visited places. {listed}.", "Visits of one user", bars)
@@ -134,14 +133,14 @@ def _scene(habits: Habits, trained: HabitWeights, reference: Share, alone: list[
     share = share_of(habits.found(weights), habits.users_N)
     difference = share_of(habits.found(weights) - habits.found(trained), habits.users_N)
     if difference.low > 0:
-        verdict = "Your weights beat the trained ones."
+        verdict = "Your weights beat the model's."
     elif difference.high < 0:
-        verdict = "The trained weights beat yours."
+        verdict = "The model's weights beat yours."
     else:
-        verdict = "Your weights tie with the trained ones."
+        verdict = "Your weights tie with the model's."
     bars = [
         Bar("Yours", share.value, percent(share.value, 1), "revisits", share.low, share.high),
-        Bar("Trained", reference.value, percent(reference.value, 1), "model", reference.low, reference.high),
+        Bar("The model's", reference.value, percent(reference.value, 1), "model", reference.low, reference.high),
     ]
     bars += [
         Bar(f"{name} only", one.value, percent(one.value, 1), "baseline")
@@ -149,8 +148,8 @@ def _scene(habits: Habits, trained: HabitWeights, reference: Share, alone: list[
     ]
     says = f"{verdict} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
     note = (
-        f"{len(habits.case_N):,} returns. Lines: 95 % intervals over users. Trained "
-        f"weights: {points(trained.count)}, {points(trained.recency)} and {points(trained.window)}."
+        f"{len(habits.case_N):,} returns. Lines: 95 % intervals over users. The model learned "
+        f"{points(trained.count)}, {points(trained.recency)} and {points(trained.window)}."
     )
     return Scene(verdict, (Bars(says, "Right place first", tuple(bars)),), note)
 
@@ -173,7 +172,7 @@ def _check(habits: Habits, trained: HabitWeights) -> Question:
         for name, at in (("A", often), ("B", late))
     ]
     return choose(
-        "Two places of one user. Which gets more points from the trained weights?",
+        "Two places of one user. Which gets more points from the model's weights?",
         (*labels, "Both the same"),
         larger(float(pair[0]), float(pair[1]), _CLOSE),
         f"A gets {points(float(pair[0]))} points, B {points(float(pair[1]))}.",

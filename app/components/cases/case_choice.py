@@ -14,6 +14,7 @@ from analysis.cases.search import search_cases
 from analysis.cases.words import LABELS, RECIPES, RecipeName, found_headline, saved_headline
 from app import state
 from app.cached.tables import cases_of_any_model
+from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import PAGE, Entry
 from app.sources import Source
 from recap import columns as c
@@ -118,7 +119,7 @@ def _count(found: FoundCases) -> str:
 
 
 def collection_picker(shelf: Shelf) -> None:
-    current = st.session_state.get("collection")
+    current, offered = st.session_state.get("collection"), [_ALL, *shelf.collections]
     st.session_state["picked_collection"] = current if current in shelf.collections else _ALL
 
     def label(name: str) -> str:
@@ -131,12 +132,12 @@ def collection_picker(shelf: Shelf) -> None:
 
     st.selectbox(
         "Collection",
-        [_ALL, *shelf.collections],
+        offered,
         key="picked_collection",
         format_func=label,
         label_visibility="collapsed",
         width=230,
-        on_change=state.unless_late(pick, *FIELDS),
+        on_change=state.unless_late(pick, *FIELDS, key="picked_collection", offered=offered),
     )
 
 
@@ -163,7 +164,8 @@ def _searched(source: Source, mine: list[Stored[SavedCase]], search: str) -> Lis
     table = cases_of_any_model(source)
     held = [stored for stored in mine if stored.value.holds(search)]
     there = {stored.value.link.case for stored in held}
-    others = [int(case) for case in search_cases(table, search) if int(case) not in there]
+    matching = search_cases(table, search, open_workspace(source).own_ids)
+    others = [int(case) for case in matching if int(case) not in there]
     entries = [*(Entry(stored.value.link.case, stored) for stored in held), *(Entry(case) for case in others)]
     note = words.SEARCHED
     return Listed(found_headline(len(entries), len(table[c.CASE]), search[:40]), note, "Search", entries)

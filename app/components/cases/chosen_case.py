@@ -9,7 +9,7 @@ from analysis.cases import words
 from analysis.cases.library import Shelf, Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, Collection, SavedCase, parse_tags
 from analysis.explain.links import CaseLink
-from analysis.formatting import day, user_name
+from analysis.formatting import day
 from app import state
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
@@ -32,7 +32,7 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
     places = [markdown_text(opened.labels[int(case[name])]) for name in (c.SOURCE, c.TARGET)]
     section(f"{places[0]} → {places[1]}")
     when = opened.dataset.local_time.iloc[int(case[c.ROW])]
-    quiet(f"Case {entry.case:,} · {user_name(int(case[c.USER]))} · {day(when)}, {when:%H:%M}")
+    quiet(f"Case {entry.case:,} · {markdown_text(opened.user_name(int(case[c.USER])))} · {day(when)}, {when:%H:%M}")
     with st.container(horizontal=True, gap="small"):
         _open_button(source, "Walk", WALK.path, entry)
         if source.checkpoint_hash is not None:

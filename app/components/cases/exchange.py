@@ -24,7 +24,7 @@ def open_library() -> Library:
 def exchange_control(shelf: Shelf, names: list[str], collection: Stored[Collection] | None) -> None:
     """Import and export; a read-only app only exports."""
     save_button(
-        "Export this collection" if collection else f"Export {len(names):,} saved cases",
+        "Export this collection" if collection else f"Export {len(names):,} saved case{'s' * (len(names) != 1)}",
         lambda: export_text(shelf, names, [collection.name] if collection else None).encode(),
         "cases.json",
         icon=":material/download:",

@@ -9,6 +9,7 @@ from analysis.cases.library import Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
+from analysis.formatting import number_word
 from app.cached.explanations import open_predictor
 from app.components.cases.exchange import open_library
 from app.components.text import quiet
@@ -33,7 +34,9 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
         refused = st.session_state.pop("save_refused", None)
         if refused:
             st.warning(markdown_text(refused))
-        if cases and st.button(f"All {len(cases):,} in Cases", key="all_cases", type="tertiary"):
+        if cases and st.button(
+            f"Open {number_word(len(cases))} saved case{'s' * (len(cases) != 1)}", key="all_cases", type="tertiary"
+        ):
             st.switch_page(CASES.path, query_params={"list": "saved"})
 
 

@@ -6,19 +6,20 @@ import streamlit as st
 from analysis.compare import words
 from analysis.compare.comparison import GROUP_LABELS, Comparison
 from analysis.compare.words import p_value, points
-from analysis.figures.compare import plot_differences, plot_seeds
+from analysis.figures.compare import plot_differences, plot_reliability, plot_seeds
 from analysis.glossary import tooltip
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.case_selection import CaseSelection
 from app import state
 from app.cached.figures import drawn
-from app.cached.workspace import open_workspace
+from app.cached.workspace import Ranker, open_workspace
 from app.components.chart_table import show_figure
 from app.components.text import quiet, section
 from app.components.toolbar import legend
 from app.pages import WALK
 from app.sources import Source
 from recap import columns as c
+from recap.evaluation.reliability import calibration_error, has_probabilities, reliability_curve
 from recap.printable import markdown_text
 
 
@@ -46,6 +47,18 @@ def show_seeds(found: Comparison) -> None:
     if found.seeds is not None:
         show_figure(drawn(plot_seeds, found.seeds, found.rows), "seeds", words.SEEDS_ALT)
     quiet(markdown_text(words.seeds_line(found)))
+
+
+def show_reliability(a: Ranker, b: Ranker) -> None:
+    """How often the first choices of each side came true, by their probability."""
+    known = {side.label: side.records for side in (a, b) if has_probabilities(side.records)}
+    section("Can the probabilities be believed?")
+    if not known:
+        quiet(words.NO_PROBABILITIES)
+        return
+    curves = {label: reliability_curve(records) for label, records in known.items()}
+    show_figure(drawn(plot_reliability, curves), "reliability", words.RELIABILITY_ALT)
+    quiet(markdown_text(words.reliability_line({label: calibration_error(curve) for label, curve in curves.items()})))
 
 
 def show_numbers(found: Comparison) -> None:

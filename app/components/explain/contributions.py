@@ -3,9 +3,10 @@
 import pandas as pd
 import streamlit as st
 
+from analysis.explain.case_words import describe_chart
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
-from analysis.explain.sentences import SCORE_TITLE, describe_chart, part_label
+from analysis.explain.sentences import SCORE_TITLE, part_label
 from analysis.figures.contributions import contributions_height, describe_contributions, draw_contributions
 from analysis.formatting import signed_points
 from app import state

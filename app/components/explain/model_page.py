@@ -90,7 +90,7 @@ def _curves(source: Source, moment: Moment, flow: ModelFlow, opened: str) -> Non
     figure = drawn(plot_curves, curves, marks=values, roles=flow.roles, others=learned.others, gates=gates)
     show_figure(figure, "model-curves", describe_curves(curves))
     group = opened if curves and all(curve.group == opened for curve in curves) else None
-    quiet(words.curves_note(group, flow.numbers, seeds=len(learned.others)))
+    quiet(words.curves_note(group, flow.numbers, seeds=len(learned.others), learned_on=learned.learned_on))
 
 
 def _worth(source: Source) -> None:

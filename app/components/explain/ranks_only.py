@@ -6,9 +6,9 @@ import pandas as pd
 import streamlit as st
 
 from analysis.explain import sentences
+from analysis.explain.case_words import describe_ranks
 from analysis.explain.edits import RemoveVisit, write_edits
 from analysis.explain.ranks_only import RanksOnly
-from analysis.explain.sentences import describe_ranks
 from analysis.formatting import day, ordinal, points
 from app.cached import explanations
 from app.components.explain.case_picker import case_bar

@@ -8,11 +8,12 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
-from analysis.explain import sentences
+from analysis.explain import case_words, sentences
+from analysis.explain.case_words import describe_paths, describe_visits
 from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
-from analysis.explain.sentences import describe_paths, describe_visits, part_label
+from analysis.explain.sentences import part_label
 from analysis.explain.types import PathTerms, Role
 from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import VISITS_PX, draw_paths, draw_visits, paths_height
@@ -151,7 +152,7 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
             draw_visits(shown, state.theme_palette()),
             "visits",
             height=VISITS_PX,
-            alt=sentences.visits_alt(shown),
+            alt=case_words.visits_alt(shown),
         )
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     now = {visit.visit: visit for place in shown.visits for visit in place.visits}
@@ -219,7 +220,7 @@ def _map(source: Source, shown: CaseExplanation) -> None:
         maps.explain_map(source, shown, state.theme_palette().theme),
         height=_MAP_HEIGHT,
         key="explain-map",
-        alt=sentences.map_alt(shown),
+        alt=case_words.map_alt(shown),
     )
 
 

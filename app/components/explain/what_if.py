@@ -7,6 +7,7 @@ from typing import Final
 import streamlit as st
 
 from analysis.explain import sentences
+from analysis.explain.case_words import describe_changes, describe_flip
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import (
     CutPath,
@@ -19,7 +20,7 @@ from analysis.explain.edits import (
     write_edits,
 )
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import describe_changes, describe_flip, part_pill
+from analysis.explain.sentences import part_pill
 from analysis.explain.types import Visit
 from analysis.formatting import ordinal, signed_points
 from analysis.records.ablations import slug

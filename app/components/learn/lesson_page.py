@@ -68,8 +68,17 @@ def _reply(lesson: Lesson, guess: int) -> None:
 
 
 def _ask(question: Question, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
-    if question.picture is not None:
-        show_chart(question.picture, f"picture_{key}")
+    if question.picture is not None:  # next to the answers, so that both are on the first screen
+        halves = st.grid(3, min_column_width=NARROW, gap="medium")
+        with halves.cell(column_span=2):
+            show_chart(question.picture, f"picture_{key}")
+        with halves.cell():
+            _answers(question, key, given, answer, label)
+    else:
+        _answers(question, key, given, answer, label)
+
+
+def _answers(question: Question, key: str, given: int | None, answer: Callable[[int], None], label: str) -> None:
     st.markdown(f"**{question.prompt}**")
     chosen = st.radio(
         "Your answer",

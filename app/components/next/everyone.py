@@ -9,7 +9,6 @@ import pandas as pd
 import streamlit as st
 
 from analysis.figures.next_map import EVERYONE_HEIGHT_PX, draw_expected, offered_places
-from analysis.formatting import user_name
 from analysis.glossary import tooltip
 from analysis.records.case_filters import matching_places
 from analysis.trajectories.everyone import FIRST, LIKELY_PLACES, SECOND, Everyone, last_day
@@ -114,7 +113,7 @@ def _table(source: Source, found: Everyone) -> None:
     has_probability = bool(users["probability"].notna().all())
     table = pd.DataFrame(
         {
-            "user": users[c.USER].map(user_name),
+            "user": users[c.USER].map(open_workspace(source).user_name),
             "last": labels[users[c.POI]],
             "when": users["local_time"],
             "first": labels[users[FIRST]],

@@ -67,9 +67,8 @@ def _headline(source: Source, itinerary: Itinerary, found: NextPlace | None, onl
     best, last = found.listed.iloc[0], found.stops.iloc[-1]
     probability = None if best["probability"] != best["probability"] else float(best["probability"])
     changed = not itinerary.is_recorded
-    st.title(
-        words.headline(itinerary.user, str(best["name"]), probability, new=only_new, changed=changed), anchor=False
-    )
+    user = None if itinerary.user is None else open_workspace(source).user_name(itinerary.user)
+    st.title(words.headline(user, str(best["name"]), probability, new=only_new, changed=changed), anchor=False)
     lines = [words.last_stop(str(last["name"]), last["local_time"])]
     lines.append(words.held_line(found.held_by, is_calibrated=next_places.is_calibrated(source)))
     if itinerary.is_recorded:
@@ -103,7 +102,7 @@ def _clicked(source: Source, part: str, itinerary: Itinerary, clickable: dict[st
 
 def _list(itinerary: Itinerary, found: NextPlace) -> None:
     listed = found.listed
-    rows, columns = list_rows(listed), list_columns(listed, whole=True)
+    rows, columns = list_rows(listed), list_columns(listed)
     rows["name"] = words.dotted(rows["name"], listed["revisit"])
     columns["name"] = st.column_config.TextColumn("Place", width=160, help=words.DOT_HELP)
     columns["km"] = st.column_config.NumberColumn("km", format="%.1f", width=48)

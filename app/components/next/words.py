@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Final
 
 from analysis.explain.sentences import part_pill
-from analysis.formatting import day, number_word, ordinal, percent, user_name
+from analysis.formatting import day, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
 from recap.features.catalogue import PLACES
 from recap.printable import markdown_text, shortened
@@ -42,16 +42,16 @@ CHART_ALT: Final = "Expected and counted next visits of each place, with the lin
 EXPECTED_ALT: Final = "Map of the expected next visits of each place"
 
 
-def headline(user: int | None, place: str, probability: float | None, *, new: bool, changed: bool) -> str:
+def headline(user: str | None, place: str, probability: float | None, *, new: bool, changed: bool) -> str:
     """The first choice and its probability.
 
     Args:
-        user: None for a new user.
+        user: the name; None for a new user.
         probability: None for a model without probabilities.
         new: only new places are ranked.
         changed: whether stops differ from the recorded ones.
     """
-    who = "a new user" if user is None else user_name(user)
+    who = "a new user" if user is None else markdown_text(user)
     named = f":blue[{markdown_text(place)}]"
     kind = "new place" if new else "place"
     if probability is not None and probability < UNLIKELY:

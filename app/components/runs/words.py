@@ -65,13 +65,13 @@ def _result(described: RunDescription, summary: RunSummary) -> str:
         return f"{model}{where} is trained."
     mine = round(100 * own)
     if counted is None:
-        return f"{model} finds {mine} of 100 next places{where}."
+        return f"{model} finds {mine} of 100 next places{where} within 20 guesses."
     theirs = round(100 * counted)
     if theirs == mine:
-        return f"{model} and counting past visits both find {mine} of 100 next places{where}."
+        return f"{model} and counting past visits both find {mine} of 100 next places{where} within 20 guesses."
     if theirs > mine:
-        return f"Counting past visits finds {theirs} of 100 next places{where}, {model} {mine}."
-    return f"{model} finds {mine} of 100 next places{where}; counting past visits finds {theirs}."
+        return f"Counting past visits finds {theirs} of 100 next places{where} within 20 guesses, {model} {mine}."
+    return f"{model} finds {mine} of 100 next places{where} within 20 guesses; counting past visits finds {theirs}."
 
 
 def estimate(time: str, spread: str, memory: str, basis: str) -> str:

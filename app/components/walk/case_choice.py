@@ -5,7 +5,7 @@ from typing import Final
 import numpy as np
 import streamlit as st
 
-from analysis.formatting import day, user_name
+from analysis.formatting import day
 from analysis.records.accuracy import is_known, shortest_list
 from analysis.records.case_filters import (
     CAUSES,
@@ -128,15 +128,16 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
 
     offered = np.union1d(users_of(opened, numbers), trajectory.user)
     at = int(np.searchsorted(offered, trajectory.user))
+    users = offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist()
     st.session_state[c.USER] = trajectory.user
     st.selectbox(
         "User",
-        offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist(),
+        users,
         key=c.USER,
-        format_func=user_name,
+        format_func=opened.user_name,
         label_visibility="collapsed",
         width=130,
-        on_change=state.unless_late(lambda: go_to(c.USER), "case"),
+        on_change=state.unless_late(lambda: go_to(c.USER), "case", key=c.USER, offered=users),
     )
     own = numbers[opened.cases[c.USER].to_numpy()[numbers] == trajectory.user]
     table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
@@ -152,11 +153,13 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
         format_func=lambda number: names.get(number, "earlier choice"),
         label_visibility="collapsed",
         width=190,
-        on_change=state.unless_late(lambda: go_to(c.TRAJECTORY), "case"),
+        on_change=state.unless_late(lambda: go_to(c.TRAJECTORY), "case", key=c.TRAJECTORY, offered=names),
     )
 
 
-def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
+def count_and_jumps(source: Source, case: int, numbers: np.ndarray) -> None:
+    opened = open_workspace(source)
+    total, users, with_cases = len(opened.cases), opened.dataset.num_users, opened.cases[c.USER].nunique()
     ways = {"back": numbers[numbers < case][-1:], "on": numbers[numbers > case][:1]}
     for way, found in ways.items():
         st.button(  # also without filters, so the page does not move
@@ -169,7 +172,7 @@ def count_and_jumps(case: int, numbers: np.ndarray, total: int) -> None:
             on_click=state.set_case,
             args=(int(found[0]) if len(found) else case,),
         )
-    quiet(f"{len(numbers):,} of {total:,} cases", width="content")
+    quiet(words.count_line(len(numbers), total, with_cases, users), width="content")
 
 
 def _cases_that_show(source: Source, shown: list[str], k: int) -> np.ndarray:

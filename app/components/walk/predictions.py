@@ -30,7 +30,7 @@ def show_predictions(
     """Facts about the truth (none after the user's last check-in), the list, and the score of the chosen place.
 
     Returns:
-        the row under the list, for buttons.
+        the row above the list, for buttons.
     """
     case, row = int(prediction.case[c.CASE]), int(prediction.case[c.ROW])
     stop = trajectory.stop_of(row)
@@ -43,6 +43,7 @@ def show_predictions(
         badges = _facts(source, case, prediction, show_truth)
     else:
         quiet(words.last_stop_line(when, here))
+    buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
     st.dataframe(
@@ -57,7 +58,6 @@ def show_predictions(
         height="content",
         alt=words.LIST_ALT,
     )
-    buttons = st.container(horizontal=True, vertical_alignment="center")
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -99,23 +99,18 @@ def list_rows(listed: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def list_columns(listed: pd.DataFrame, *, whole: bool = False) -> dict[str, Any]:
-    """Columns of `list_rows`.
-
-    Args:
-        whole: bars end at 100 % instead of the largest probability.
-    """
+def list_columns(listed: pd.DataFrame) -> dict[str, Any]:
+    """Columns of `list_rows`."""
     has_probability = listed["probability"].notna().all()
-    top = 100.0 if whole or not has_probability else float(100 * listed["probability"].max())
     as_given = "As imported; not a probability."
     value: Any = (
         st.column_config.ProgressColumn(
             "Probability",
             format="%.1f %%",
             min_value=0,
-            max_value=max(top, 1e-6),
+            max_value=100,
             color="blue",
-            width=100 if whole else 110,
+            width=100,
             help=tooltip("model_share"),
         )
         if has_probability

@@ -62,8 +62,8 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
     title = st.container()
     grid = st.grid(5, min_column_width=FIFTH_PX)
     with grid.cell(column_span=3):
-        above = st.container()
         shows = _controls(steps, labels, moment, following, has_paths=prediction.reads_paths)
+        above = st.container()
         show_truth = shows and is_known
         legend(
             *words.legend(
@@ -102,12 +102,10 @@ def _steps(source: Source, trajectory: Trajectory) -> list[Moment]:
 
     Imported lists and models that read the next check-in's time end with the last case.
     """
-    opened = open_workspace(source)
-    cases = [opened.moment(case) for case in trajectory.cases]
     if source.imported is not None or explanations.open_model(source).scorer.reads_target_time:
-        return cases
-    last = last_moment(opened, trajectory)
-    return cases if last is None else [*cases, last]
+        return trajectory.moments
+    last = last_moment(open_workspace(source), trajectory)
+    return trajectory.moments if last is None else [*trajectory.moments, last]
 
 
 def _map(

@@ -49,6 +49,16 @@ def map_alt(names: Sequence[str]) -> str:
     return f"Map of the trajectory so far. Best predictions: {', '.join(names)}. The table next to it lists them."
 
 
+def count_line(passing: int, cases: int, users: int, all_users: int) -> str:
+    """How many cases pass the filters, and why not every user is listed.
+
+    >>> count_line(12, 3984, 335, 533)
+    '12 of 3,984 cases. 335 of 533 users have any.'
+    """
+    said = f"{passing:,} of {cases:,} cases"
+    return said if users == all_users else f"{said}. {users:,} of {all_users:,} users have any."
+
+
 def not_among(case: int) -> str:
     return f"Case {case} does not pass the filters above."
 

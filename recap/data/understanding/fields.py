@@ -20,6 +20,8 @@ _ENOUGH: Final = 2.0
 _FITS: Final = 3.0
 """Points for values that fit a field; a name brings 2 to 3."""
 _CONTRADICTS: Final = -1.5
+_PRIVATE: Final = -1.0
+"""Points where each place has one value, as a user with places of their own or a property: less than a name brings."""
 _IMPOSSIBLE: Final = -9.0
 _IS_ID: Final = 0.3
 _ON_LAND, _X_FIRST = 1.1, 0.55
@@ -114,7 +116,7 @@ def _as_user(draft: Draft, column: Column) -> _Scored:
     if len(column.distinct) >= 0.8 * draft.rows:
         return _CONTRADICTS, "hardly repeats"
     if determines(draft.spots, column.codes) >= 0.95:
-        return _CONTRADICTS, "does not move"
+        return _PRIVATE, "shares hardly a place"
     fits = comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column)
     return (_FITS, "repeats, moves") if fits else (0, "")
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.cases.diversity import diverse_order
-from analysis.cases.recipes import RecipeTables, find, listed_share
+from analysis.cases.recipes import RecipeTables, find
 from analysis.records.ablations import ABLATIONS
+from analysis.records.accuracy import listed_share
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -66,6 +67,9 @@ def test_what_each_recipe_finds() -> None:
     assert cases("past_visits") == [0, 2]
     assert cases("two_hop_paths") == [1, 2]
     assert cases("wrong") == [3]  # 6 of 8 shares, and missed; 4 and 5 are missed with a third
+    sure = records()
+    sure[c.TOP_SCORES] = pd.Series([[np.log(6.0), 0.0, 0.0]] * 7)
+    assert cases("right", records=sure) == [0] and cases("right") == []  # 1 and 2 are found second
     assert cases("flipped") == [0, 2, 4]
     assert cases("nothing") == [3, 5]  # 4 is found by Markov
 
@@ -104,7 +108,8 @@ def test_what_cannot_be_computed_says_so() -> None:
     """No ablations, and a counter without probabilities; a recipe that finds nothing is computed all the same."""
     for recipe in ("past_visits", "two_hop_paths"):
         assert "were not run" in find(tables(ablations=None), recipe).absent
-    assert "no probabilities" in find(tables(probabilistic=False), "wrong").absent
+    for recipe in ("wrong", "right"):
+        assert "no probabilities" in find(tables(probabilistic=False), recipe).absent
     empty = find(tables(ablations=ablations().assign(without_two_hop_paths=RANKS)), "two_hop_paths")
     assert (empty.count, empty.absent) == (0, "")
 

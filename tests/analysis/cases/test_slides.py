@@ -78,3 +78,12 @@ def test_edits_of_a_saved_view_are_what_is_changed(model: Workspace, explained: 
     visit = next(place.visits[-1].visit for place in shown.visits if place.visits)
     removed = changed(model, shown, f"remove:{visit}")
     assert re.match(r"Without (the only|the last) past visit, ", removed.text) and not DATE.search(words(removed))
+
+
+def test_why_says_why_the_first_choice_won(explained: list[CaseExplanation]) -> None:
+    """As Explain does, where another place than the truth is first."""
+    beaten = [shown for shown in explained if any(said.about == "runner_up" for said in shown.sentences)]
+    assert beaten
+    for shown in beaten:
+        (said,) = [sentence.text for sentence in shown.sentences if sentence.about == "runner_up"]
+        assert why_slide(shown).text.endswith(said)

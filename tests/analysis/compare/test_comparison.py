@@ -83,11 +83,11 @@ GAIN, LOSS, SAME = ([30] * 14, [1] * 14), ([1] * 14, [30] * 14), ([1] * 14, [1] 
 @pytest.mark.parametrize(
     ("rare", "frequent", "headline"),
     [
-        (GAIN, SAME, "B beats A on rare transitions (+100 points) and ties on frequent ones."),
-        (SAME, GAIN, "B beats A on frequent transitions (+100 points) and ties on rare ones."),
-        (GAIN, GAIN, "B beats A on rare transitions (+100 points) and on frequent ones (+100)."),
-        (GAIN, LOSS, "B beats A on rare transitions (+100 points) but loses on frequent ones (−100)."),
-        (LOSS, SAME, "A beats B on rare transitions (+100 points) and ties on frequent ones."),
+        (GAIN, SAME, "B beats A on rare transitions (+100.0 points) and ties on frequent ones."),
+        (SAME, GAIN, "B beats A on frequent transitions (+100.0 points) and ties on rare ones."),
+        (GAIN, GAIN, "B beats A on rare transitions (+100.0 points) and on frequent ones (+100.0)."),
+        (GAIN, LOSS, "B beats A on rare transitions (+100.0 points) but loses on frequent ones (−100.0)."),
+        (LOSS, SAME, "A beats B on rare transitions (+100.0 points) and ties on frequent ones."),
         (SAME, SAME, "B and A tie on rare transitions and on frequent ones."),
     ],
 )
@@ -108,7 +108,7 @@ def test_curves_are_plural_in_the_headline() -> None:
     ranks = {"a": GAIN[0] + SAME[0], "b": GAIN[1] + SAME[1]}
     a, b = (side(names[at], records(ranks[at], users=users, seen=seen)) for at in "ab")
     said = comparison_headline(compare(PairedCases(a.cases), a, b, "hr20"))
-    assert said == "Feature curves beat visit count on rare transitions (+100 points) and tie on frequent ones."
+    assert said == "Feature curves beat visit count on rare transitions (+100.0 points) and tie on frequent ones."
 
 
 def test_seeds_by_hand() -> None:
@@ -121,7 +121,7 @@ def test_seeds_by_hand() -> None:
     assert row["each"] == pytest.approx([0.5, 0.75])
     assert row["band"] == pytest.approx(12.7062 * 2**0.5 * 0.125 * 2**0.5, rel=1e-4) == found.row("all")["band"]
     assert found.row("all")["difference"] == pytest.approx(0.5)  # of the two checkpoints themselves
-    assert "differ by up to 318 points" in seeds_sentence(found)
+    assert "differ by up to 317.7 points" in seeds_sentence(found)
     assert found.unmeasured_seeds == ("B",)
     alone = compare(PairedCases(a.cases), b, side("C", records([1, 2, 3, 4])), "hr1")
     assert alone.seeds is None and "Only one seed of B" in seeds_sentence(alone)

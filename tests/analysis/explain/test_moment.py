@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
+from analysis.explain.case_words import describe_ranks
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
 from analysis.explain.explanation import CaseExplanation, explain_case, explain_edited_case
 from analysis.explain.links import CaseLink
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.ranks_only import explain_ranks
-from analysis.explain.sentences import describe_ranks
 from analysis.explain.types import NOT_KNOWN_YET
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
@@ -28,7 +28,6 @@ from tests.worlds import CURVES
 
 MODELS: dict[str, dict[str, Any]] = {"paper": {}, "curves": CURVES | {"core_scope": "unvisited"}}
 USER = 2
-TRUTH_WORDS = ("user went", "went there", "truth", "true next")
 
 
 def without_a_case(predictor: Predictor) -> Moment:
@@ -39,8 +38,9 @@ def without_a_case(predictor: Predictor) -> Moment:
     return moment
 
 
-def words_of(explained: CaseExplanation) -> str:
-    return " ".join(sentence.text for sentence in (explained.headline, *explained.sentences))
+def speaks_of_a_truth(explained: CaseExplanation) -> bool:
+    said = " ".join(sentence.text for sentence in (explained.headline, *explained.sentences))
+    return any(word in said for word in ("user went", "went there", "truth", "true next"))
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
@@ -67,15 +67,15 @@ def test_after_the_last_check_in_nothing_is_known(changes: dict[str, Any]) -> No
     predictor = small_predictor(**changes)
     end = find_moment(predictor.dataset, USER)
     explained = explain_case(predictor, end, checks=True, search=True)
-    assert (explained.truth, explained.truth_name, explained.is_known) == (None, NOT_KNOWN_YET, False)
+    assert (explained.truth, explained.truth_name, explained.has_truth) == (None, NOT_KNOWN_YET, False)
     assert (explained.case, explained.split, explained.row) == (None, None, end.row) and explained.moment == end
     assert explained.roles == ("model", "other") and explained.target_rank == 1
     total_P = predictor.score(predictor.histories([end.row])).total[0]
     assert [explained.target, explained.runner_up] == total_P.topk(2).indices.tolist()
     assert sum(explained.a.terms.values()) == pytest.approx(float(total_P[explained.target]), abs=1e-9)
     assert explained.headline.text.endswith("The next place is not known yet.")
-    assert not any(word in words_of(explained) for word in TRUTH_WORDS)
-    assert explained.checks and explained.tried and all(len(check.seeds) == 1 for check in explained.checks)
+    assert not speaks_of_a_truth(explained)
+    assert explained.checks and explained.tried
     ranked = explain_ranks(predictor, end)
     assert (ranked.truth, ranked.truth_name, ranked.about.poi) == (None, NOT_KNOWN_YET, explained.target)
     assert describe_ranks(ranked).text == explained.headline.text
@@ -101,9 +101,7 @@ def test_edits_of_a_moment() -> None:
     after = explain_case(predictor, end, edits=edits, against=before.runner_up)
     assert after.target == before.target and after.what_if is not None
     assert after.what_if.target.rank_before == 1 and after.what_if.target.score_before == before.a.score
-    edited = build_edited_case(predictor, end, edits)
-    assert after.a.score == pytest.approx(float(predictor.score_counterfactuals([edited.variant])[0][after.target]))
-    assert after.headline.text.startswith("After 3 changes") and not any(w in words_of(after) for w in TRUTH_WORDS)
+    assert after.headline.text.startswith("After 3 changes") and not speaks_of_a_truth(after)
 
 
 def test_links_name_the_user_by_number_and_the_row() -> None:
@@ -148,7 +146,6 @@ def test_the_prediction_of_a_moment() -> None:
     found = predict_case(opened, end)
     assert not found.has_truth and found.target_rank != found.target_rank and not found.candidates["truth"].any()
     assert len(found.candidates) == found.num_best == 10
-    assert moment_words(opened.dataset, end) == "from the last check-in"
     assert moment_name(opened, end).endswith(" · from the last check-in")
     assert moment_words(opened.dataset, case).startswith("as of ")
     known = predict_case(opened, earlier)

@@ -42,7 +42,7 @@ def test_paths_and_visits_of_the_case() -> None:
     """An unseen pair; 5 and 4 transitions over the train station; one visit, five check-ins before."""
     predictor, explanation = case()
     assert (explanation.source_name, explanation.target_name) == ("Stadium", "Airport")
-    assert explanation.transition_count == 0 and explanation.in_history and explanation.within_two_hops
+    assert explanation.transition_count == 0 and explanation.is_known and explanation.within_two_hops
     (path,) = explanation.paths
     assert (path.name, path.count_in, path.total_in, path.count_out, path.total_out) == ("Train Station", 5, 7, 4, 5)
     assert (path.product, path.share) == pytest.approx((4 / 7, 1.0))

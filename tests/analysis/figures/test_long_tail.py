@@ -36,8 +36,8 @@ def test_a_bar_names_its_bin() -> None:
 
 @pytest.mark.parametrize("eta", [1, 4])
 def test_a_cell_names_its_cohort(eta: int) -> None:
-    """Place visited before left, within two hops above."""
-    flags = {c.IN_HISTORY: [True, True, False, False], c.WITHIN_TWO_HOPS: [True, False, True, False]}
+    """Known place left, within two hops above."""
+    flags = {c.IS_KNOWN: [True, True, False, False], c.WITHIN_TWO_HOPS: [True, False, True, False]}
     numbers: dict[str, Any] = {name: values[:1] * 4 for name, values in NUMBERS.items()} | {
         "value": [0.97, 0.92, 0.14, 0.02]
     }

@@ -10,9 +10,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image, ImageColor
+from scipy import sparse
 
 from analysis.explain.explanation import explain_case
-from analysis.figures.basemap import MAX_DOTS, basemap_style
+from analysis.figures.basemap import MAX_DOTS, basemap_style, frequent_ways, has_streets
 from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
@@ -224,3 +225,15 @@ def test_picture_of_an_explanation() -> None:
         colours = colours_of(draw_explain_image(explanation, Ground(opened), palette=palette))
         for fill in (palette.paths.fill, palette.truth.fill, palette.model.fill):
             assert ImageColor.getrgb(fill) in colours
+
+
+def test_a_city_without_streets_shows_its_frequent_transitions() -> None:
+    """Taken twice or more between places at most 4 km apart; not where the basemap has streets or tiles are shown."""
+    latitude, longitude = np.array([46.0, 46.01, 46.0, 47.0]), np.array([-35.0, -35.0, -35.02, -35.0])
+    counts = sparse.csr_array(([5, 2, 1, 9], ([0, 1, 2, 0], [1, 2, 0, 3])), shape=(4, 4))
+    ways = frequent_ways(counts, latitude, longitude)
+    assert ways.tolist() == [[0, 1], [1, 2]]
+    style = json.loads(basemap_style(None, latitude, longitude, LIGHT, ways=ways))
+    assert style["sources"]["ways"]["data"]["geometry"]["coordinates"][0] == [[-35.0, 46.0], [-35.0, 46.01]]
+    assert "ways" not in json.loads(basemap_style(None, latitude, longitude, LIGHT, ways=ways, tiles=True))["sources"]
+    assert has_streets(build_basemap()) and not has_streets(None)

@@ -8,6 +8,7 @@ from analysis.long_tail.accuracy_tables import (
     accuracy_by_cohort,
     accuracy_by_count,
     accuracy_by_group,
+    accuracy_by_user,
     lead_models,
     paired_difference,
     rare_accuracy,
@@ -62,6 +63,14 @@ def test_bins_by_step_over_cases() -> None:
     assert table["n"].tolist() == [3, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
     np.testing.assert_allclose(table["value"].iloc[[0, 1, 4, 10]], [1 / 3, 1, 1, 0])
     assert table["value"].iloc[[2, 3, 5]].isna().all() and table["lower"].iloc[2:4].isna().all()
+
+
+def test_every_user_has_a_row() -> None:
+    """User 1 has three of the six cases, one first and two in the top 20; users 3 and 4 have none, and come last."""
+    table = accuracy_by_user(SIX, 5)
+    assert table["user"].tolist() == [1, 0, 2, 3, 4] and table["n"].tolist() == [3, 2, 1, 0, 0]
+    np.testing.assert_allclose(table["hr20"].iloc[:3], [2 / 3, 1 / 2, 0])
+    assert table["hr1"].iloc[0] == pytest.approx(1 / 3) and table["mrr"].iloc[3:].isna().all()
 
 
 def test_bins_by_place() -> None:

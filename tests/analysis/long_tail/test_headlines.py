@@ -106,8 +106,8 @@ def test_what_accuracy_follows(transition: Span, place: Span, difference: Span, 
 def test_the_numbers_behind_the_headline() -> None:
     """Rare transitions to known and to new places, in three numbers."""
     found = rare(0.943, 0.031, UP, UP)
-    said = "RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 to new places."
-    assert rare_sentence("RECAP", "hr20", found) == said
+    said = "RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 to new places. "
+    assert rare_sentence("RECAP", "hr20", found) == f"{said}Found means within 20 guesses."
     assert "MRR 0.943 on" in rare_sentence("RECAP", "mrr", found)
 
 

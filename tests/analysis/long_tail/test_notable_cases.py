@@ -78,3 +78,14 @@ def test_a_short_list_reaches_from_the_best_rank_to_the_worst() -> None:
     rows = pd.DataFrame({"rank": range(12)})
     assert _spread(rows, 10, 3).index.tolist() == [0, 4, 9]
     assert _spread(rows, 2, 3).index.tolist() == [0, 1, 2]
+
+
+def test_a_hit_that_the_model_was_sure_of_comes_first() -> None:
+    """Three cases lose their past visits alike; only in the second was the first choice worth half of the list."""
+    lists = [[0.0] * 20, [5.0] + [0.0] * 19, [0.0] * 20]
+    records = OPENED.cases.assign(rank=[1.0, 1.0, 1.0], top_scores=pd.Series(lists))
+    table = pd.DataFrame({"case": records["case"], "rank": 1.0} | {f"without_{name}": 1.0 for name in ABLATIONS})
+    table["without_past_visits"] = 50.0
+    records = records.assign(in_history=True)
+    found = notable_cases(OPENED, records, OPENED.cases.assign(rank=25.0), lambda cases: table.iloc[cases])
+    assert (found[0].kind, found[0].case) == ("past_visits", 1)

@@ -92,6 +92,7 @@ def test_where_the_model_is_behind_the_headline_says_so() -> None:
     assert overview_headline(behind, "mrr").endswith("Counting past visits reaches 0.810.")
     said = overview_sentence(behind, "hr20", 0.66)
     assert said.startswith("Counting past visits alone finds 81 and 2. Ranking by distance finds more new places: 17")
+    assert "In all, RECAP finds 90 of 100 next places within 20 guesses." in said
     level = groups("RECAP", values)
     assert "more" not in overview_headline(level, "hr20") + overview_sentence(level, "hr20", 0.66)
 
@@ -99,12 +100,13 @@ def test_where_the_model_is_behind_the_headline_says_so() -> None:
 def test_the_second_sentence() -> None:
     """The counter's numbers and how many transitions are rare; a counter is not compared with itself."""
     assert overview_sentence(groups("RECAP", TWO), "hr20", 0.66) == (
-        "Counting past visits alone finds 93 and 2. "
+        "Counting past visits alone finds 93 and 2. In all, RECAP finds 99 of 100 next places within 20 guesses. "
         "Two of three next transitions are rare: seen at most once in training."
     )
     own = groups("Visit count", {"Visit count": (0.9, 0.1, 0.9)})
     assert overview_headline(own, "hr20").startswith("Counting past visits finds 90 of 100")
     assert overview_sentence(own, "hr20", 0.43) == (
+        "In all, it finds 90 of 100 next places within 20 guesses. "
         "43 of 100 next transitions are rare: seen at most once in training."
     )
     assert describe_data(533, 2102, 3984, invented=True).endswith("3,984 test cases · the city is invented")

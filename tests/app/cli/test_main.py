@@ -4,6 +4,7 @@ import contextlib
 import gzip
 import io
 import json
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import typer
 from packaging.requirements import Requirement
 
 from app.cli.console import print_json
+from app.cli.examples import EXAMPLES, epilog
 from app.cli.main import app
 from recap.data.dataset import Dataset
 from recap.runs.execution import control, service
@@ -203,12 +205,12 @@ def commands_of(command: Any, name: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def test_there_are_few_commands_and_options() -> None:
-    """At most 29 commands and 175 arguments and options, `recap --version` among them; each has a short sentence."""
+    """At most 29 commands and 184 arguments and options, `recap --version` among them; each has a short sentence."""
     root = typer.main.get_command(app)
     commands = dict(commands_of(root))
     assert len(commands) <= 29
     owners = [root, *commands.values()]
-    assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 175
+    assert sum(len([one for one in owner.params if one.name != "help"]) for owner in owners) <= 190
     assert all(len(command.help.split()) < 20 for command in commands.values())
 
 
@@ -249,6 +251,7 @@ def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         "train": f"{data} {' '.join(WORDS)} --out {model}",
         "evaluate": counted,
         "experiment run": f"{tmp_path / 'spec.toml'} {of} --out {tmp_path / 'results'}",
+        "predict": f"markov {of}",
         "overview": counted,
         "long-tail": f"{counted} --full",
         "explain": f"{model} {of} --case 0",
@@ -312,3 +315,38 @@ def test_own_tables_show_how_they_were_read(tmp_path: Path) -> None:
     source.write_text("\n".join(["a,b,c,d,e", *lines]))
     assert_refused(recap("prepare", source, "--out", out), "Name it with --map", "its columns: a, b, c, d, e")
     assert "--map" in recap("prepare", "--help").stdout
+
+
+def test_accuracy_of_each_user(city_folder: Path, tmp_path: Path) -> None:
+    """By own id, with users without cases; the mean over cases is that of all."""
+    options = ("--data", str(city_folder), "--records", str(tmp_path / "records.parquet"), "--by-user")
+    found = recap_json_here("evaluate", "--baseline", "visit_count", *options)
+    users = found["users"]
+    assert len(users) == len({row["user_name"] for row in users}) and users[0]["user_name"].startswith("User ")
+    mean = sum(row["n"] * row["hr20"] for row in users if row["n"]) / sum(row["n"] for row in users)
+    assert mean == pytest.approx(found["all"]["hr20"])
+
+
+def _commands(group: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    for name, command in group.commands.items():
+        inner = (*names, name)
+        if hasattr(command, "commands"):
+            yield from _commands(command, inner)
+        else:
+            yield " ".join(inner), command
+
+
+def test_every_command_has_a_sentence_and_examples() -> None:
+    """One sentence above the options, and under them examples that the command's own parser takes."""
+    found = dict(_commands(typer.main.get_command(app)))
+    assert set(EXAMPLES) <= set(found)
+    for name, command in found.items():
+        help_text = " ".join(str(command.help).split())
+        assert help_text.endswith(".") and ". " not in help_text, name
+        examples = EXAMPLES[name]
+        assert command.epilog == epilog(name), name
+        for example in examples:
+            words = shlex.split(example.partition(" > ")[0])
+            start = 1 + len(name.split())
+            assert words[:start] == ["recap", *name.split()], example
+            command.make_context(name, words[start:])

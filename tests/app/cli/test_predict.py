@@ -117,8 +117,8 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
     words = ("predict", "feature_curves", "--data", city_folder)
     said = recap_json_here(*words, "--checkins", file, "--user", "stranger", "--user", "user0")
     assert said["notes"] == [
-        "Added 3 check-ins (1 new users); ignored 1 that are not later than their user's last known one; 1 are at 1 "
-        "places that are not in the data set: they count as stops and are never predicted."
+        "Added 3 check-ins and 1 new user; ignored 1 row up to their user's last known check-in; 1 visit to 1 "
+        "place outside the data set: kept as stops that are never predicted."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
     refused = recap_here(*words, "--timezone", "Asia/Tokyo")

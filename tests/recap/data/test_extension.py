@@ -46,7 +46,7 @@ def test_what_was_cut_off_comes_back() -> None:
     dropped = last_rows(city, tested.index[tested >= 2].tolist()[:3])
     raw = raw_rows(city, np.concatenate([dropped[4:], dropped[:4]]))
     found = extend_dataset(shortened(city, dropped), raw)
-    assert (found.new_users, found.new_places, found.line) == (0, 0, "Added 6 check-ins (0 new users).")
+    assert (found.new_users, found.new_places, found.line) == (0, 0, "Added 6 check-ins and 0 new users.")
     same = [c.USER, c.POI, c.TIME, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT]
     pd.testing.assert_frame_equal(found.dataset.checkins[same], city.checkins[same])
     assert np.flatnonzero(found.dataset.checkins[c.HISTORY_ONLY]).tolist() == dropped.tolist()
@@ -67,8 +67,8 @@ def test_unknown_users_and_places_follow_the_known_ones() -> None:
     assert data.checkins[c.TRAJECTORY].tolist() == [0, 0, 0, 0, 1, 2, 2, 2, 3, 4]  # 25 hours between b0 and z0
     check_tables(data.checkins, data.pois, data.users, "extended")
     assert found.line == (
-        "Added 5 check-ins (2 new users); ignored 1 that are not later than their user's last known one; 2 are at 1 "
-        "places that are not in the data set: they count as stops and are never predicted."
+        "Added 5 check-ins and 2 new users; ignored 1 row up to their user's last known check-in; 2 visits to 1 "
+        "place outside the data set: kept as stops that are never predicted."
     )
 
 
@@ -99,5 +99,8 @@ def test_known_users_score_known_places_as_before() -> None:
         for recap, dataset in ((model, city), (larger, data))
     )
     assert torch.equal(after[:, : city.num_pois], before)
-    stranger = Histories(CheckinTensors.from_dataset(data), torch.tensor([len(data.checkins) - 1]))
+    stranger = Histories(CheckinTensors.from_dataset(data), len(data.checkins) - torch.tensor([3, 1]))
     assert torch.isfinite(RecapScorer(larger, Stage()).score(stranger).total).all()
+    assert larger.curves is not None
+    from_here_BK = larger.curves.features.of(stranger).by_category_JBK[1]
+    assert from_here_BK[0].abs().max() < 1e-12 < from_here_BK[1].abs().max()  # nothing is known of the new category

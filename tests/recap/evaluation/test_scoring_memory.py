@@ -19,6 +19,7 @@ import resource
 import pandas as pd, torch
 from recap.evaluation.scoring import score_cases
 from recap.history import CheckinTensors
+from recap.probabilities import UNFITTED
 from recap.scores import Scores
 from tests.checkins import small_dataset
 
@@ -27,6 +28,7 @@ checkins = CheckinTensors.from_dataset(small_dataset([("u", "ab"[i % 2], float(i
 
 class Wide:
     name = "wide"
+    reads_target_time = False
 
     def score(self, batch):
         base = torch.rand(len(batch), 7000, dtype=torch.float64)
@@ -35,7 +37,7 @@ class Wide:
 
 
 def peak(num_cases):
-    score_cases(Wide(), pd.DataFrame({"row": [1] * num_cases}), checkins)
+    score_cases(Wide(), pd.DataFrame({"row": [1] * num_cases}), checkins, temperature=UNFITTED)
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 

@@ -220,7 +220,8 @@ def test_a_part_that_is_switched_off_has_no_parameters(changes: dict[str, Any], 
 
 def test_coordinates_are_standardised() -> None:
     """Latitudes 1, 2, 3 become -sqrt(3/2), 0, sqrt(3/2); equal longitudes become 0."""
-    result = standardise(torch.tensor([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], dtype=torch.float64))
+    own_P2 = torch.tensor([[1.0, 5.0], [2.0, 5.0], [3.0, 5.0]], dtype=torch.float64)
+    result = standardise(own_P2, own_P2)
     torch.testing.assert_close(result[:, 0].tolist(), [-(1.5**0.5), 0.0, 1.5**0.5])
     torch.testing.assert_close(result[:, 1].tolist(), [0.0, 0.0, 0.0])
 
@@ -230,7 +231,7 @@ def test_a_city_across_the_date_line_stays_in_one_piece() -> None:
     latitude = torch.tensor([1.0, 2.0, 4.0], dtype=torch.float64)
     there = torch.stack([latitude, torch.tensor([179.0, 180.0, -179.0], dtype=torch.float64)], dim=1)
     here = torch.stack([latitude, torch.tensor([9.0, 10.0, 11.0], dtype=torch.float64)], dim=1)
-    torch.testing.assert_close(standardise(there), standardise(here), rtol=1e-9, atol=1e-9)
+    torch.testing.assert_close(standardise(there, there), standardise(here, here), rtol=1e-9, atol=1e-9)
 
 
 @pytest.fixture

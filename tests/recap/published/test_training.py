@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from recap.checkpoint import MANIFEST, Checkpoint
-from recap.errors import CheckpointError, ConfigError
+from recap.errors import CheckpointError, ConfigError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.presets import training_preset
 from recap.published.city import City
@@ -16,9 +16,10 @@ from recap.published.configs import PUBLISHED, published_config
 from recap.storage.tensors import load_tensors
 from recap.training.loop import StepReport
 from recap.training.run import train
+from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.recap.published.variants import shaken, shaken_in, small_config, variant_id, variants
-from tests.worlds import batch_of, small_city
+from tests.worlds import batch_of, habit_rows, small_city
 
 CPU = torch.device("cpu")
 
@@ -97,7 +98,7 @@ def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) ->
     line = recap_json_here("train", city_folder, "--preset", "replay", "--epochs", 1, *fields, "--out", out)
     assert (line["model"], line["options"]) == ("replay", {"target_time": True})
     manifest = json.loads((out / MANIFEST).read_text())
-    assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (2, "replay", True)
+    assert (manifest["format_version"], manifest["model"], manifest["train"]["target_time"]) == (3, "replay", True)
     found = recap_json_here("evaluate", out, "--data", city_folder)
     assert (found["model"], found["options"]) == ("REPLAY, target's time given", {"target_time": True})
     assert found["all"] == Checkpoint.load(out).read_summary()["test"]["all"]
@@ -116,3 +117,18 @@ def test_a_published_model_of_another_version_is_refused(tmp_path: Path) -> None
     with pytest.raises(CheckpointError, match="Flashback, which gives one score for each place"):
         checkpoint.build_model(dataset, graph)
     assert isinstance(checkpoint.build_published(dataset, graph), type(shaken(small_config("flashback"))))
+
+
+def test_a_published_model_opens_with_later_checkins(tmp_path: Path) -> None:
+    """Of the same users and places, also in format 2; a new user or place is refused."""
+    rows = habit_rows()
+    checkpoint = trained(small_config("flashback").with_epochs(1), tmp_path / "out")
+    later = small_dataset([*rows, ("user1", "zoo", 2000.0)])
+    checkpoint.scorer(later, TransitionGraph.from_dataset(later))
+    for more in (("adam", "zoo", 5.0), ("user1", "new", 5.0)):
+        with pytest.raises(VocabularyError, match="a published model opens only with later check-ins"):
+            checkpoint.match(small_dataset([*rows, more]))
+    (checkpoint.folder / "users.parquet").unlink()
+    assert checkpoint.match(later) is not None
+    with pytest.raises(VocabularyError, match="a published model"):
+        checkpoint.match(small_dataset([*rows, ("adam", "zoo", 5.0)]))

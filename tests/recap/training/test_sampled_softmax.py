@@ -179,7 +179,7 @@ def test_rows_that_no_case_touched_stand_still(tmp_path: Path) -> None:
     """One step: places that were neither scored nor walked over keep their weights and have no gradient."""
     trainer = Trainer(small_city(), SAMPLED, tmp_path, torch.device("cpu"))
     model, before = trainer.model, trainer.model.core.output.weight.detach().clone()
-    trainer._begin_epoch(1)
+    trainer.begin_epoch(1)
     trainer._learn(slice(0, 2))
     gradient = model.core.output.weight.grad
     assert gradient is not None and gradient.is_sparse

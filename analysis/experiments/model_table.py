@@ -1,0 +1,88 @@
+"""One table of all models and metrics for a paper: Markdown, LaTeX or CSV."""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Final, Literal
+
+import numpy as np
+import pandas as pd
+
+from analysis.experiments.results import reweight
+from analysis.records.accuracy import METRIC_LABELS, is_known, metric_values
+from analysis.records.bootstrap import UserBootstrap, interval
+from recap import columns as c
+from recap.evaluation.metrics import METRICS
+
+Form = Literal["markdown", "latex", "csv"]
+_SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
+
+
+def model_table(models: Mapping[str, pd.DataFrame], *, weighted: bool = False) -> pd.DataFrame:
+    """Accuracy of each model by each metric, with 95 % intervals over users.
+
+    Args:
+        models: records by label, all of the same cases.
+        weighted: frequent and rare cases weigh as in the paper (`reweight`).
+
+    Returns:
+        One row per model and metric: ``model, metric, value, low, high``; NaN where short imported lists do not say.
+    """
+    rows = []
+    for label, records in models.items():
+        bootstrap, everyone_N = UserBootstrap(records[c.USER].to_numpy()), np.zeros(len(records), dtype=np.int64)
+        for metric in METRICS:
+            row: dict[str, object] = {"model": label, "metric": metric, "value": math.nan, "low": math.nan}
+            if is_known(records, metric) and weighted:
+                row |= reweight(records, metric)
+            elif is_known(records, metric):
+                value_N = metric_values(records, metric)
+                low, high = interval(bootstrap.means(value_N, everyone_N, 1))
+                row |= {"value": float(value_N.mean()), "low": float(low[0]), "high": float(high[0])}
+            rows.append(row)
+    return pd.DataFrame(rows, columns=["model", "metric", "value", "low", "high"])
+
+
+def write_table(table: pd.DataFrame, form: Form, *, intervals: bool = False) -> str:
+    """The table of `model_table` as text; in Markdown and LaTeX the best value is bold, the second underlined."""
+    if form == "csv":
+        shown = {"value": "{}"} | ({"low": "{}_low", "high": "{}_high"} if intervals else {})
+        rows = [
+            {"model": label}
+            | {name.format(row["metric"]): row[at] for row in rows.to_dict("records") for at, name in shown.items()}
+            for label, rows in table.groupby("model", sort=False)
+        ]
+        return pd.DataFrame(rows).to_csv(index=False)
+    marks: tuple[Callable[[str], str], ...] = (
+        (lambda text: f"**{text}**", lambda text: f"<u>{text}</u>")
+        if form == "markdown"
+        else (lambda text: rf"\textbf{{{text}}}", lambda text: rf"\underline{{{text}}}")
+    )
+    lines = []
+    for label in table["model"].unique():
+        cells = [_latex(str(label)) if form == "latex" else str(label).replace("|", r"\|")]
+        for metric in METRICS:
+            column = table[table["metric"] == metric]
+            best = sorted(column["value"].dropna().round(4).unique(), reverse=True)[: len(marks)]
+            row = column[column["model"] == label].iloc[0]
+            cells.append(_cell(row, best, marks, intervals=intervals))
+        lines.append(cells)
+    heads = ["Model", *(METRIC_LABELS[metric] for metric in METRICS)]
+    if form == "markdown":
+        rule = ["---", *["---:"] * len(METRICS)]
+        return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *lines)) + "\n"
+    body = [f"{' & '.join(cells)} \\\\" for cells in (heads, *lines)]
+    start = [f"\\begin{{tabular}}{{l{'r' * len(METRICS)}}}", r"\toprule", body[0], r"\midrule"]
+    return "\n".join([*start, *body[1:], r"\bottomrule", r"\end{tabular}", ""])
+
+
+def _cell(row: pd.Series, best: list[float], marks: tuple[Callable[[str], str], ...], *, intervals: bool) -> str:
+    if math.isnan(row["value"]):
+        return "--"
+    value = round(float(row["value"]), 4)
+    text = f"{value:.4f}"
+    shown = marks[best.index(value)](text) if value in best else text
+    return f"{shown} [{row['low']:.4f}, {row['high']:.4f}]" if intervals else shown
+
+
+def _latex(text: str) -> str:
+    return "".join(_SPECIAL.get(char, char) for char in text)

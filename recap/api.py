@@ -1,0 +1,195 @@
+"""The library's front door: `prepare` check-ins, `train` or `load` a model, predict and evaluate with it."""
+
+import logging
+import shutil
+import tempfile
+import weakref
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final, Unpack
+
+import pandas as pd
+
+from recap import columns as c
+from recap.data.card import dataset_card
+from recap.data.cases import Protocol
+from recap.data.dataset import Dataset
+from recap.data.extension import extend_dataset
+from recap.data.preparation import prepare_dataset
+from recap.data.reading_frames import Reading, arguments_for_options, read_given
+from recap.device import choose_device
+from recap.errors import ConfigError
+from recap.evaluation.evaluate import evaluate
+from recap.open_model import check_name, open_model
+from recap.prediction import Moment, choose, predict
+from recap.presets import DEFAULT_PRESET, data_preset, training_preset
+from recap.training import run
+from recap.training.loop import Watcher
+
+_log: Final = logging.getLogger(__name__)
+
+
+def prepare(
+    checkins: pd.DataFrame | str | Path,
+    *,
+    out: str | Path | None = None,
+    name: str = "",
+    preset: str = "default",
+    settings: Mapping[str, Any] | None = None,
+    **reading: Unpack[Reading],
+) -> Dataset:
+    """Turn raw check-ins into a clean dataset, split by time.
+
+    Args:
+        checkins: a DataFrame, a file or a folder; columns, also a named index, are understood as `recap inspect` does.
+        out: folder to save the dataset in.
+        settings: fields of `DataConfig` that differ from the preset.
+
+    Raises:
+        DataError: a column or the time zone is unsure, a row is bad, or nothing usable is left.
+        ConfigError: an unknown option, or a value out of range.
+    """
+    config = data_preset(preset).override(_assignments(settings))
+    read = read_given(checkins, reading)
+    name, kind = name or Path(out or read.account.files[0]).stem, read.account.source_format
+    dataset = prepare_dataset(read.table, config, name=name, source_format=kind, preset=preset, reading=read.account)
+    if out is not None:
+        dataset.save(Path(out), card=dataset_card(dataset))
+    return dataset
+
+
+def train(
+    data: Dataset | str | Path,
+    preset: str = DEFAULT_PRESET,
+    *,
+    out: str | Path | None = None,
+    epochs: int | None = None,
+    seed: int | None = None,
+    device: str = "auto",
+    settings: Mapping[str, Any] | None = None,
+    resume: bool = False,
+    watch: Watcher | None = None,
+) -> "Model":
+    """Train RECAP or, by its name, a published model.
+
+    Args:
+        out: folder of the checkpoint; without one it is deleted with the model.
+        settings: fields of the training configuration that differ from the preset, such as ``{"model.num_hops": 3}``.
+        resume: continue a training that was stopped in ``out``.
+        watch: called after every step.
+
+    Raises:
+        ConfigError: an unknown preset or setting.
+        DataError: the dataset has no validation case.
+        FolderInUseError: ``out`` holds something else.
+    """
+    config = training_preset(preset)
+    config = config if epochs is None else config.with_epochs(epochs)
+    config = config.override(_assignments({} if seed is None else {"seed": seed}) + _assignments(settings))
+    dataset, chosen = _opened(data), choose_device(device)
+    model = Model(Path(out or tempfile.mkdtemp(prefix="recap-")))
+    if out is None:
+        weakref.finalize(model, shutil.rmtree, model.name, ignore_errors=True)
+    with arguments_for_options():
+        run.train(dataset, config, Path(model.name), device=chosen, resume=resume, watch=watch)
+    return model
+
+
+def load(name: str | Path) -> "Model":
+    """Open a checkpoint's folder, or `pretrained` or a baseline by its name.
+
+    Raises:
+        ConfigError, CheckpointError: see `named_checkpoint`.
+    """
+    check_name(name)
+    return Model(name)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A trained model or a baseline, for every dataset it fits.
+
+    Attributes:
+        name: the checkpoint's folder, or the baseline's name.
+    """
+
+    name: str | Path
+
+    def predict(
+        self,
+        data: Dataset | str | Path,
+        users: Iterable[Any] | None = None,
+        top: int = 20,
+        as_of: str | datetime | None = None,
+        checkins: pd.DataFrame | str | Path | None = None,
+        new_places: bool = False,
+        *,
+        at: str | datetime | None = None,
+        **reading: Unpack[Reading],
+    ) -> pd.DataFrame:
+        """The next places of users, best first; what was left out is logged as a warning.
+
+        Args:
+            users: ids as in the raw table; None for all.
+            top: places to list for each user.
+            as_of: leave out later check-ins; a time without a zone is each check-in's local time.
+            checkins: check-ins after those of the dataset, also of new users, read as in `prepare`.
+            new_places: list only places where the user has never been.
+            at: time of the next check-in, for a model that reads it.
+
+        Returns:
+            ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.prediction.predict`.
+
+        Raises:
+            CaseError: an unknown user, or no check-in by then.
+            DataError: ``checkins`` cannot be read, or are not later than the dataset's.
+            VocabularyError: the model does not fit the data.
+        """
+        if top < 1:
+            raise ConfigError(f"top must be at least 1, got {top}")
+        if reading and checkins is None:
+            raise ConfigError("arguments that say how check-ins are read need checkins")
+        dataset = _opened(data)
+        added = None if checkins is None else extend_dataset(dataset, read_given(checkins, reading).table)
+        with arguments_for_options():
+            times = {"as_of": as_of, "at": at}
+            moment, next_time = (
+                Moment.parse(None if time is None else str(time), name) for name, time in times.items()
+            )
+            opened = open_model(self.name, dataset, extension=added)
+            ids = [users] if isinstance(users, str) else users
+            chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment)
+            frames = list(predict(opened, chosen, top=top, new_places=new_places, at=next_time))
+        for note in [*([added.line] if added else []), *chosen.notes]:
+            _log.warning(note)
+        return pd.concat(frames, ignore_index=True)
+
+    def evaluate(
+        self, data: Dataset | str | Path, protocol: Protocol = "every_step", *, split: str = "test"
+    ) -> pd.DataFrame:
+        """Rank every case of a split; protocols are every_next, every_step, trajectory_last and user_last.
+
+        Returns:
+            One row for each group of cases, ``all`` first: ``group, n``, HR@K, NDCG@20 and MRR.
+
+        Raises:
+            ConfigError: an unknown protocol or split.
+            VocabularyError: the model does not fit the data.
+        """
+        if split not in c.SPLIT_NAMES:
+            raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
+        dataset, number = _opened(data), c.SPLIT_NAMES.index(split)
+        opened = open_model(self.name, dataset)
+        of = opened.scorer, dataset, opened.graph
+        metrics = evaluate(*of, split=number, protocol=protocol, checkins=opened.checkins).metrics
+        return pd.DataFrame([{"group": group, **values} for group, values in metrics.items()])
+
+
+def _opened(data: Dataset | str | Path) -> Dataset:
+    return data if isinstance(data, Dataset) else Dataset.load(Path(data))
+
+
+def _assignments(settings: Mapping[str, Any] | None) -> list[str]:
+    return [f"{name}={'none' if value is None else value}" for name, value in (settings or {}).items()]

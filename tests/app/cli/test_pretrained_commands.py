@@ -1,0 +1,73 @@
+"""`pretrained` as the MODEL of commands, on tables of one person and of twelve."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tests.shell import assert_refused, recap, recap_json
+
+
+def write_table(path: Path, users: int, checkins: int, places: int) -> Path:
+    """Check-ins without categories, three a day."""
+    generator = np.random.default_rng(5)
+    weights = 1.0 / np.arange(1, places + 1)
+    rows = []
+    for user in range(users):
+        for at in range(checkins):
+            place = int(generator.choice(places, p=weights / weights.sum()))
+            moment = pd.Timestamp("2024-03-01 08:00", tz="UTC") + pd.Timedelta(hours=8 * at + user)
+            rows.append((f"u{user}", f"place {place}", moment.isoformat(), 48.1 + place / 500, 11.5 + place / 700))
+    frame = pd.DataFrame(rows, columns=["user", "place", "time", "latitude", "longitude"])
+    frame.to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(("users", "checkins", "places"), [(1, 360, 30), (12, 60, 25)])
+def test_small_tables_work_at_once(tmp_path: Path, users: int, checkins: int, places: int) -> None:
+    """One person's table and one of twelve users: evaluate and explain without training and without a warning."""
+    source, data = write_table(tmp_path / "mine.csv", users, checkins, places), tmp_path / "data"
+    prepared = recap_json("prepare", source, "--out", data, "--timezone", "Europe/Berlin")
+    assert prepared["kept"] == users * checkins and prepared["dropped"]["rare_poi"] == 0
+    evaluated = recap("evaluate", "pretrained", "--data", data, "--json")
+    assert evaluated.returncode == 0 and "arning" not in evaluated.stderr
+    assert recap_json("evaluate", "pretrained", "--data", data)["all"]["mrr"] > 0.1
+    explained = recap("explain", "pretrained", "--data", data, "--case", "0")
+    assert explained.returncode == 0 and "arning" not in explained.stderr
+    assert "Pretrained RECAP ranks" in " ".join(explained.stdout.split())
+    case = recap_json("explain", "pretrained", "--data", data, "--case", "0")
+    by_category = [points for name, points in case["candidates"][0]["terms"].items() if "category" in name]
+    assert by_category and not any(by_category)
+
+
+def test_curves_say_where_they_were_learned(city_folder: Path) -> None:
+    """Not on this data, but in the cities of the file."""
+    shown = recap("curves", "pretrained", "--data", city_folder)
+    assert shown.returncode == 0 and "not on this data" in shown.stdout
+    assert recap_json("curves", "pretrained", "--data", city_folder)["learned_on"]
+
+
+def test_names_win_over_folders(city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> None:
+    """`pretrained` is the model, `./pretrained` a folder; baselines are models by name too."""
+    named = recap_json("evaluate", "pretrained", "--data", city_folder)
+    assert named["model"] == "pretrained"
+    assert recap_json("evaluate", "markov", "--data", city_folder)["model"] == "markov"
+    (tmp_path / "pretrained").symlink_to(city_checkpoint)
+    assert recap_json("evaluate", tmp_path / "pretrained", "--data", city_folder)["model"] == "recap"
+    assert_refused(recap("evaluate", "./pretrained", "--data", city_folder), "pretrained has no checkpoint.json")
+    compared = recap_json("compare", "visit_count", "pretrained", "--data", city_folder)
+    assert compared["b"]["label"] == "RECAP, pretrained" and compared["b"]["key"] == named["checkpoint_hash"]
+
+
+def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path) -> None:
+    """From one or several datasets; a folder in the place of the new file is refused."""
+    out = tmp_path / "curves.json"
+    done = recap("experiment", "run", "pretrained", "--data", city_folder, "--out", out)
+    assert done.returncode == 0 and "Curves learned in small" in done.stdout and out.is_file()
+    assert_refused(
+        recap("experiment", "run", "pretrained", "--data", city_folder, "--out", tmp_path), "--out should name"
+    )
+    assert_refused(
+        recap("experiment", "run", "main", "--data", city_folder, "--data", city_folder, "--out", out), "one --data"
+    )

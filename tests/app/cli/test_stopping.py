@@ -1,0 +1,42 @@
+"""Ctrl-C and SIGTERM: a training saves first, everything else ends at once. OpenMP's threads sleep while they wait."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from app.cli.train import stop_on_signals
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_training_that_asks_may_save(number: signal.Signals) -> None:
+    """The first signal answers the next question; a second one does not wait. The handlers before come back."""
+    before = [signal.getsignal(one) for one in (*SIGNALS, signal.SIGALRM)]
+    with stop_on_signals() as stop:
+        assert not stop()
+        os.kill(os.getpid(), number)
+        assert stop() and signal.getitimer(signal.ITIMER_REAL)[0] == 0
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), number)
+    assert [signal.getsignal(one) for one in (*SIGNALS, signal.SIGALRM)] == before
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_where_nobody_asks_it_ends_at_once(number: signal.Signals) -> None:
+    """As while a baseline is measured."""
+    with pytest.raises(KeyboardInterrupt), stop_on_signals():
+        os.kill(os.getpid(), number)
+
+
+@pytest.mark.parametrize(("given", "expected"), [({}, "PASSIVE 0"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE 0")])
+def test_threads_sleep_while_they_wait(given: dict[str, str], expected: str) -> None:
+    """Set before torch is loaded by the command's first import; a value of the user stays."""
+    names = ("OMP_WAIT_POLICY", "KMP_BLOCKTIME")
+    code = "import app, os, sys; assert 'torch' not in sys.modules; print(*(os.environ[n] for n in sys.argv[1:]))"
+    environment = {name: value for name, value in os.environ.items() if name not in names} | given
+    found = subprocess.run([sys.executable, "-c", code, *names], env=environment, capture_output=True, text=True)
+    assert found.stdout.strip() == expected, found.stderr

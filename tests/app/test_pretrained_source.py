@@ -1,0 +1,45 @@
+"""`pretrained` is in the app's list of models for every dataset and opens in every view, without a folder."""
+
+from pathlib import Path
+
+import pytest
+
+from app.settings import AppSettings
+from app.sources import TOKEN_LENGTH, find_sources
+from recap.data.dataset import Dataset
+from recap.model.pretrained_curves import pretrained_key
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+
+
+@pytest.fixture
+def token(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> str:
+    point_app_at(monkeypatch, city_folder, None)
+    return pretrained_key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH]
+
+
+def test_every_dataset_lists_it(token: str) -> None:
+    """After the dataset's own models, with the same token as the hash in its links."""
+    sources = find_sources(AppSettings.from_environment())
+    listed = [source for source in sources if source.model == "pretrained"]
+    assert {source.dataset_hash for source in listed} == {source.dataset_hash for source in sources}
+    mine = next(source for source in listed if source.token == token)
+    assert mine.label.endswith("· RECAP, pretrained") and mine.has_parts and mine.checkpoint_folder is None
+    assert sources[0].dataset_hash == mine.dataset_hash and sources[0].model != "pretrained"
+
+
+@pytest.mark.parametrize("view", ["overview", "walk", "explain", "long_tail", "compare", "cases", "present"])
+def test_every_view_opens(token: str, view: str) -> None:
+    """Calm; Explain says what the pretrained model ranks."""
+    app = open_view(view, source=token)
+    check_calm(app)
+    if view == "explain":
+        assert app.title[0].value.startswith("Pretrained RECAP ranks")
+    if view == "overview":
+        assert "RECAP, pretrained finds" in texts(app) or "RECAP, pretrained" in texts(app)
+
+
+def test_curves_name_the_cities(token: str) -> None:
+    """The model's page says that its curves were not learned here."""
+    app = open_view("explain", source=token, half="model")
+    check_calm(app)
+    assert "not on this data" in texts(app)

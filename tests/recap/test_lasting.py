@@ -1,0 +1,239 @@
+"""A checkpoint outlives its dataset: it opens with later check-ins, users and places, and with nothing else."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import torch
+
+from recap import columns as c
+from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset, hash_tables
+from recap.data.preparation import prepare_dataset
+from recap.errors import CheckpointError, VocabularyError
+from recap.evaluation.cases import describe_cases
+from recap.evaluation.metrics import metrics_of
+from recap.evaluation.scoring import rank_cases
+from recap.graph import TransitionGraph
+from recap.history import CheckinTensors, Histories
+from recap.model.scorer import RecapScorer
+from recap.scores import Scores
+from tests.checkins import LENIENT, raw_table, small_dataset
+from tests.cli_runner import recap_here, recap_json_here
+from tests.shell import assert_refused
+from tests.spoiled import write_sums_again
+from tests.untrained import write_untrained_checkpoint
+from tests.worlds import CURVES, all_cases, habit_rows, small_city, small_training
+
+LATER = [("adam", "aaron's", 5.0), ("adam", "a1", 9.0), ("adam", "zoo", 12.0), ("user3", "aaron's", 900.0)]
+"""A user and a place whose ids come first, so that every index moves; the place has a category of its own."""
+
+
+def later_city() -> Dataset:
+    """The small city with a new user and a new place, and later check-ins."""
+    raw = raw_table([*habit_rows(), *LATER])
+    is_new = raw[c.POI_ID] == "aaron's"
+    raw[c.CATEGORY_ID] = raw[c.CATEGORY_ID].astype(str).where(~is_new, "id of #").astype("category")
+    return prepare_dataset(raw, LENIENT, name="small", source_format="test")
+
+
+def reversed_city(dataset: Dataset) -> Dataset:
+    """The same check-ins with users, places and categories numbered from the other end."""
+    pois = dataset.pois.take(range(dataset.num_pois)[::-1]).reset_index(drop=True)
+    pois[c.CATEGORY_INDEX] = dataset.num_categories - 1 - pois[c.CATEGORY_INDEX]
+    checkins = dataset.checkins.copy()
+    checkins[c.POI] = (dataset.num_pois - 1 - checkins[c.POI]).astype(checkins[c.POI].dtype)
+    checkins[c.USER] = (dataset.num_users - 1 - checkins[c.USER]).astype(checkins[c.USER].dtype)
+    checkins = checkins.sort_values(c.USER, kind="stable").reset_index(drop=True)
+    users = dataset.users.take(range(dataset.num_users)[::-1]).reset_index(drop=True)
+    digest = hash_tables(checkins, pois, users)
+    return Dataset(checkins, pois, users, dataset.manifest.model_copy(update={"dataset_hash": digest}))
+
+
+def make_old(checkpoint: Path, version: int = 1) -> None:
+    """What formats 1 and 2 held: no coordinates, no hash of each user."""
+    places = pq.read_table(checkpoint / "vocabulary.parquet").drop([c.LATITUDE, c.LONGITUDE])
+    pq.write_table(places, checkpoint / "vocabulary.parquet")
+    (checkpoint / "users.parquet").unlink()
+    manifest = json.loads((checkpoint / "checkpoint.json").read_text()) | {"format_version": version}
+    (checkpoint / "checkpoint.json").write_text(json.dumps(manifest))
+    write_sums_again(checkpoint)
+
+
+def scored(checkpoint: Path, dataset: Dataset) -> tuple[Scores, RecapScorer, Histories]:
+    """Scores after every source row of the dataset's cases."""
+    scorer = Checkpoint.load(checkpoint).scorer(dataset, TransitionGraph.from_dataset(dataset))
+    histories = Histories(CheckinTensors.from_dataset(dataset), all_cases(dataset))
+    assert isinstance(scorer, RecapScorer)
+    return scorer.score(histories), scorer, histories
+
+
+@pytest.fixture(params=["paper", "curves"])
+def checkpoint(request: pytest.FixtureRequest, city_checkpoint: Path, tmp_path: Path) -> Path:
+    """A trained checkpoint of the small city with the paper's prior, and an untrained one with curves."""
+    if request.param == "paper":
+        return Path(shutil.copytree(city_checkpoint, tmp_path / "checkpoint"))
+    config = small_training(model=CURVES)
+    return write_untrained_checkpoint(small_city(), tmp_path / "checkpoint", config=config)
+
+
+def test_another_order_moves_every_row(checkpoint: Path) -> None:
+    """Users, places and categories with other indices: the same scores, at the other indices."""
+    here, there = small_city(), reversed_city(small_city())
+    before, _, _ = scored(checkpoint, here)
+    after, _, histories = scored(checkpoint, there)
+    source_row = here.checkins[c.SOURCE_ROW].to_numpy()[all_cases(here)]
+    found = there.checkins[c.SOURCE_ROW].to_numpy()[histories.row_B]
+    at = pd.Index(found).get_indexer(source_row)
+    assert sorted(at) == list(range(len(at)))
+    torch.testing.assert_close(after.total.flip(1)[torch.from_numpy(at)], before.total, rtol=0, atol=1e-9)
+    match = Checkpoint.load(checkpoint).match(there)
+    assert match is not None and match.line.endswith(f"0 of {here.num_users} users, 0 of {here.num_pois} places.")
+
+
+def test_old_formats_score_their_own_dataset_to_the_last_bit(checkpoint: Path) -> None:
+    """Formats 1 and 3 give equal numbers, and so does the dataset when its rows are only described again."""
+    dataset = small_city()
+    before, _, _ = scored(checkpoint, dataset)
+    again = replace(dataset, manifest=dataset.manifest.model_copy(update={"dataset_hash": "0" * 64}))
+    assert torch.equal(scored(checkpoint, again)[0].total, before.total)
+    make_old(checkpoint)
+    assert torch.equal(scored(checkpoint, dataset)[0].total, before.total)
+    assert torch.equal(scored(checkpoint, again)[0].total, before.total)
+
+
+def test_new_places_users_and_categories_are_means(checkpoint: Path) -> None:
+    """A new place's core score is the log of the mean of exp(core) over the known ones; contributions add up."""
+    dataset = later_city()
+    scores, scorer, histories = scored(checkpoint, dataset)
+    match = Checkpoint.load(checkpoint).match(dataset)
+    assert match is not None and (match.new_users, match.new_places) == (1, 1)
+    assert match.line.endswith("1 of 9 users, 1 of 18 places.") and (match.category_K < 0).sum() == 1
+    model, core = scorer.model, scorer.model.core
+    assert core is not None
+    new = dataset.pois[c.POI_ID].tolist().index("aaron's")
+    kept = [poi for poi in range(dataset.num_pois) if poi != new]
+    embeddings = {
+        "poi": (model.poi_embedding.weight, new),
+        "user": (model.backbone.user_embedding.weight, dataset.users[c.USER_ID].tolist().index("adam")),
+        "category": (model.tokens.category_embedding.weight, int(dataset.pois[c.CATEGORY_INDEX][new])),
+    }
+    for weight, row in embeddings.values():
+        known = weight[[at for at in range(len(weight)) if at != row]]
+        torch.testing.assert_close(weight[row], known.mean(0), rtol=0, atol=1e-12)
+    core_BP = core(model.encode(histories, scorer.stage))
+    expected_B = core_BP[:, kept].exp().mean(1).log()
+    torch.testing.assert_close(core_BP[:, new], expected_B, rtol=0, atol=1e-12)
+    for poi in (new, kept[0]):
+        poi_B = torch.full_like(histories.row_B, poi)
+        sums_B = scorer.contributions(histories, poi_B).sum(1)
+        torch.testing.assert_close(sums_B, scores.total[:, poi], rtol=0, atol=1e-9)
+
+
+def test_the_commands_say_what_is_new(checkpoint: Path, tmp_path: Path) -> None:
+    """`evaluate` and `explain` open it, and say in one line what the checkpoint does not know."""
+    later_city().save(tmp_path / "later")
+    line = "New to the checkpoint, which was trained on another dataset: 1 of 9 users, 1 of 18 places."
+    for arguments in (
+        ["evaluate", checkpoint],
+        ["explain", checkpoint, "--case", 0],
+        ["compare", checkpoint, "markov"],
+    ):
+        result = recap_here(*arguments, "--data", tmp_path / "later")
+        assert result.returncode == 0 and result.stderr.count(line) == 1, result.stderr
+    found = recap_json_here("evaluate", checkpoint, "--data", tmp_path / "later", "--json")
+    assert found["new_to_checkpoint"] == {"users": 1, "places": 1}
+
+
+def test_refuses_another_city(checkpoint: Path, tmp_path: Path) -> None:
+    """Other ids, and the same ids elsewhere: one line with the count; nothing else opens as if it were this city."""
+    city = small_city()
+    other_ids = small_dataset([(user, f"other {poi}", hour) for user, poi, hour in habit_rows()])
+    moved = replace(city, pois=city.pois.assign(**{c.LATITUDE: city.pois[c.LATITUDE] + 0.0091}))
+    digest = hash_tables(moved.checkins, moved.pois, moved.users)
+    moved = replace(moved, manifest=city.manifest.model_copy(update={"dataset_hash": digest, "name": "elsewhere"}))
+    for name, dataset in {"ids": other_ids, "moved": moved}.items():
+        dataset.save(tmp_path / name)
+        for arguments in (["evaluate", checkpoint], ["explain", checkpoint, "--case", 0]):
+            result = recap_here(*arguments, "--data", tmp_path / name)
+            assert_refused(result, "was trained on dataset 'small'", "it knows 0 of the 17 places here")
+    near = replace(city, pois=city.pois.assign(**{c.LATITUDE: city.pois[c.LATITUDE] + 0.0089}))
+    near = replace(near, manifest=moved.manifest)
+    match = Checkpoint.load(checkpoint).match(near)
+    assert match is not None and match.new_places == 0, "990 m away"
+
+
+def test_half_of_the_places_are_enough(checkpoint: Path) -> None:
+    """17 known places among 34 open it, among 35 they do not."""
+    more = [("adam", f"new {number}", float(number)) for number in range(18)]
+    match = Checkpoint.load(checkpoint).match(small_dataset([*habit_rows(), *more[:17]]))
+    assert match is not None and match.new_places == 17
+    with pytest.raises(VocabularyError, match="it knows 17 of the 35 places here"):
+        Checkpoint.load(checkpoint).match(small_dataset([*habit_rows(), *more]))
+
+
+def test_an_old_checkpoint_needs_all_its_places(checkpoint: Path) -> None:
+    """Its users then count as new; without one of its places it is refused."""
+    make_old(checkpoint)
+    match = Checkpoint.load(checkpoint).match(later_city())
+    assert match is not None and (match.new_users, match.new_places) == (9, 1)
+    assert torch.isfinite(scored(checkpoint, later_city())[0].total).all()
+    with pytest.raises(VocabularyError, match=r"1 of its 17 places are not here.*train again"):
+        Checkpoint.load(checkpoint).match(small_dataset([row for row in habit_rows() if row[1] != "zoo"]))
+
+
+def test_refuses_a_vocabulary_that_lies(checkpoint: Path) -> None:
+    """A place twice, and more places than weights: one line each."""
+    places = pq.read_table(checkpoint / "vocabulary.parquet").to_pandas()
+    one_more = later_city().pois.query('poi_id == "aaron\'s"')[list(places)]
+    for changed, line in (
+        (pd.concat([places, places]), "a place occurs twice"),
+        (pd.concat([places, one_more]), "too few for what the checkpoint knows"),
+    ):
+        changed.to_parquet(checkpoint / "vocabulary.parquet")
+        write_sums_again(checkpoint)
+        with pytest.raises(CheckpointError, match=line):
+            scored(checkpoint, later_city())
+
+
+def test_the_demo_city_a_tenth_later(tmp_path: Path) -> None:
+    """A model of the first 90 % of the demo city's check-ins finds as much with all of them opened."""
+    whole = Dataset.load(Path(__file__).parents[2] / "checkpoints" / "demo-city" / "dataset")
+    raw = raw_of(whole)
+    early = prepare_dataset(raw.head(len(raw) * 9 // 10), whole.manifest.config, name="demo", source_format="test")
+    trained = Checkpoint.load(write_untrained_checkpoint(early, tmp_path / "early"))
+    match = trained.match(whole)
+    assert match is not None and 0 < match.new_users < 30 and 0 < match.new_places < 200
+    graphs = [TransitionGraph.from_dataset(dataset) for dataset in (early, whole)]
+    asked = describe_cases(early, graphs[0], c.TEST)
+    there = pd.concat([describe_cases(whole, graphs[1], split) for split in (c.VAL, c.TEST)], ignore_index=True)
+    at = pd.Index(keys_of(whole, there)).get_indexer(keys_of(early, asked))
+    asked, there = asked[at >= 0], there.iloc[at[at >= 0]]
+    assert len(asked) > 1_000
+    found = []
+    for dataset, graph, cases in ((early, graphs[0], asked), (whole, graphs[1], there)):
+        ranked = rank_cases(trained.scorer(dataset, graph), cases, CheckinTensors.from_dataset(dataset))
+        found.append(float(metrics_of(ranked)["hr20"] or 0.0))
+    assert found[0] == pytest.approx(found[1], abs=0.01) and found[0] > 0.4
+
+
+def raw_of(dataset: Dataset) -> pd.DataFrame:
+    """The check-ins as a raw table, by time."""
+    places = dataset.pois.iloc[dataset.checkins[c.POI]].reset_index(drop=True)
+    raw = dataset.checkins[[c.TIME, c.TZ_OFFSET_MINUTES]].reset_index(drop=True)
+    raw = raw.assign(**{c.USER_ID: dataset.users[c.USER_ID].to_numpy()[dataset.checkins[c.USER]]})
+    described = places[[c.POI_ID, c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE]]
+    raw = pd.concat([raw, described], axis=1).sort_values(c.TIME, kind="stable").reset_index(drop=True)
+    return raw.astype(dict.fromkeys([c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY], "category"))
+
+
+def keys_of(dataset: Dataset, cases: pd.DataFrame) -> pd.MultiIndex:
+    """User, source and target of each case with their times."""
+    checkins, row = dataset.checkins, cases[c.ROW].to_numpy()
+    users = dataset.users[c.USER_ID].to_numpy()[checkins[c.USER]]
+    pois, times = dataset.pois[c.POI_ID].to_numpy()[checkins[c.POI]], checkins[c.TIME].astype(str).to_numpy()
+    return pd.MultiIndex.from_arrays([users[row], pois[row], times[row], pois[row + 1], times[row + 1]])

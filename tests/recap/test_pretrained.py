@@ -1,0 +1,182 @@
+"""`pretrained`: the package's file of curves, and the model made of it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.errors import CheckpointError
+from recap.features.catalogue import CATEGORY_FEATURES, NAMES
+from recap.graph import TransitionGraph
+from recap.history import CaseBatch, CheckinTensors
+from recap.model.config import Stage
+from recap.model.curves import Curves
+from recap.model.pretrained_curves import FILE, PretrainedCurves, pretrained_key
+from recap.model.recap import NEW_PLACES
+from recap.model.scorer import RecapScorer
+from recap.pretrained import LEAST_CASES, PretrainedCheckpoint, fit_new_places
+from recap.storage.user_folder import user_subfolder
+from recap.training.pretraining import pretrain
+from recap.training.trainer import Trainer
+from tests.checkins import small_dataset
+from tests.worlds import all_cases, batch_of, habit_rows, small_city, small_training, targets_of
+
+POIS = torch.arange(4)
+
+
+def without_categories() -> Dataset:
+    """The small city, every place of one category."""
+    pois = small_city(1).pois.copy()
+    pois[c.CATEGORY_INDEX], pois[c.CATEGORY], pois[c.CATEGORY_ID] = np.int32(0), "", ""
+    city = small_city(1)
+    return Dataset(checkins=city.checkins, pois=pois, users=city.users, manifest=city.manifest)
+
+
+def scorer_of(dataset: Dataset, checkpoint: PretrainedCheckpoint | None = None) -> RecapScorer:
+    found = (checkpoint or PretrainedCheckpoint.of(dataset)).scorer(dataset, TransitionGraph.from_dataset(dataset))
+    assert isinstance(found, RecapScorer)
+    return found
+
+
+def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
+    """Made of today's features, small, ascending knots, at most four digits, and counts of each city only."""
+    curves = PretrainedCurves.load()
+    assert FILE.stat().st_size < 60_000
+    for curve in curves.curves:
+        assert curve.knots == sorted(set(curve.knots)) and len(curve.knots) == len(curve.values)
+        assert all(float(f"{number:.4g}") == number for number in (*curve.knots, *curve.values))
+    assert json.loads(FILE.read_text()).keys() == {"about", "cities", "protocol", "left_out", "curves"}
+    assert all(city.users > 1 and city.cases > 0 for city in curves.cities)
+
+
+def test_a_changed_feature_refuses_the_file(tmp_path: Path) -> None:
+    """One line says what to do; so it does for a file that is no such file."""
+    values = json.loads(FILE.read_text())
+    values["curves"][3]["unit"] = "days"
+    path = tmp_path / "pretrained.json"
+    path.write_text(json.dumps(values))
+    with pytest.raises(CheckpointError, match=r"other features than this version; make it again"):
+        PretrainedCurves.load(path)
+    path.write_text("{}")
+    with pytest.raises(CheckpointError, match=r"cannot be read .*`recap experiment run pretrained"):
+        PretrainedCurves.load(path)
+
+
+def test_cities_share_one_set_of_curves() -> None:
+    """Trained on two cities; the one without categories adds nothing to features by category."""
+    alone, both = pretrain([small_city()]), pretrain([without_categories(), small_city()])
+    assert [city.users for city in both.cities] == [small_city(1).num_users, small_city().num_users]
+    by_name = {curve.feature: curve for curve in both.curves}
+    for curve in alone.curves:
+        if curve.feature in CATEGORY_FEATURES:
+            assert by_name[curve.feature].knots == curve.knots
+    assert any(by_name[curve.feature].knots != curve.knots for curve in alone.curves)
+    assert max(abs(value) for value in by_name["category_new"].values) > 0.01
+    filled = Curves()
+    both.fill(filled)
+    assert PretrainedCurves.of(filled, both.cities, about=both.about, left_out=both.left_out) == both
+
+
+def test_contributions_add_up_to_the_score() -> None:
+    """With the shift of new places as a row of its own, also where it is left out."""
+    city = small_city()
+    scorer = scorer_of(city)
+    scorer.model.curves.new_places = 0.7
+    histories = batch_of(city)
+    names = [term.name for term in scorer.terms]
+    assert names == [*NAMES, NEW_PLACES]
+    total_BP, known_BP = scorer.score(histories).total, histories.known_places(city.num_pois)
+    for poi in POIS:
+        poi_B = torch.full((len(histories),), int(poi))
+        contributions_BT = scorer.contributions(histories, poi_B)
+        assert torch.allclose(contributions_BT.sum(1), total_BP[:, poi])
+        assert torch.allclose(contributions_BT[:, -1], 0.7 * (~known_BP[:, poi]).double())
+    left_BP = scorer.scores_without(histories, {NEW_PLACES})
+    assert torch.allclose(total_BP - left_BP, 0.7 * (~known_BP).double())
+
+
+def test_features_by_category_are_off_without_categories() -> None:
+    """Every place has one category: their contributions are 0; in a city with categories they are not."""
+    at = [NAMES.index(name) for name in CATEGORY_FEATURES]
+    for city, expected in ((without_categories(), 0.0), (small_city(), None)):
+        histories = batch_of(city)
+        size = float(scorer_of(city).contributions(histories, targets_of(histories))[:, at].abs().max())
+        assert size == expected if expected is not None else size > 0.01
+
+
+def test_new_places_move_to_where_validation_has_them() -> None:
+    """At the fitted shift the model expects as many new targets as there are; it is kept for the next time."""
+    city = small_dataset(habit_rows(num_users=30, num_walks=12))
+    rows = torch.from_numpy(city.cases(c.VAL, "every_next"))
+    assert len(rows) >= LEAST_CASES
+    checkpoint = PretrainedCheckpoint.of(city)
+    model = scorer_of(city, checkpoint).model
+    batch = CaseBatch(CheckinTensors.from_dataset(city), rows)
+    known_BP = batch.histories().known_places(city.num_pois)
+    new = float((~known_BP.gather(1, batch.target_B[:, None])).sum())
+    probability_BP = model(batch.histories(), Stage()).total.softmax(1).detach()
+    assert float(probability_BP.masked_fill(known_BP, 0.0).sum()) == pytest.approx(new, rel=0.02)
+    kept = user_subfolder("cache") / f"pretrained-{checkpoint.hash[:16]}.json"
+    kept.write_text('{"new_places": 1.25}')
+    assert scorer_of(city, checkpoint).model.curves.new_places == 1.25
+
+
+def test_few_validation_cases_move_nothing() -> None:
+    """Fewer than fifty: no shift, no row for it, and nothing kept."""
+    city = small_city()
+    assert len(city.cases(c.VAL, "every_next")) < LEAST_CASES
+    scorer = scorer_of(city)
+    assert fit_new_places(scorer.model, city) is None
+    assert NEW_PLACES not in [term.name for term in scorer.terms]
+
+
+def test_hash_names_file_and_dataset() -> None:
+    """Another city or other curves: another key of records and links."""
+    curves = PretrainedCurves.load()
+    changed = curves.model_copy(update={"about": "others"})
+    keys = {pretrained_key("a" * 64), pretrained_key("b" * 64), pretrained_key("a" * 64, changed)}
+    assert len(keys) == 3
+    assert PretrainedCheckpoint.of(small_city()).hash == pretrained_key(small_city().hash)
+
+
+def test_it_says_where_it_was_learned() -> None:
+    """A dataset whose training weeks the curves have seen is never called new to them."""
+    city, curves = small_city(), PretrainedCurves.load()
+    assert PretrainedCheckpoint.of(city).learned_on.endswith("and Austin (Gowalla), not on this data")
+    seen = curves.model_copy(update={"cities": [curves.cities[0].model_copy(update={"dataset_hash": city.hash})]})
+    assert PretrainedCheckpoint.of(city, seen).learned_on == f"{seen.learned_on}, this data's training weeks among them"
+
+
+def test_training_starts_from_the_curves_and_is_held_there(tmp_path: Path) -> None:
+    """Before the first step the curves are the file's; a strong pull keeps them, a weak one lets data decide."""
+    moved = []
+    for spread in (0.001, 10.0):
+        config = small_training(
+            model={"prior": {"kind": "curves", "start": "pretrained"}}, curriculum={"staged": False}
+        )
+        config = config.override([f"optimiser.curve_spread={spread}", "optimiser.prior_learning_rate=0.01", "epochs=8"])
+        trainer = Trainer(small_city(), config, tmp_path, torch.device("cpu"))
+        expected, curves = Curves(), trainer.model.curves.curves
+        trainer.pretrained.fill(expected)
+        trainer.begin_at(1)
+        assert torch.equal(curves.step_FK, expected.step_FK) and torch.equal(curves.knot_FK1, expected.knot_FK1)
+        trainer.run()
+        moved.append(float((curves.step_FK - expected.step_FK).detach().abs().mean()))
+    assert 10 * moved[0] < moved[1]
+
+
+def test_no_later_check_in_moves_it() -> None:
+    """The shift is fitted on validation weeks: a changed test week changes no score at a training case."""
+    city = small_dataset(habit_rows(num_users=30, num_walks=12))
+    train = torch.from_numpy(city.cases(c.TRAIN))
+    assert len(all_cases(city)) > len(train)
+    checkins = city.checkins.copy()
+    is_test = (checkins[c.SPLIT] == c.TEST).to_numpy()
+    checkins.loc[is_test, c.POI] = checkins.loc[is_test, c.POI].to_numpy()[::-1]
+    changed = Dataset(checkins=checkins, pois=city.pois, users=city.users, manifest=city.manifest)
+    first, second = (fit_new_places(scorer_of(each).model, each) for each in (city, changed))
+    assert first == second is not None
