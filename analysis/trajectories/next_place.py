@@ -28,7 +28,7 @@ from recap.scores import Scorer, Scores
 HELD: Final = 0.9
 """The second line says how many places hold this much probability."""
 REASON: Final = "reason"
-"""Column: the group of terms that sets a place apart from the others listed."""
+"""Column: the group of terms that makes a place stand out in the list."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.formatting import user_name
 from analysis.trajectories.everyone import last_day, predict_everyone
 from analysis.trajectories.itinerary import Itinerary, rows_of_user, usual_gap
 from analysis.trajectories.next_place import predict_next
@@ -17,7 +16,8 @@ from analysis.workspace import Workspace
 from app.cached.next_places import as_recorded
 from app.components.next.words import headline
 from app.components.toolbar import exact_file
-from app.sources import Source
+from app.settings import AppSettings
+from app.sources import find_sources
 from recap import columns as c
 from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
@@ -43,7 +43,9 @@ def test_one_user(model: Workspace) -> None:
     asked = at_last(model, 5)
     found = predict_next(model, asked)
     best = found.listed.iloc[0]
-    assert app.title[0].value == headline(user_name(5), best["name"], best["probability"], new=False, changed=False)
+    assert app.title[0].value == headline(
+        model.user_name(5), best["name"], best["probability"], new=False, changed=False
+    )
     assert f"first {found.held_by} places" in texts(app) and "not come true or false yet" in texts(app)
     shown = app.dataframe[0].value
     assert shown["value"].tolist() == pytest.approx((100 * found.listed["probability"]).tolist(), abs=1e-9)
@@ -76,7 +78,7 @@ def test_go_there_adds_a_stop(model: Workspace) -> None:
     changed = asked.plus(best, usual_gap(model, asked))
     assert param(app, "stops") == changed.text
     said = app.title[0].value
-    assert said.startswith(user_name(5)) or said.startswith("No place")
+    assert said.startswith(model.user_name(5)) or said.startswith("No place")
     other = open_view("next", user="5", row=str(asked.row), stops=changed.text)
     check_calm(other)
     assert other.title[0].value == said
@@ -160,7 +162,7 @@ def test_everyone(model: Workspace) -> None:
     app.slider(key="everyone-least").set_value(median).run()
     check_calm(app)
     least = 100 * found.users["probability"] >= median
-    assert app.dataframe[0].value["user"].tolist() == [user_name(user) for user in found.users.loc[least, c.USER]]
+    assert app.dataframe[0].value["user"].tolist() == [model.user_name(user) for user in found.users.loc[least, c.USER]]
 
 
 def test_everyone_in_the_past(model: Workspace) -> None:
@@ -174,8 +176,9 @@ def test_everyone_in_the_past(model: Workspace) -> None:
     assert app.date_input(key="as-of-day").value == last_day(model) - timedelta(days=5)
 
 
-def test_files_hold_places_of_five_people_unless_as_recorded(source: Source) -> None:
+def test_files_hold_places_of_five_people_unless_as_recorded(model: Workspace) -> None:
     """By default no row is about a person; as recorded, the rows of `recap predict`, marked as exact."""
+    source = next(found for found in find_sources(AppSettings.from_environment()) if found.has_parts)
     app = press(open_view("next", part="everyone"), "everyone-data")
     check_calm(app)
     assert "at least 5 people" in texts(app) and "whereabouts" not in texts(app)
