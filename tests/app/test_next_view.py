@@ -23,8 +23,9 @@ from tests.app.app_driver import check_calm, open_view, point_app_at, press, tex
 
 
 @pytest.fixture
-def model(city: Workspace, city_checkpoint: Path) -> Workspace:
-    return city.with_model(city_checkpoint)
+def model(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Workspace:
+    """As the app opens it on this computer."""
+    return Workspace.open(city_folder, city_checkpoint, shows_ids=True)
 
 
 def at_last(opened: Workspace, user: int) -> Itinerary:
