@@ -1,5 +1,7 @@
 """Camera of a case's map."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analysis.geography import Camera, fit_camera
@@ -27,13 +29,14 @@ def fit_prediction(
     show_truth: bool,
     width_px: int = NARROWEST_PX,
     height_px: int = MAP_HEIGHT_PX,
+    also: Sequence[int] = (),
 ) -> Camera:
-    """The camera on the source, the first five predictions and, only while it is shown, the truth.
+    """The camera on the source, the first five predictions and, only while it is shown, the truth; and on ``also``.
 
     Of the five, outliers several times as far away as half of them are left out; otherwise near places would be one
     dot.
     """
-    poi = _ahead(prediction, show_truth)
+    poi = np.append(_ahead(prediction, show_truth), np.array(also, dtype=np.int64))
     return fit_camera(
         opened.latitude[poi],
         opened.longitude[poi],

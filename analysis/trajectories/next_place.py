@@ -27,6 +27,7 @@ from recap.scores import Scorer, Scores
 
 HELD: Final = 0.9
 """The second line says how many places hold this much probability."""
+LIKELY: Final = 0.1
 REASON: Final = "reason"
 """Column: the group of terms that makes a place stand out in the list."""
 
@@ -54,6 +55,12 @@ class NextPlace:
     @property
     def shows_truth(self) -> bool:
         return bool(self.listed["truth"].any())
+
+    @property
+    def in_sight(self) -> list[int]:
+        """Places that the map always shows: the stops, the first choice, and others as likely as `LIKELY`."""
+        is_likely = (self.listed["probability"] >= LIKELY) | (self.listed[c.RANK] == 1)
+        return [*self.stops[c.POI], *self.listed[c.POI][is_likely]]
 
     @property
     def trajectory(self) -> Trajectory:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
@@ -106,9 +107,10 @@ def fitted_marks(
     *,
     picture: bool = False,
     height_px: int = MAP_HEIGHT_PX,
+    also: Sequence[int] = (),
 ) -> WalkMarks:
-    width = PICTURE_PX if picture else NARROWEST_PX
-    camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width, height_px=height_px)
+    size = {"width_px": PICTURE_PX if picture else NARROWEST_PX, "height_px": height_px}
+    camera = fit_prediction(opened, prediction, show_truth=show_truth, also=also, **size)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": picture}
     return walk_marks(opened, trajectory, prediction, camera=camera, lower_px=MAP_HEIGHT_PX - height_px, **shown)
 

@@ -68,9 +68,8 @@ def _draw_next_map(
     if itinerary.row is None and not itinerary.added:
         return DrawnDeck(places_deck(dots, opened.latitude, opened.longitude, map_style=ground, palette=palette))
     found = predict_from(source, itinerary, only_new=only_new, show_truth=show_truth)
-    marks = fitted_marks(
-        opened, found.trajectory, found.prediction, found.shows_truth, show_paths=False, height_px=NEXT_HEIGHT_PX
-    )
+    shown = found.trajectory, found.prediction, found.shows_truth
+    marks = fitted_marks(opened, *shown, show_paths=False, height_px=NEXT_HEIGHT_PX, also=found.in_sight)
     look: dict[str, Any] = {"palette": palette, "chosen": chosen, "places": dots, "half_size": LOW}
     return DrawnDeck(walk_deck(marks, map_style=ground, **look))
 

@@ -26,19 +26,23 @@ def test_one_user_goes_somewhere(open_page: Open) -> None:
     other = open_page("/" + page.url.split("/", 3)[-1])
     assert other.locator("h1").first.inner_text() == after
     wait_until_idle(page)
-    page.locator(".st-key-next-reset button").click()
-    expect(title).to_have_text(before)
+    page.get_by_role("link", name="Walk", exact=True).click()
+    page.wait_for_url("**/walk?**case=**")
     wait_until_idle(page)
     page.go_back()
     expect(title).to_have_text(after)
+    wait_until_idle(page)
+    page.locator(".st-key-next-reset button").click()
+    expect(title).to_have_text(before)
     assert other.locator("h1").first.inner_text() == after
 
 
 def test_a_row_of_everyone_opens_the_user(open_page: Open) -> None:
     """And Explain opens at that moment."""
     page = open_page("/next?part=everyone")
-    table = page.locator(".st-key-everyone-table canvas").first
-    table.click(position={"x": 15, "y": 52})  # the first row's box
+    box = page.locator("[data-testid=stDataFrame]").last.bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 18, box["y"] + 52)  # the first row's tick
     page.wait_for_url(re.compile(r"user=0&row=\d+"))
     expect(page.locator("h1").first).to_contain_text("User 000")
     wait_until_idle(page)

@@ -7,12 +7,11 @@ from typing import Final
 from analysis.explain.sentences import part_pill
 from analysis.formatting import day, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
+from analysis.trajectories.next_place import LIKELY
 from recap.features.catalogue import PLACES
 from recap.printable import markdown_text, shortened
 
 LONGEST_NAME: Final = 26
-UNLIKELY: Final = 0.1
-"""A first choice with less probability is called unlikely."""
 BEGIN: Final = "Click a place on the map to begin"
 BEGIN_HOW: Final = (
     "Or search it by name. Each place becomes a stop half an hour after the one before; the first is at noon."
@@ -54,7 +53,7 @@ def headline(user: str | None, place: str, probability: float | None, *, new: bo
     who = "a new user" if user is None else markdown_text(user)
     named = f":blue[{markdown_text(place)}]"
     kind = "new place" if new else "place"
-    if probability is not None and probability < UNLIKELY:
+    if probability is not None and probability < LIKELY:
         return f"No {kind} is likely for {who}: the first choice, {named}, has {percent(probability, 1)}."
     said = "" if probability is None else f" ({percent(probability)})"
     verb = "would" if changed else "will"
