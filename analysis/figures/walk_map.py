@@ -65,7 +65,7 @@ def places_deck(
 
 def place_dots(places: pd.DataFrame, palette: Palette) -> pdk.Layer:
     return deck_layers.discs(
-        "places", places.assign(r=3.5), fill=rgb(palette.baseline, 150), line=rgb(palette.land), line_px=0.5
+        "places", places.assign(r=3.0), fill=rgb(palette.baseline, 130), line=rgb(palette.land), line_px=0.5
     )
 
 

@@ -17,7 +17,7 @@ NARROWEST_PX = 550
 PICTURE_PX = 720
 """Width of a picture or a film of the map."""
 MAP_HEIGHT_PX = 540
-NEXT_HEIGHT_PX = 440
+NEXT_HEIGHT_PX = 420
 """The map of the next place, which has more below it."""
 MARGIN_PX = 46
 
