@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Final
 
 from analysis.glossary import TERMS
-from analysis.records.accuracy import METRIC_LABELS
 from recap import columns as c
 
 HEADINGS: Final[Mapping[str, str]] = {
@@ -29,7 +28,9 @@ HEADINGS: Final[Mapping[str, str]] = {
 USER_HEADINGS: Final[Mapping[str, str]] = {
     "user_name": "user",
     "n": "cases",
-    **{metric: METRIC_LABELS[metric] for metric in ("hr1", "hr20", "mrr")},
+    "hr1": "HR@1",
+    "hr20": "HR@20",
+    "mrr": "MRR",
 }
 LIFT_HEADINGS: Final[Mapping[str, str]] = {
     "control": "compared with",

@@ -22,8 +22,9 @@ from recap.data.reading_frames import Reading, arguments_for_options, read_given
 from recap.device import choose_device
 from recap.errors import ConfigError
 from recap.evaluation.evaluate import evaluate
+from recap.moments import parse_time
 from recap.open_model import check_name, open_model
-from recap.prediction import Moment, choose, predict
+from recap.prediction import choose, predict
 from recap.presets import DEFAULT_PRESET, data_preset, training_preset
 from recap.training import run
 from recap.training.loop import Watcher
@@ -155,9 +156,7 @@ class Model:
         added = None if checkins is None else extend_dataset(dataset, read_given(checkins, reading).table)
         with arguments_for_options():
             times = {"as_of": as_of, "at": at}
-            moment, next_time = (
-                Moment.parse(None if time is None else str(time), name) for name, time in times.items()
-            )
+            moment, next_time = (parse_time(None if time is None else str(time), name) for name, time in times.items())
             opened = open_model(self.name, dataset, extension=added)
             ids = [users] if isinstance(users, str) else users
             chosen = choose(opened, None if ids is None else [str(user) for user in ids], moment)

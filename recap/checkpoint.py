@@ -330,7 +330,7 @@ def _unsaid(train: AnyTraining) -> dict[str, Any]:
     if not isinstance(train, TrainConfig):
         return {}
     starts = train.model.prior.start == "pretrained"
-    unsaid = {} if starts else {"model": {"prior": {"start": True}}, "optimiser": {"curve_spread": True}}
+    unsaid = {} if starts else {"model": {"prior": {"start": True}}}
     return unsaid | ({"train_on": True} if train.train_on == "cases" else {})
 
 

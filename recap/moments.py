@@ -74,18 +74,34 @@ def is_moment(dataset: Dataset, moment: Moment) -> bool:
     return 0 <= moment.row < len(user_T) and bool(user_T[moment.row] == moment.user)
 
 
-def parse_as_of(text: str) -> datetime:
-    """A time with or without a zone.
+def parse_time(text: str | None, option: str = "--as-of") -> datetime | None:
+    """An ISO time; without a zone it is each check-in's own local time.
 
     Raises:
-        ConfigError: not a time.
+        ConfigError: another text.
     """
+    if text is None:
+        return None
     try:
         return datetime.fromisoformat(text.strip())
-    except ValueError:
-        raise ConfigError(
-            f"expected a time such as 2012-10-20T12:47 (local) or 2012-10-20T12:47+00:00, got {text!r}"
-        ) from None
+    except ValueError as error:
+        example = "2012-10-20T12:47 (local) or 2012-10-20T12:47Z"
+        raise ConfigError(f"{option} expects a time such as {example}, got {text!r}") from error
+
+
+def whole_seconds(time: datetime) -> int:
+    """UTC seconds since 1970, or wall-clock seconds of a time without a zone."""
+    return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp() // 1)
+
+
+def is_known_by(dataset: Dataset, as_of: datetime, rows: slice = slice(None)) -> np.ndarray:
+    """Which check-ins are not later than a time, bool."""
+    table = dataset.checkins.iloc[rows]
+    second_N = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+    if as_of.tzinfo is None:
+        second_N = second_N + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
+    known: np.ndarray = second_N <= whole_seconds(as_of)
+    return known
 
 
 def last_rows(dataset: Dataset, as_of: datetime | None = None, user: int | None = None) -> np.ndarray:
@@ -100,14 +116,9 @@ def last_rows(dataset: Dataset, as_of: datetime | None = None, user: int | None 
     """
     user_T = dataset.checkins[c.USER].to_numpy()
     start, stop = (0, len(user_T)) if user is None else np.searchsorted(user_T, [user, user + 1])
-    table = dataset.checkins.iloc[start:stop]
     row_N = np.arange(start, stop, dtype=np.int64)
     if as_of is not None:
-        second_N = table[c.TIME].dt.tz_localize(None).to_numpy("datetime64[s]").astype(np.int64)
-        if as_of.tzinfo is None:
-            second_N = second_N + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
-            as_of = as_of.replace(tzinfo=UTC)
-        row_N = row_N[second_N <= as_of.timestamp()]
+        row_N = row_N[is_known_by(dataset, as_of, slice(start, stop))]
     last_U = np.full(dataset.num_users, -1, dtype=np.int64)
     np.maximum.at(last_U, user_T[row_N], row_N)
     return last_U

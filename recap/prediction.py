@@ -4,8 +4,8 @@ Shape suffixes: N users, B users of a pass, P places, K listed places, G groups 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any, Final, cast
 
 import numpy as np
@@ -19,7 +19,8 @@ from recap.errors import CaseError, ConfigError
 from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import LIST_LENGTH, histories_per_pass
 from recap.geodesy import distance_km
-from recap.history import CheckinTensors, Histories, TimedHistories
+from recap.history import Histories, TimedHistories
+from recap.moments import is_known_by, last_rows, whole_seconds
 from recap.predictor import CaseRanker
 from recap.probabilities import log_probabilities
 from recap.ragged import found_in
@@ -28,36 +29,6 @@ from recap.scores import Explainable, Scores
 CONTRIBUTION: Final = "contribution_"
 """Start of the columns of `predict` with ``why``; a group of terms follows."""
 _PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
-
-
-@dataclass(frozen=True)
-class Moment:
-    """A time: UTC seconds since 1970, or, without a zone, wall-clock seconds that each check-in reads locally."""
-
-    seconds: int
-    is_local: bool
-    text: str = field(compare=False)
-
-    @classmethod
-    def parse(cls, text: str | None, option: str = "--as-of") -> "Moment | None":
-        """Read an ISO time such as ``2012-10-20T12:47`` or ``2012-10-20T12:47+02:00``.
-
-        Raises:
-            ConfigError: another text.
-        """
-        if text is None:
-            return None
-        try:
-            time = datetime.fromisoformat(text.strip())
-        except ValueError as error:
-            example = "2012-10-20T12:47 or 2012-10-20T12:47Z"
-            raise ConfigError(f"{option} expects a time such as {example}, got {text!r}") from error
-        seconds = (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
-        return cls(int(seconds // 1), time.tzinfo is None, text)
-
-    def column(self, checkins: CheckinTensors) -> Tensor:
-        """The check-ins' times on the same clock, int64 (T,)."""
-        return checkins.local_seconds_T if self.is_local else checkins.seconds_T
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,40 +50,34 @@ class Chosen:
         return replace(self, row_N=self.row_N[some])
 
 
-def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: Moment | None = None) -> Chosen:
-    """The last check-in of every user, or of these users (ids of the raw table), up to a moment.
-
-    A history ends before the first check-in that is later than the moment.
+def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: datetime | None = None) -> Chosen:
+    """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`).
 
     Raises:
         CaseError: an unknown user, one of these users has no check-in by then, or nobody has.
     """
-    ids = model.dataset.users[c.USER_ID].astype(str)
-    user_T = model.checkins.user_T.numpy()
+    dataset = model.dataset
+    ids, row_U = dataset.users[c.USER_ID].astype(str), last_rows(dataset, as_of)
     number_U = np.arange(len(ids))
-    first_U, end_U = np.searchsorted(user_T, number_U), np.searchsorted(user_T, number_U, side="right")
     notes: tuple[str, ...] = ()
     if as_of is not None:
-        later_T = as_of.column(model.checkins).numpy() > as_of.seconds
-        later = np.flatnonzero(later_T)[::-1]
-        end_U[user_T[later]] = later  # each user's first one is assigned last
-        tested_T = model.dataset.checkins[c.SPLIT].to_numpy() == c.TEST
-        if (later_T & tested_T).any() and not (~later_T & tested_T).any():
-            begin = model.dataset.local_time[tested_T].min()
+        known_T = is_known_by(dataset, as_of)
+        tested_T = dataset.checkins[c.SPLIT].to_numpy() == c.TEST
+        if tested_T.any() and not (known_T & tested_T).any():
+            begin = dataset.local_time[tested_T].min()
             notes = (f"The model has seen this time: the test weeks begin on {begin.day} {begin:%B %Y}.",)
     if users is not None:
         number_U = pd.Index(ids).get_indexer(pd.Index(dict.fromkeys(users)))
         if (number_U < 0).any():
             unknown = [user for user in dict.fromkeys(users) if user not in set(ids)]
             raise CaseError(f"the data set has no user {unknown[0]!r}; --user takes ids as in the raw table")
-    known_N = first_U[number_U] < end_U[number_U]
-    left = number_U[~known_N]
-    if as_of is not None and len(left) and (users is not None or not known_N.any()):
+    left = number_U[row_U[number_U] < 0]
+    if as_of is not None and len(left) and (users is not None or (row_U < 0).all()):
         who = f"user {ids[left[0]]!r}" if users is not None else "every user"
-        raise CaseError(f"{who} has no check-in up to {as_of.text}: choose a later --as-of")
+        raise CaseError(f"{who} has no check-in up to {as_of}: choose a later --as-of")
     if len(left):
         notes = (*notes, f"Users left out, without a check-in by then: {len(left):,}.")
-    return Chosen(end_U[number_U[known_N]].astype(np.int64) - 1, notes)
+    return Chosen(row_U[number_U[row_U[number_U] >= 0]], notes)
 
 
 def predict(
@@ -122,7 +87,7 @@ def predict(
     top: int = LIST_LENGTH,
     new_places: bool = False,
     why: bool = False,
-    at: Moment | None = None,
+    at: datetime | None = None,
 ) -> Iterator[pd.DataFrame]:
     """The next places of the chosen users, best first, some users at a time; memory does not grow with users.
 
@@ -165,7 +130,7 @@ def _frames(
         yield _frame(model, nobody, Scores({"total": nothing}), nowhere, why=why)
 
 
-def expected_visits(model: CaseRanker, chosen: Chosen, *, at: Moment | None = None) -> pd.DataFrame:
+def expected_visits(model: CaseRanker, chosen: Chosen, *, at: datetime | None = None) -> pd.DataFrame:
     """Expected next visits of every place: the sum of its probabilities over the chosen users.
 
     Returns:
@@ -211,7 +176,7 @@ def passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None = None) -> I
         del scores  # free them before the next pass
 
 
-def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor | None:
+def _next_times(model: CaseRanker, chosen: Chosen, at: datetime | None) -> Tensor | None:
     """Local seconds of the check-in to predict, for a model that reads them."""
     if not model.scorer.reads_target_time:
         if at is not None:
@@ -219,12 +184,14 @@ def _next_times(model: CaseRanker, chosen: Chosen, at: Moment | None) -> Tensor 
         return None
     if at is None:
         raise ConfigError(f"{model.label}: this model reads the time of the next check-in; give it with --at")
-    row_N = torch.from_numpy(chosen.row_N)
-    last_N = at.column(model.checkins)[row_N]
-    for row in row_N[last_N > at.seconds][:1]:
-        user = model.dataset.users[c.USER_ID].iloc[int(model.checkins.user_T[row])]
-        raise ConfigError(f"--at {at.text} is before the last check-in of user {user!r}: choose a later time")
-    return at.seconds + model.checkins.local_seconds_T[row_N] - last_N
+    row_N, checkins = torch.from_numpy(chosen.row_N), model.checkins
+    local_N = checkins.local_seconds_T[row_N]
+    last_N = local_N if at.tzinfo is None else checkins.seconds_T[row_N]
+    next_second = whole_seconds(at)
+    for row in row_N[last_N > next_second][:1]:
+        user = model.dataset.users[c.USER_ID].iloc[int(checkins.user_T[row])]
+        raise ConfigError(f"--at {at} is before the last check-in of user {user!r}: choose a later time")
+    return next_second + local_N - last_N
 
 
 def _frame(

@@ -87,9 +87,6 @@ class OptimiserConfig(Config):
     curve_smoothing: float = Field(
         0.0, ge=0, description="Penalty on squared differences of a curve's neighbouring slopes."
     )
-    curve_spread: float = Field(
-        0.1, gt=0, description="Standard deviation of increments around pretrained curves; smoothing is then off."
-    )
     schedule: Literal["cosine"] | None = Field(
         None, description="cosine: learning rates fall to 0, step by step; none: they stay."
     )

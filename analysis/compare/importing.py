@@ -22,6 +22,7 @@ from recap.evaluation.scoring import LIST_LENGTH
 from recap.printable import one_line
 
 EXAMPLES: Final = 3
+_FAR_MORE: Final = 3
 PROBLEMS: Final = {
     "unknown_cases": "rows of cases that the dataset does not have",
     "double_cases": "cases with two lists, or with one place twice",
@@ -98,6 +99,7 @@ def import_predictions(
     num_cases = len(opened.cases)
     rows, findings["unknown_cases"] = _split_off(rows, ~rows[c.CASE].between(0, num_cases - 1), c.CASE)
     rows, findings["no_number"] = _split_off(rows, ~np.isfinite(rows[c.SCORE]), c.CASE)
+    from_one = _are_from_one(rows, opened)
     rows = rows.assign(**{c.POI: _places(rows[PLACE], opened)})
     rows, findings["unknown_pois"] = _split_off(rows, rows[c.POI] < 0, PLACE)
     double = rows[rows.duplicated([c.CASE, c.POI]) | rows[SECOND_LIST]]
@@ -115,13 +117,15 @@ def import_predictions(
     report = ImportReport(
         given, int((listed_N > 0).sum()), int(min(known, default=0)), int(max(known, default=0)), findings
     )
-    allowed = {"missing_cases": missing_as_miss, "unknown_pois": drop_unknown}
+    allowed = {"missing_cases": missing_as_miss, "unknown_pois": drop_unknown and not from_one}
     refused = [lines for name in PROBLEMS if not allowed.get(name, False) for lines in report.sentences(name)]
+    options = "--missing-as-miss (no list counts as not found)"
+    if from_one:
+        refused.append("every place index is one too high: places look numbered from 1, and RECAP counts from 0")
+    else:
+        options += " or --drop-unknown (such rows are left out)"
     if refused:
-        raise DataError(
-            f"{path.name} was not imported: {'; '.join(refused)}. Correct the file, or use "
-            "--missing-as-miss (no list counts as not found) or --drop-unknown (such rows are left out)"
-        )
+        raise DataError(f"{path.name} was not imported: {'; '.join(refused)}. Correct the file, or use {options}")
     return records, report, _content_hash(rows, num_cases)
 
 
@@ -145,6 +149,16 @@ def _places(place: pd.Series, opened: Workspace) -> np.ndarray:
         return np.where(place.between(0, opened.dataset.num_pois - 1), place, -1).astype(np.int64)
     known = pd.Index(opened.dataset.pois[c.POI_ID].astype(str))
     return np.asarray(known.get_indexer(pd.Index(place.astype(str))), dtype=np.int64)
+
+
+def _are_from_one(rows: pd.DataFrame, opened: Workspace) -> bool:
+    """Whether places look numbered from 1: none is 0, and one is beyond the last or far more truths are one higher."""
+    place = rows[PLACE]
+    if not pd.api.types.is_integer_dtype(place) or not len(place) or place.min() < 1:
+        return False
+    truth_R = opened.cases[c.TARGET].to_numpy(np.int64)[rows[c.CASE].to_numpy(np.int64)]
+    hits, shifted = (int((place.to_numpy() == truth_R + above).sum()) for above in (0, 1))
+    return bool(place.max() == opened.dataset.num_pois) or shifted > _FAR_MORE * (hits + EXAMPLES)
 
 
 def _contradictions(rows: pd.DataFrame) -> np.ndarray:

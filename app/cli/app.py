@@ -66,8 +66,23 @@ def run_app(
     ask_nobody_outside()
     served = {"server_port": port, "server_address": address, "server_allowedHosts": hosts}
     bootstrap.load_config_options(streamlit_flags(**served, **(_LARGE_TEXT if large_text else {})))
+    _require_root()
     start_warming()
     bootstrap.run_asgi_app(str(data_path("app", "main.py")), "app.server:server", [], {})
+
+
+def _require_root() -> None:
+    """Raise ConfigError if Streamlit is set to serve below a path, at which its pages would stay empty."""
+    import streamlit as st
+
+    from recap.errors import ConfigError
+
+    path = os.environ.get("STREAMLIT_SERVER_BASE_URL_PATH") or st.get_option("server.baseUrlPath")
+    if path:
+        raise ConfigError(
+            f"the app cannot serve below {path!r}: unset STREAMLIT_SERVER_BASE_URL_PATH or server.baseUrlPath, and let "
+            "the web server remove the path from what it passes on"
+        )
 
 
 def _require_free(address: str, port: int) -> None:

@@ -38,10 +38,14 @@ ZoneOption = Annotated[
     str | None,
     typer.Option("--timezone", metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`."),
 ]
-LocalFlag = Annotated[bool, typer.Option("--local-times", help="Times without a zone are local, not UTC.")]
+LocalFlag = Annotated[bool, typer.Option("--local-times", help="Times are local as written, whatever zone they name.")]
 LayoutOption = Annotated[
     str | None,
-    typer.Option("--time-format", metavar="LAYOUT", help="strptime format of the times, e.g. '%d.%m.%Y %H:%M'."),
+    typer.Option(
+        "--time-format",
+        metavar="LAYOUT",
+        help="strptime format of the times, e.g. '%d.%m.%Y %H:%M'; or iso, epoch, spreadsheet.",
+    ),
 ]
 BoxOption = Annotated[
     str | None,
@@ -52,7 +56,8 @@ TextOption = Annotated[
     typer.Option(
         "--text",
         metavar="FIELD=VALUE",
-        help="How text is read: encoding=latin-1, delimiter=; or multiline=true (line breaks in quotes).",
+        help="How text is read: encoding=latin-1, delimiter=; or multiline=true (line breaks in quotes); "
+        "ids=join joins ids that differ only in spelling.",
     ),
 ]
 
@@ -85,11 +90,15 @@ def prepare(
     as_json: JsonFlag = False,
 ) -> None:
     """Turn raw check-ins into a clean dataset, split by time."""
+    import pandas as pd
+
+    from app.cli.inspection_text import print_problems
     from recap import columns as c
     from recap.data.card import dataset_card
     from recap.data.dataset import MANIFEST, recorded_hash
+    from recap.data.inspection import find_problems
     from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
-    from recap.data.parsing.read_report import REASONS
+    from recap.data.parsing.read_report import REASONS, RawRead
     from recap.data.preparation import prepare_dataset
     from recap.data.reading import OWN_FORMATS, read_checkins, understand
     from recap.data.understanding import option_text
@@ -126,10 +135,11 @@ def prepare(
             )
         assert dataset.manifest.reading is not None
         account = dataset.manifest.reading
+        problems = find_problems(RawRead(pd.DataFrame(), account))
     else:
         with progress_console.status(f"Reading {path.name}"):
             read = read_checkins(path, source_format, options)
-        account = read.account
+        account, problems = read.account, find_problems(read)
         with progress_console.status(f"Cleaning {account.rows_kept:,} check-ins"):
             dataset = prepare_dataset(
                 read.table, config, name=called, source_format=source_format, preset=preset, reading=account
@@ -159,6 +169,7 @@ def prepare(
             "columns": account.columns,
             "notes": account.notes,
         },
+        "problems": {problem.kind: problem.count for problem in problems},
         "raw": report.raw,
         "exact_duplicates": report.exact_duplicates,
         "kept": report.kept,
@@ -188,8 +199,11 @@ def prepare(
     console.print(f"Read as {source_format}, because {found.why}.", markup=False)
     if found.columns:
         console.print(f"Read with {option_text(options)}", markup=False, highlight=False, soft_wrap=True)
+    if preset == "every_place":
+        console.print("Every user and place is kept. Predictions get worse for users with fewer than 60 check-ins.")
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
+    print_problems(problems, console)
     data, model = (shlex.quote(str(path)) for path in (out, out.with_name(f"{out.name}-recap")))
     print_next({"Explore it": f"recap app --data {data}", "Train RECAP": f"recap train {data} --out {model}"}, console)
 

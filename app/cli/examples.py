@@ -15,6 +15,10 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "train": ("recap train data/mine --out data/recap", "recap train data/mine --out data/paper --preset paper"),
     "evaluate": ("recap evaluate data/recap --data data/mine", "recap evaluate --baseline markov --data data/mine"),
     "experiment run": ("recap experiment run main --data data/mine --out experiments",),
+    "predict": (
+        "recap predict data/recap --data data/mine",
+        "recap predict pretrained --data data/mine --user ID --as-of 2012-10-20T12:47",
+    ),
     "app": ("recap app", "recap app --data data/mine --checkpoint data/recap"),
     "overview": ("recap overview data/recap --data data/mine",),
     "long-tail": ("recap long-tail data/recap --data data/mine --full",),

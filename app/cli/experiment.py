@@ -30,10 +30,7 @@ def run(
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
-    """Train and measure every arm; run it again to continue where it stopped.
-
-    `pretrained` makes the package's file of curves from the training weeks of all datasets.
-    """
+    """Train and measure every arm, or learn the curves of `pretrained`; run it again to continue."""
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec

@@ -89,7 +89,7 @@ def explain(
     from analysis.explain.explanation import explain_case
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
-    from recap.moments import find_moment, parse_as_of
+    from recap.moments import find_moment, parse_time
     from recap.probabilities import NOT_FITTED
 
     if user is not None and case is not None:
@@ -101,7 +101,7 @@ def explain(
     opened = Workspace.open(data, checkpoint)
     say_what_is_new(opened.match)
     if user is not None:
-        cases = [find_moment(opened.dataset, user, None if as_of is None else parse_as_of(as_of))]
+        cases = [find_moment(opened.dataset, user, parse_time(as_of))]
     asked = _Asked(cases, about, against, edits, parse_split(split))
     if not opened.has_parts:
         if link is not None or html is not None:

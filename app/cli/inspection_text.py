@@ -9,6 +9,7 @@ from rich.table import Table
 
 from app.cli.console import pairs_table
 from recap import columns as c
+from recap.data.checks import Problem
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, preview_rows
 from recap.data.reading import NAMED
@@ -39,7 +40,8 @@ def next_commands(found: Understanding, inspection: Inspection | None) -> dict[s
     path, form = shlex.quote(found.path), f" --format {found.source_format}" * (found.why == NAMED)
     if found.question is not None and not found.question.answers:
         fields = ",".join(f"{field}={found.options.columns.get(field, 'COLUMN')}" for field in _NEEDED)
-        return {"Name the columns": f"recap inspect {path}{form} --map {shlex.quote(fields)}"}
+        is_known = "COLUMN" not in fields  # then this is the command that was just run
+        return {} if is_known else {"Name the columns": f"recap inspect {path}{form} --map {shlex.quote(fields)}"}
     answers = found.question.answers if found.question else {}
     zone = {"timezone": inspection.timezone} if inspection is not None and inspection.timezone else {}
     answers = answers or {"Next": found.options.model_copy(update=zone)}
@@ -48,6 +50,15 @@ def next_commands(found: Understanding, inspection: Inspection | None) -> dict[s
         label: f"recap prepare {path} --out {out}{form} {option_text(options)}".rstrip()
         for label, options in answers.items()
     }
+
+
+def print_problems(problems: list[Problem], console: Console, *, with_examples: bool = False) -> None:
+    """Print what is wrong with the check-ins, and how often."""
+    console.print("Problems" if problems else "Problems: none found.")
+    for problem in problems:
+        console.print(f"  {problem.count:,} {problem.title}. {problem.advice}", markup=False)
+        for example in problem.examples if with_examples else ():
+            console.print(f"      {example}", markup=False)
 
 
 def print_inspection(inspection: Inspection, config: DataConfig, console: Console) -> None:
@@ -65,11 +76,7 @@ def print_inspection(inspection: Inspection, config: DataConfig, console: Consol
         values = (row[name] for name in shown)
         table.add_row(*(f"{value:.4f}" if isinstance(value, float) else escape(str(value)) for value in values))
     console.print(table)
-    console.print("Problems" if inspection.problems else "Problems: none found.")
-    for problem in inspection.problems:
-        console.print(f"  {problem.count:,} {problem.title}. {problem.advice}", markup=False)
-        for example in problem.examples:
-            console.print(f"      {example}", markup=False)
+    print_problems(inspection.problems, console, with_examples=True)
     preview = inspection.preview
     if preview.refusal:
         console.print(f"recap prepare would refuse: {preview.refusal}", markup=False)

@@ -87,11 +87,12 @@ def predict(
 
     from recap.data.extension import extend_dataset
     from recap.data.reading import read_understood
+    from recap.moments import parse_time
     from recap.open_model import open_model
-    from recap.prediction import Moment, choose, expected_visits, later_rows
+    from recap.prediction import choose, expected_visits, later_rows
     from recap.prediction import predict as run
 
-    moment, next_time = Moment.parse(as_of, "--as-of"), Moment.parse(at, "--at")
+    moment, next_time = parse_time(as_of), parse_time(at, "--at")
     with progress_console.status("Opening the model"):
         dataset = Dataset.load(data)
         extension = None

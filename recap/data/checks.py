@@ -9,7 +9,8 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.coordinates import MAX_ZONE_HOURS, hours_off_the_sun, look_swapped
+from recap.data.coordinates import LONGITUDE_ZONE, look_swapped, propose_zone, zone_minutes
+from recap.data.id_spellings import spelling_pairs
 from recap.geodesy import distance_km
 
 MAX_SPEED_KMH: Final = 1000.0
@@ -18,6 +19,15 @@ MIN_JOURNEY_KM: Final = 5.0
 MIN_SPREAD_KM: Final = 0.2
 LONG_GAP_HOURS: Final = 48.0
 EXAMPLES: Final = 3
+ENOUGH_TIMES: Final = 200
+QUIETER: Final = 0.4
+"""Times are likely local if so much fewer of them are at night then."""
+NIGHT_SHARE: Final = 0.05
+LEAST_SHIFT_MINUTES: Final = 120
+"""Of an hour nights tell nothing."""
+_ENOUGH_STEPS: Final = 10
+_FLOAT_STEPS: Final = (2**17 / 1e3, 2**27 / 1e6, 2**37 / 1e9)
+"""Seconds between today's times as float32 of milli-, micro- and nanoseconds."""
 
 
 class Problem(Config):
@@ -30,14 +40,20 @@ class Problem(Config):
     advice: str = Field(description="What it means and what to do.")
 
 
-def check_checkins(raw: pd.DataFrame) -> list[Problem]:
-    """Problems of a raw table (columns in `recap.columns`)."""
-    table = _Sorted(raw)
+def check_checkins(raw: pd.DataFrame, zone: str | None = None, is_marked: bool = False) -> list[Problem]:
+    """Problems of a raw table (columns in `recap.columns`).
+
+    Args:
+        zone: that of all check-ins, if it was named.
+        is_marked: times were written as UTC, see `RawRead`.
+    """
+    table = _Sorted(raw, zone, is_marked)
     return [problem for check in _CHECKS for problem in check(table)]
 
 
 class _Sorted:
-    def __init__(self, raw: pd.DataFrame) -> None:
+    def __init__(self, raw: pd.DataFrame, zone: str | None, is_marked: bool) -> None:
+        self.zone, self.is_marked = zone, is_marked
         user, _ = pd.factorize(raw[c.USER_ID])
         seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
         order = np.lexsort((seconds, user))  # stable: file order decides what is left
@@ -46,6 +62,7 @@ class _Sorted:
         self.poi, self.poi_ids = pd.factorize(self.raw[c.POI_ID])
         self.latitude = self.raw[c.LATITUDE].to_numpy(np.float64)
         self.longitude = self.raw[c.LONGITUDE].to_numpy(np.float64)
+        self.minutes = self.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
         self.same_user = self.user[1:] == self.user[:-1]
         self.keys = pd.DataFrame({c.USER: self.user, c.POI: self.poi, "seconds": self.seconds})
 
@@ -159,22 +176,81 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
 
 
 def _zones(table: _Sorted) -> Iterator[Problem]:
-    minutes = table.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.float64)
-    rows = np.flatnonzero(hours_off_the_sun(minutes, table.longitude) > MAX_ZONE_HOURS)
-    swapped = look_swapped(table.latitude[rows], table.longitude[rows])
+    """Offsets that contradict the coordinates, and times marked as UTC that look local."""
+    if table.zone == LONGITUDE_ZONE:
+        return  # an hour off almost everywhere, as was asked for
+    expected = zone_minutes(table.latitude, table.longitude, table.seconds, table.minutes)
+    rows = np.flatnonzero(expected != table.minutes)
+    as_read, by_place = (_at_night(table.seconds + 60 * minutes) for minutes in (table.minutes, expected))
+    zone = propose_zone(table.latitude, table.longitude) if len(rows) else ""
+    swapped = len(rows) > 0 and look_swapped(table.latitude[rows], table.longitude[rows])
     yield from _found(
         table,
         "odd_zone",
-        f"check-ins have a local time more than {MAX_ZONE_HOURS:g} h from solar time",
+        "check-ins have an offset from UTC that differs by an hour or more from the time zone of their coordinates",
         rows,
         "Latitude and longitude look swapped: only the other way round are they on inhabited land."
         if swapped
-        else "Wrong zone, wrong coordinates, or offsets with the wrong sign; the hour of day is not reliable.",
+        else f"As read, {as_read.sum():,} check-ins are at night (2 to 5 o'clock), in the zone of the coordinates "
+        f"{by_place.sum():,}. --timezone {zone} takes that zone; with --local-times it keeps the clocks as written.",
     )
+    as_written = _at_night(table.seconds)
+    is_quieter = as_written.sum() <= QUIETER * as_read.sum() and as_read.mean() >= NIGHT_SHARE
+    is_far = np.abs(np.median(table.minutes)) >= LEAST_SHIFT_MINUTES
+    if table.is_marked and len(as_read) >= ENOUGH_TIMES and is_quieter and is_far:
+        yield from _found(
+            table,
+            "local_marked_utc",
+            f"check-ins are at night (2 to 5 o'clock) as read, {as_written.sum():,} if their times are local",
+            np.flatnonzero(as_read),
+            f"Marked as UTC, they look local; --timezone {table.zone or LONGITUDE_ZONE} --local-times reads them so.",
+        )
+
+
+def _at_night(local_seconds: np.ndarray) -> np.ndarray:
+    hour = local_seconds % 86_400 // 3600
+    return (hour >= 2) & (hour <= 5)
+
+
+def _spellings(table: _Sorted) -> Iterator[Problem]:
+    nouns = {c.POI_ID: "places at one spot", c.USER_ID: "users who share a place"}
+    for column, pairs in spelling_pairs(table.raw).items():
+        if pairs:
+            yield Problem(
+                kind="several_spellings",
+                title=f"pairs of {nouns[column]} have ids that differ only in case, blanks, accents or a decimal",
+                count=len(pairs),
+                examples=[pair.shown() for pair in pairs[:EXAMPLES]],
+                advice="They count as different ones; --text ids=join joins these pairs and no others.",
+            )
+
+
+def _precision(table: _Sorted) -> Iterator[Problem]:
+    """Times and ids that a spreadsheet or a short number format has rounded."""
+    distinct = np.unique(table.seconds)
+    step = float(np.gcd.reduce(distinct)) if len(distinct) >= _ENOUGH_STEPS else 1.0
+    for size in _FLOAT_STEPS if step == 1 and len(distinct) >= _ENOUGH_STEPS else ():
+        step = size if (np.floor(np.ceil(distinct / size) * size) == distinct).all() else step
+    if step % 60 and 60 % step:
+        title = f"times are all multiples of {step:,.6g} seconds: digits are lost"
+        advice = "A spreadsheet or a short number format rounded them; export them again with all digits, as text."
+        yield from _found(table, "lost_precision", title, np.arange(len(table.seconds)), advice)
+    for column, noun in ((c.USER_ID, "users"), (c.POI_ID, "places")):
+        names = pd.Series(table.raw[column].unique()).astype(str)
+        rounded = names[names.str.fullmatch(r"\d([.,]\d+)?[eE]\+?\d{1,3}") & names.str.contains(r"[.,+]")]
+        if len(rounded):
+            yield Problem(
+                kind="rounded_ids",
+                title=f"{noun} have ids in scientific notation: digits are lost",
+                count=len(rounded),
+                examples=rounded.tolist()[:EXAMPLES],
+                advice="A spreadsheet rounded them, so that different ids became one; export them again as text.",
+            )
 
 
 def _zeros(table: _Sorted) -> Iterator[Problem]:
-    rows = np.flatnonzero(table.seconds % 86_400 == 0)
+    clocks = (table.seconds + 60 * table.minutes, table.seconds)  # as read, and where days were read as UTC
+    rows = max((np.flatnonzero(seconds % 86_400 == 0) for seconds in clocks), key=len)
     yield from _found(
         table,
         "dates_only",
@@ -242,6 +318,8 @@ _CHECKS: Final[tuple[Callable[[_Sorted], Iterator[Problem]], ...]] = (
     _categories,
     _gaps,
     _zones,
+    _spellings,
+    _precision,
     _zeros,
     _leaks,
 )

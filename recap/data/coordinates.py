@@ -5,21 +5,54 @@ from typing import Final
 from zoneinfo import available_timezones
 
 import numpy as np
+import pandas as pd
 
 LONGITUDE_ZONE: Final = "longitude"
 """`--timezone longitude`: the whole-hour zone of 15 degrees around a check-in, for files that span the world."""
 
-MAX_ZONE_HOURS: Final = 4.5
-"""Largest difference of local and solar time, even in western China and Spain in summer."""
-
+_CONTRADICTS_MINUTES: Final = 60
+_AT_SEA_MINUTES: Final = 180
+_BORDER: Final = 0.2
+"""Degrees."""
+_SPOTS: Final = 20_000
 _POINTS: Final = 500
 _SHARE: Final = 0.9
 _UNINHABITED: Final = ("Etc/", "Antarctica/")
 
 
-def hours_off_the_sun(offset_minutes: np.ndarray, longitude: np.ndarray) -> np.ndarray:
-    """Hours between local and solar time, in [0, 12]."""
-    return np.abs((offset_minutes / 60 - longitude / 15 + 12) % 24 - 12)
+def zone_minutes(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray, minutes: np.ndarray) -> np.ndarray:
+    """Offsets of the zones at check-ins where ``minutes`` contradict them by an hour or more, else ``minutes``.
+
+    Near a border either side's offset will do; at sea three hours. Of more than 20,000 spots a part is looked at.
+
+    Args:
+        seconds: UTC, since 1970.
+        minutes: local minus UTC, as read.
+    """
+    expected = _at_places(latitude, longitude, seconds, minutes)
+    odd = np.flatnonzero(expected != minutes)
+    for north, east in ((_BORDER, 0), (-_BORDER, 0), (0, _BORDER), (0, -_BORDER)) if len(odd) else ():
+        moved = (latitude[odd] + north).clip(-90, 90), (longitude[odd] + east).clip(-180, 180)
+        fits = _at_places(*moved, seconds[odd], minutes[odd]) == minutes[odd]
+        expected[odd[fits]] = minutes[odd[fits]]
+    return expected
+
+
+def _at_places(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray, minutes: np.ndarray) -> np.ndarray:
+    from tzfpy import get_tz
+
+    spots, spot = np.unique(np.round(latitude, 2) + 1j * np.round(longitude, 2), return_inverse=True)
+    every = max(1, -(-len(spots) // _SPOTS))
+    names = np.array([get_tz(point.imag, point.real) if not at % every else "" for at, point in enumerate(spots)])
+    expected = minutes.astype(np.int64, copy=True)
+    for name in set(names.tolist()) & available_timezones():
+        rows = np.flatnonzero((names == name)[spot])
+        utc = pd.Series(pd.to_datetime(seconds[rows], unit="s", utc=True))
+        local = utc.dt.tz_convert(name).dt.tz_localize(None)
+        there = (local - utc.dt.tz_localize(None)).dt.total_seconds().to_numpy() // 60
+        allowed = _AT_SEA_MINUTES if name.startswith("Etc/") else _CONTRADICTS_MINUTES
+        expected[rows] = np.where(np.abs(there - minutes[rows]) >= allowed, there, minutes[rows])
+    return expected
 
 
 def look_swapped(latitude: np.ndarray, longitude: np.ndarray) -> bool:

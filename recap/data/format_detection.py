@@ -7,11 +7,30 @@ from typing import Final
 
 from recap.data.parsing.table_source import PARQUET_MAGIC
 from recap.data.parsing.text_table import first_cells, read_head, require_file
+from recap.data.parsing.workbook import workbook_kind
+from recap.data.readers.exports import TRACK
 from recap.errors import DataError
 
 _CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")
 _ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")
 _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
+
+_HEAD_LINES: Final = 50_000
+_EXPORTS: Final = (
+    ("timeline", "it has the segments of Google's Timeline", r'^\s*\{.*"(?:semanticSegments|timelineObjects)"\s*:'),
+    (
+        "timeline",
+        "it has the segments of Google's Timeline",
+        r'^\s*\[\s*\{[^{]*"(?:startTime|endTime)".*"(?:topCandidate|timelinePath)"\s*:',
+    ),
+    ("swarm", "it has the check-ins of a Swarm export", r'^\s*\{.*"items"\s*:.*"createdAt".*"timeZoneOffset"'),
+    ("owntracks", "it has the arrivals that OwnTracks recorded", r'"_type"\s*:\s*"transition"'),
+)
+"""What the head of an export has, format by format."""
+_TRACKS: Final = (
+    *(r"<gpx[\s>]", r"<kml[\s>]", r"<TrainingCenterDatabase", r"^Geolife trajectory", r"^\$G[PN][A-Z]{3},"),
+    *(r'"locations"\s*:\s*\[\s*\{[^}]*"(?:latitudeE7|timestampMs)"', r'"_type"\s*:\s*"location"'),
+)
 
 
 def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
@@ -37,9 +56,12 @@ def _of_folder(folder: Path) -> tuple[str, str] | None:
         return ("libcity", "it has a .dyna file")
     if any(name.endswith(".inter") for name in names):
         return ("recbole", "it has a .inter file")
+    if any("tist2015_checkins" in name for name in names):
+        return ("tist2015", "it has a file of TIST2015 check-ins")
     if any(name.endswith((".csv", ".csv.gz")) and "train" in name for name in names):
         return ("getnext", "it has a CSV file with train in its name")
-    return None
+    first = next(iter(sorted(folder.rglob("*.json"))), None)
+    return _of_export(first, None) if first is not None else None
 
 
 def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
@@ -49,6 +71,10 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
             return ("parquet", "it begins with Parquet's mark")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
+    if kind := workbook_kind(path):
+        return (kind, "it is an Excel workbook")
+    if found := _of_export(path, encoding):
+        return found
     lines = read_head(path, encoding=encoding)
     first = lines[0] if lines else ""
     tabbed = [line.split("\t") for line in lines if line]
@@ -67,6 +93,25 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
     except DataError:
         return None
     return ("csv", f"its first line has {columns} columns and no published format fits") if columns > 2 else None
+
+
+def _of_export(path: Path, encoding: str | None) -> tuple[str, str] | None:
+    """The format of one person's export.
+
+    Raises:
+        DataError: it holds points, not visits.
+    """
+    lines = read_head(path, encoding=encoding)
+    first = "".join(lines).lstrip("\ufeff \n\t")[:200]
+    if not first.startswith(("{", "[", "<")) and not re.search(r"^Geolife|^\$G[PN]|\t\*\s+\{", first):
+        return None
+    head = "\n".join(read_head(path, _HEAD_LINES, encoding))
+    for name, why, pattern in _EXPORTS:
+        if re.search(pattern, head, re.DOTALL):
+            return name, why
+    if any(re.search(pattern, head) for pattern in _TRACKS):
+        raise DataError(TRACK.format(name=path.name))
+    return None
 
 
 def _share(rows: list[list[str]], fits: Callable[[list[str]], bool]) -> bool:

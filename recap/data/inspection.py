@@ -63,9 +63,15 @@ def describe_read(read: RawRead, config: DataConfig) -> Inspection:
         timezone=read.proposed_zone,
         facts=_facts(table),
         first_rows=[_plain(row) for row in table.head(FIRST_ROWS).to_dict("records")],
-        problems=[*_reading_problems(read.account), *check_checkins(table)],
+        problems=find_problems(read),
         preview=_preview(table, config),
     )
+
+
+def find_problems(read: RawRead) -> list[Problem]:
+    """Problems of the rows, then those of the table as a whole, unless a sink took it."""
+    table = check_checkins(read.table, read.zone, read.is_marked) if len(read.table) else []
+    return [*_reading_problems(read.account), *table]
 
 
 def inspect_checkins(found: Understanding, config: DataConfig) -> Inspection:

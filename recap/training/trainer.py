@@ -6,7 +6,7 @@ Shape suffixes: N training cases, B cases of a batch.
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
 import numpy as np
 import torch
@@ -31,6 +31,9 @@ from recap.training.loop import TrainingLoop
 from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
 from recap.training_config import TrainConfig
+
+CURVE_SPREAD: Final = 0.1
+"""Standard deviation of increments around the pretrained curves, in score points; for all cities."""
 
 
 class Trainer(TrainingLoop):
@@ -163,11 +166,10 @@ class Trainer(TrainingLoop):
 
     def _penalty(self, curves: Curves) -> Tensor:
         """Roughness, or the negative log of a Gaussian around the pretrained curves, for one of the cases."""
-        config = self.config.optimiser
         if self._held_FK is None:
-            return config.curve_smoothing * curves.roughness()
+            return self.config.optimiser.curve_smoothing * curves.roughness()
         squared = (curves.step_FK - self._held_FK).square().sum()
-        return squared / (2.0 * config.curve_spread**2 * self.num_examples)
+        return squared / (2.0 * CURVE_SPREAD**2 * self.num_examples)
 
     def _scored(self, batch: CaseBatch, stage: Stage, index_B: Tensor) -> Callable[[Tensor, float], Losses]:
         """Score a batch; returns a function from warm cases and weight to losses."""

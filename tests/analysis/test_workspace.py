@@ -13,7 +13,8 @@ from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.errors import CheckpointError, ConfigError, VocabularyError
-from tests.worlds import small_city
+from tests.checkins import small_dataset
+from tests.worlds import habit_rows
 
 
 def test_models_of_one_dataset_share_what_is_computed_of_it(city_folder: Path, city_checkpoint: Path) -> None:
@@ -53,8 +54,9 @@ def test_what_is_no_model_is_refused(city_folder: Path, city_checkpoint: Path, t
         opened.with_model(tmp_path).records()
     with pytest.raises(ConfigError, match="no trained model is open"):
         opened.with_model("markov").predictor  # noqa: B018
-    with pytest.raises(VocabularyError, match="was trained on dataset"):
-        Workspace.of(small_city(seed=7)).with_model(city_checkpoint).records()
+    elsewhere = small_dataset([(user, f"other {place}", hour) for user, place, hour in habit_rows()])
+    with pytest.raises(VocabularyError, match="knows 0 of"):
+        Workspace.of(elsewhere).with_model(city_checkpoint).records()
 
 
 @pytest.mark.parametrize("case", [0, 3])

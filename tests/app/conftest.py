@@ -37,5 +37,5 @@ def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: 
     """The app on the small city and its checkpoint, with an empty library of its own; what it offers."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
-    (only,) = find_sources(AppSettings.from_environment())
+    only, *_ = find_sources(AppSettings.from_environment())  # then `pretrained`
     return only

@@ -144,7 +144,7 @@ def test_two_places_are_compared(predictor: Predictor) -> None:
     app.selectbox(key="pair_against").set_value(second).run()
     check_calm(app)
     assert app.query_params["against"] == str(second) and not app.warning
-    (source,) = find_sources(AppSettings.from_environment())
+    source, *_ = find_sources(AppSettings.from_environment())
     name = predictor.dataset.poi_labels[usual.target]
     found = find_place(source, predictor.moment(3), f" {name.upper()} ", first)
     assert found is not None and predictor.dataset.poi_labels[found] == name

@@ -93,7 +93,7 @@ def test_back_brings_the_address_of_the_click(open_page: Open) -> None:
 def test_hostile_names_stay_text(open_page: Open, app: App, monkeypatch: pytest.MonkeyPatch) -> None:
     """No link, picture, formula or icon comes from the data; `open_page` fails where anything outside is asked for."""
     monkeypatch.setenv("RECAP_HOME", str(app.home))
-    (source,) = [found for found in find_sources(AppSettings()) if "nasty" in found.label]
+    source, *_ = [found for found in find_sources(AppSettings()) if "nasty" in found.label]
     dataset = Dataset.load(source.dataset_folder)
     truth = int(dataset.checkins[c.POI].iloc[int(dataset.cases(2)[1]) + 1])
     name = dataset.poi_labels[truth]

@@ -183,7 +183,7 @@ def test_as_of_and_new_places_and_added_checkins(caplog: pytest.LogCaptureFixtur
     later = visits().tail(3).assign(user_id="new", time=lambda table: table["time"] + pd.Timedelta(days=30))
     found = model.predict(data, ["new"], 1, checkins=later, timezone="Europe/Zurich")
     assert found["as_of"].tolist() == [later["time"].max()] and found["visits"].item() >= 1
-    assert "Added 3 check-ins (1 new users)" in caplog.text
+    assert "Added 3 check-ins and 1 new user" in caplog.text
     with pytest.raises(DataError, match="none of the 540 check-ins is later"):
         model.predict(data, checkins=visits(), timezone="Europe/Zurich")
 

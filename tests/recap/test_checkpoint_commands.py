@@ -57,7 +57,7 @@ def test_evaluate_prints_one_object(scorer: str, city_checkpoint: Path, city_fol
     summary = recap_json_here("evaluate", *chosen, "--data", city_folder, "--records", records)
     groups = {"all", "head", "tail", "unseen"}
     # The split is beyond the contract: without it the numbers of two splits would look the same.
-    assert summary.keys() == EVALUATE_KEYS | groups | {"split"}
+    assert summary.keys() == EVALUATE_KEYS | groups | {"split", "probabilities"}
     assert all(summary[group].keys() == GROUP_KEYS for group in groups)
     assert summary["head"]["n"] + summary["tail"]["n"] == summary["all"]["n"] == 24
     assert summary["records"] == str(records) and records.is_file()

@@ -53,18 +53,24 @@ def test_refuses_a_changed_byte_in_any_file(name: str, checkpoint: Path, city_fo
         assert_refused(recap_here(*arguments, "--data", city_folder, "--json"), "checkpoint")
 
 
+@pytest.fixture(scope="module")
+def spoiled(city_checkpoint: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy that the examples of one test spoil and mend; other processes read the shared one meanwhile."""
+    return Path(shutil.copytree(city_checkpoint, tmp_path_factory.mktemp("spoiled") / "checkpoint"))
+
+
 @settings(max_examples=150)
 @given(st.sampled_from([*LISTED, "SHA256SUMS"]), st.floats(0, 1, exclude_max=True), st.integers(1, 255))
-def test_refuses_any_changed_byte(city_checkpoint: Path, name: str, where: float, flip: int) -> None:
+def test_refuses_any_changed_byte(spoiled: Path, name: str, where: float, flip: int) -> None:
     """Wherever it is, and whatever it becomes."""
-    path = city_checkpoint / name
+    path = spoiled / name
     content = path.read_bytes()
     changed = bytearray(content)
     changed[int(where * len(changed))] ^= flip
     path.write_bytes(changed)
     try:
         with pytest.raises(RecapError):
-            Checkpoint.load(city_checkpoint)
+            Checkpoint.load(spoiled)
     finally:
         path.write_bytes(content)
 
@@ -121,7 +127,8 @@ def test_refuses_what_is_no_checkpoint(tmp_path: Path, city_folder: Path) -> Non
     for place in (tmp_path, tmp_path / "nowhere", city_folder):
         with pytest.raises(CheckpointError, match="recap train"):
             Checkpoint.load(place)
-        assert_refused(recap_here("evaluate", place, "--data", city_folder), "has no checkpoint.json")
+        said = "has no checkpoint.json" if place.is_dir() else "is neither a checkpoint folder nor one of"
+        assert_refused(recap_here("evaluate", place, "--data", city_folder), said)
 
 
 def test_refuses_a_training_that_has_not_finished(tmp_path: Path, city_folder: Path) -> None:

@@ -125,6 +125,8 @@ def test_new_places_users_and_categories_are_means(checkpoint: Path) -> None:
     for weight, row in embeddings.values():
         known = weight[[at for at in range(len(weight)) if at != row]]
         torch.testing.assert_close(weight[row], known.mean(0), rtol=0, atol=1e-12)
+    own = scored(checkpoint, small_city())[1].model.tokens.coordinates_P2
+    torch.testing.assert_close(model.tokens.coordinates_P2[kept], own, rtol=0, atol=1e-12)
     core_BP = core(model.encode(histories, scorer.stage))
     expected_B = core_BP[:, kept].exp().mean(1).log()
     torch.testing.assert_close(core_BP[:, new], expected_B, rtol=0, atol=1e-12)

@@ -12,7 +12,7 @@ from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
-from recap.moments import Case, Moment, find_moment, is_moment, last_rows, named_case, next_place, parse_as_of
+from recap.moments import Case, Moment, find_moment, is_moment, last_rows, named_case, next_place, parse_time
 from tests.checkins import START, split_dataset
 from tests.worlds import small_city
 
@@ -39,7 +39,7 @@ def two_users() -> Dataset:
 )
 def test_the_last_row_at_or_before_a_time(as_of: str | None, rows: list[int]) -> None:
     """With a zone UTC decides, without one the check-in's own clock; of one second the last in the file."""
-    time = None if as_of is None else parse_as_of(as_of)
+    time = parse_time(as_of)
     assert last_rows(two_users(), time).tolist() == rows
     for user, (name, row) in enumerate(zip(("u0", "u1"), rows, strict=True)):
         if row >= 0:
@@ -56,7 +56,7 @@ def test_each_check_in_has_its_own_clock() -> None:
 def test_a_check_in_that_early_must_be_there() -> None:
     """One line; the command's tests hold the other refusals."""
     with pytest.raises(CaseError, match=r"^user 'u1' has no check-in at or before 2012-04-02 10:00.* 2012-04-02 07:00"):
-        find_moment(two_users(), "u1", parse_as_of("2012-04-02T10:00+00:00"))
+        find_moment(two_users(), "u1", parse_time("2012-04-02T10:00+00:00"))
     with pytest.raises(CaseError, match="has no user 7;"):
         find_moment(two_users(), 7)
 

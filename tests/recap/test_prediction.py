@@ -1,5 +1,6 @@
 """Predicting from a user's last check-in, or as of a moment: the evaluation's lists, without an answer."""
 
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +16,9 @@ from recap.errors import CaseError, ConfigError, ScoreError, VocabularyError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.scoring import score_cases
 from recap.history import Histories
+from recap.moments import parse_time
 from recap.open_model import open_model
-from recap.prediction import CONTRIBUTION, Chosen, Moment, choose, expected_visits, predict
+from recap.prediction import CONTRIBUTION, Chosen, choose, expected_visits, predict
 from recap.predictor import CaseRanker
 from recap.published.network import PublishedScorer
 from recap.scores import Scores
@@ -34,10 +36,10 @@ def listed(model: CaseRanker, chosen: Chosen, **options: bool | int) -> pd.DataF
     return pd.concat(list(predict(model, chosen, **options)), ignore_index=True)  # type: ignore[arg-type]
 
 
-def utc(dataset: Dataset, row: int) -> Moment:
+def utc(dataset: Dataset, row: int) -> datetime:
     """The moment of a check-in."""
     time = dataset.checkins[c.TIME].iloc[row]
-    return Moment(int(time.timestamp()), False, time.isoformat())
+    return time.to_pydatetime()
 
 
 def check_against_records(model: CaseRanker, count: int = 12) -> None:
@@ -102,7 +104,7 @@ def test_a_time_without_a_zone_is_each_check_ins_own_local_time() -> None:
     for text, row in {
         "2012-04-02T05:00": 1, "2012-04-02T09:00Z": 1, "2012-04-02T11:59:59+02:00": 1, "2012-04-02T06:00": 3,
     }.items():  # fmt: skip
-        assert choose(model, ["u"], Moment.parse(text)).row_N.tolist() == [row]
+        assert choose(model, ["u"], parse_time(text)).row_N.tolist() == [row]
 
 
 def test_a_moment_before_the_test_weeks_is_said(model: CaseRanker) -> None:
@@ -152,7 +154,7 @@ def test_expected_visits_sum_over_users_and_are_counted_in_the_past(curves: Case
     chosen = choose(curves, None, moment)
     table = expected_visits(curves, chosen)
     assert table["expected"].sum() == pytest.approx(len(chosen)) and table["expected"].is_monotonic_decreasing
-    after = checkins[checkins[c.TIME] > moment.text].groupby(c.USER).head(1)[c.POI]
+    after = checkins[checkins[c.TIME] > moment].groupby(c.USER).head(1)[c.POI]
     counts = curves.dataset.pois[c.POI_ID].iloc[after].value_counts()
     counted = table[table["counted"] > 0].set_index(c.POI_ID)["counted"]
     assert counted.to_dict() == counts.to_dict()
@@ -208,10 +210,10 @@ def test_a_model_that_reads_the_targets_time_needs_one(tmp_path: Path) -> None:
     chosen = choose(model).part(slice(2))
     with pytest.raises(ConfigError, match=r"ROTAN.* reads the time of the next check-in; give it with --at"):
         predict(model, chosen)
-    with pytest.raises(ConfigError, match=r"--at 2012-04-02 is before the last check-in of user 'user0'"):
-        predict(model, chosen, at=Moment.parse("2012-04-02"))
-    local, same = (next(predict(model, chosen, at=Moment.parse(f"2013-01-01T{text}"))) for text in ("08:00", "12:00Z"))
-    other = next(predict(model, chosen, at=Moment.parse("2013-01-01T20:00")))
+    with pytest.raises(ConfigError, match=r"--at 2012-04-02 00:00:00 is before the last check-in of user 'user0'"):
+        predict(model, chosen, at=parse_time("2012-04-02"))
+    local, same = (next(predict(model, chosen, at=parse_time(f"2013-01-01T{text}"))) for text in ("08:00", "12:00Z"))
+    other = next(predict(model, chosen, at=parse_time("2013-01-01T20:00")))
     pd.testing.assert_frame_equal(local, same)  # four hours behind UTC
     assert not local[c.SCORE].equals(other[c.SCORE])
 
@@ -229,17 +231,18 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
     """One line each, and no file."""
     with pytest.raises(CaseError, match="the data set has no user 'nobody'; --user takes ids as in the raw table"):
         choose(model, ["user0", "nobody"])
-    with pytest.raises(CaseError, match="user 'user0' has no check-in up to 2001-01-01: choose a later --as-of"):
-        choose(model, ["user0"], Moment.parse("2001-01-01"))
+    early = "user 'user0' has no check-in up to 2001-01-01 00:00:00: choose a later --as-of"
+    with pytest.raises(CaseError, match=early):
+        choose(model, ["user0"], parse_time("2001-01-01"))
     with pytest.raises(CaseError, match="every user has no check-in up to 2001-01-01"):
-        choose(model, None, Moment.parse("2001-01-01"))
+        choose(model, None, parse_time("2001-01-01"))
     with pytest.raises(ConfigError, match=r"--as-of expects a time such as .*, got 'NaN'"):
-        Moment.parse("NaN")
+        parse_time("NaN")
     with pytest.raises(ConfigError, match="does not read the time of the next check-in; leave out --at"):
-        predict(model, choose(model), at=Moment.parse("2013-01-01"))
+        predict(model, choose(model), at=parse_time("2013-01-01"))
     with pytest.raises(ConfigError, match="count_plus_markov gives scores and no probabilities"):
         expected_visits(model, choose(model))
-    with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of popularity"):
+    with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of pretrained"):
         open_model("visits", small_city())
     broken = CaseRanker(None, small_city(), scorer=NotANumber())
     with pytest.raises(ConfigError, match="broken gives one score for each place and no terms: leave out --why"):

@@ -19,7 +19,7 @@ from recap import columns as c
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, describe_read, preview_rows, read_for_inspection
-from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins, understand
@@ -88,19 +88,22 @@ def _show_columns(upload: Upload, found: Understanding) -> None:
     if not found.columns:
         quiet(words.READ_AS.format(format=found.source_format, why=markdown_text(found.why)))
         return
-    used_first = sorted(found.columns, key=lambda column: column.field is None)
-    shown = [column for column in found.columns if column in used_first[:_SHOWN_COLUMNS]]
+    has_user = any(column.field == "user" for column in found.columns)
+    one = [] if has_user else [ColumnProposal(name=ONE_PERSON, reason=words.ONE_PERSON)]
+    used_first = [*one, *sorted(found.columns, key=lambda column: column.field is None)]
+    shown = [column for column in [*found.columns, *one] if column in used_first[:_SHOWN_COLUMNS]]
     grid = st.grid(min(len(shown), 6), min_column_width=150)
     for column in shown:
         with grid.cell():
             _show_column(upload, found, column)
-    if len(found.columns) > len(shown):
-        quiet(words.MORE_COLUMNS.format(count=len(found.columns) - len(shown)))
+    if len(found.columns) + len(one) > len(shown):
+        quiet(words.MORE_COLUMNS.format(count=len(found.columns) + len(one) - len(shown)))
 
 
 def _show_column(upload: Upload, found: Understanding, column: ColumnProposal) -> None:
     st.markdown(f"**{markdown_text(column.name)}**")
-    fields = [field for field in words.FIELDS if field or not column.field]
+    is_one = column.name == ONE_PERSON and column.reason == words.ONE_PERSON
+    fields = [field for field in ((None, "user") if is_one else words.FIELDS) if field or not column.field]
     picked = st.selectbox(
         markdown_text(column.name),
         fields,

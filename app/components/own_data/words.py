@@ -11,7 +11,7 @@ OPEN: Final = "Open your data"
 WHAT_FILE: Final = "A table with one row for each visit: who, where, when."
 STAYS: Final = {True: "It stays on this computer.", False: "It goes to the computer that runs this app, nowhere else."}
 COPY: Final = "The app's copy is deleted after preparing, or after an hour."
-FILE: Final = "CSV, JSON, Parquet or a known format such as Foursquare"
+FILE: Final = "CSV, Excel, JSON, Parquet, or an export such as Google's Timeline"
 PATH: Final = "Or the path of a larger file or a folder on this computer"
 CHECKPOINT: Final = "Add a checkpoint"
 CHECKPOINT_PATH: Final = "Path of a folder made by `recap train`"
@@ -41,6 +41,7 @@ FIELDS: Final = {
     "split": "Split",
     "trajectory": "Trajectory",
 }
+ONE_PERSON: Final = "no column: the file is one person's"
 TIMES_ARE: Final = {True: "local times", False: "UTC"}
 WHERE: Final = "On a map"
 ON_A_MAP: Final = "A sample of the check-ins on a map"

@@ -138,9 +138,12 @@ def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Pat
     """Read check-ins into a Parquet file of raw rows.
 
     Raises:
+        ConfigError: ids are to be joined, which needs all rows at once.
         DataError: see the format's reader in `recap.data.readers`.
         RecapError: the disk refused.
     """
+    if options.ids is not None:
+        raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")
     spool = folder / "spool.parquet"
     writer: pq.ParquetWriter | None = None
     num_rows = 0

@@ -1,7 +1,7 @@
 """Options of a reader: columns, time zone, bounding box, encoding, and what to do with rows it cannot use."""
 
 import re
-from typing import Final, Self
+from typing import Final, Literal, Self
 from zoneinfo import available_timezones
 
 from pydantic import Field, field_validator, model_validator
@@ -26,7 +26,10 @@ FIELDS: Final = {
 }
 """Fields that `--map field=column` can name, with their meaning."""
 
-TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline")
+ONE_PERSON: Final = "one"
+"""`--map user=one`: the file is one person's, without a column of users."""
+
+TEXT_FIELDS: Final = ("encoding", "delimiter", "multiline", "ids", "sheet")
 """Fields that `--text field=value` can name."""
 
 
@@ -110,12 +113,18 @@ class ReadOptions(Config):
 
     columns: dict[str, str] = Field({}, description="field -> column of the user's own CSV or Parquet (`--map`).")
     timezone: str | None = Field(None, description="IANA zone of all check-ins, or `longitude` (`--timezone`).")
-    local_times: bool = Field(False, description="Times are wall-clock times of the zone, not UTC (`--local-times`).")
-    time_format: str | None = Field(None, description="strptime layout of the time column (`--time-format`).")
+    local_times: bool = Field(
+        False, description="Times are wall-clock times of the zone as written, whatever they carry (`--local-times`)."
+    )
+    time_format: str | None = Field(
+        None, description="strptime layout of the time column, or iso, epoch, spreadsheet (`--time-format`)."
+    )
     bbox: BoundingBox | None = Field(None, description="Keep only check-ins inside (`--bbox`).")
     encoding: str | None = Field(None, description="Text encoding; guessed where not given (`--text encoding`).")
     delimiter: str | None = Field(None, description="Separator of the user's own CSV (`--text delimiter`).")
     multiline: bool = Field(False, description="Quoted values may hold line breaks (`--text multiline=true`).")
+    sheet: str | None = Field(None, description="Sheet of an Excel workbook (`--text sheet`).")
+    ids: Literal["join"] | None = Field(None, description="Join ids that differ only in spelling (`--text ids=join`).")
     skip_bad_rows: bool = Field(False, description="Report rows that cannot be used instead of refusing the file.")
     take_proposed_zone: bool = Field(False, description="Take the zone of the coordinates; only `recap inspect` does.")
     is_settled: bool = Field(False, description="Columns and layout are decided: nothing more is proposed.")

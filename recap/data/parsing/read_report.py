@@ -69,11 +69,15 @@ class RawRead:
 
     Attributes:
         proposed_zone: the zone of the coordinates, where it was taken.
+        zone: the zone of all check-ins; None where each has its own.
+        is_marked: times were written as UTC, by a mark such as Z or as seconds since 1970, and read so.
     """
 
     table: pd.DataFrame
     account: ReadReport
     proposed_zone: str | None = None
+    zone: str | None = None
+    is_marked: bool = False
 
 
 @dataclass
@@ -118,7 +122,7 @@ class RowReport:
             name = ", ".join(files)
             first = next((text for texts in self.examples.values() for text in texts), "")
             why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
-            raise DataError(f"{name} has no check-ins{why}; see all problems with `recap inspect`")
+            raise DataError(f"{name} has no check-ins{why}")
         return ReadReport(
             source_format=source_format,
             files=files,

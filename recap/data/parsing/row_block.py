@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -12,7 +12,32 @@ from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
 from recap.data.parsing.text_table import TextTable
 from recap.printable import shortened
 
+_Parse = Callable[[pa.Array], pa.Array]
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
+
+
+NOTHING: Final = (
+    *(
+        "NULL",
+        "Null",
+        "null",
+        "nan",
+        "NaN",
+        "NAN",
+        "None",
+        "NONE",
+        "none",
+        "\\N",
+        "\\\\N",
+        "NA",
+        "N/A",
+        "n/a",
+        "#N/A",
+        "<NA>",
+    ),
+    *("NaT", "nil", "Nil", "undefined", "-", "--", "(null)", "<null>"),
+)
+"""Words that programs write where there is no value."""
 
 
 def shorten(value: pa.Scalar, limit: int = 40) -> str:
@@ -78,6 +103,8 @@ class RowBlock:
         """Text of an id: surrounding blanks are trimmed, whole numbers become their digits; empty ones are marked."""
         values = self.text(column)
         self.flag(reason, _to_numpy(pc.equal(pc.binary_length(values), 0)), lambda row: f"{what} is empty")
+        is_word = _to_numpy(pc.is_in(values, pa.array(NOTHING)))
+        self.flag(reason, is_word, lambda row: f"{what} is empty: {shorten(values[row])} stands for nothing")
         return values
 
     def text(self, column: str) -> pa.Array:
@@ -88,10 +115,18 @@ class RowBlock:
         values = pc.fill_null(pc.cast(values, pa.string()), "")
         return pc.utf8_trim_whitespace(values)
 
-    def number(self, column: str, reason: str, what: str, low: float, high: float) -> pa.Array:
+    def number(
+        self,
+        column: str,
+        reason: str,
+        what: str,
+        low: float,
+        high: float,
+        parse: Callable[[pa.Array], pa.Array] | None = None,
+    ) -> pa.Array:
         """float64 values; those outside ``[low, high]``, NaN and what is no number are marked."""
         given = decoded(self.columns[column])
-        values = to_numbers(given)
+        values = (parse or to_numbers)(given)
         numbers = _to_numpy(values, fill=np.nan)
         readable = ~_to_numpy(pc.is_null(values))
         self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row])}")
@@ -170,11 +205,15 @@ def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Ite
 
 
 def decoded(values: pa.Array) -> pa.Array:
-    """A dictionary-encoded column as plain values, large strings as strings."""
+    """A dictionary-encoded column as plain values, large strings as strings, durations within a day as clocks."""
     if pa.types.is_dictionary(values.type):
         values = values.dictionary_decode()
     if pa.types.is_large_string(values.type) or pa.types.is_string_view(values.type):
         values = pc.cast(values, pa.string())
+    if pa.types.is_duration(values.type):
+        seconds = pc.cast(pc.cast(values, pa.duration("s"), safe=False), pa.int64())
+        within = pc.and_(pc.greater_equal(seconds, 0), pc.less(seconds, 86_400))
+        values = pc.cast(pc.cast(pc.if_else(within, seconds, None), pa.int32()), pa.time32("s"))
     return values
 
 

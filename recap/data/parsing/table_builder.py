@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from recap import columns as c
 from recap.data.coordinates import propose_zone
+from recap.data.parsing.degrees import to_degrees, unwrapped, wraps_around
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
 from recap.data.parsing.row_block import RowBlock, shorten
@@ -67,6 +68,7 @@ class CheckinTableBuilder:
         self._proposed: str | None = None
         self._tables: list[pa.Table] = []
         self._splits: set[int] = set()
+        self._is_wrapped: bool | None = None
 
     def add(self, rows: RowBlock, fields: Mapping[str, str]) -> None:
         """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns.
@@ -78,14 +80,16 @@ class CheckinTableBuilder:
             c.USER_ID: rows.identifier(fields["user"], "user_id", "user id"),
             c.POI_ID: rows.identifier(fields["poi"], "poi_id", "place id"),
         }
-        latitude = rows.number(fields["lat"], "latitude", "latitude", -90, 90)
-        longitude = rows.number(fields["lon"], "longitude", "longitude", -180, 180)
+        latitude = rows.number(fields["lat"], "latitude", "latitude", -90, 90, to_degrees)
+        longitude = rows.number(fields["lon"], "longitude", "longitude", -180, 180, self._longitudes)
         offsets = self._read_offsets(rows, fields)
         times = self.times.read(rows, fields["time"], fields.get("date"))
         layout = self.times.layout
         assert layout is not None
         if offsets is None and layout.is_utc and self.options.zone is None and not self.times.is_local_by_name:
             offsets = self._offsets_in_times(rows, fields)
+        if self.options.local_times and layout.is_utc and not (self.local_by_format or layout.zone):
+            times = self._as_written(times, self.times.offsets(rows, fields["time"]))
         lon = longitude.to_numpy(zero_copy_only=False)
         if self.clock is None:
             if offsets is None and not (self.options.zone or layout.zone):
@@ -94,7 +98,7 @@ class CheckinTableBuilder:
                 self.name,
                 self.options,
                 has_offsets=offsets is not None,
-                layout_is_utc=layout.is_utc,
+                layout_is_utc=layout.zone is not None,
                 zone_of_type=layout.zone,
                 local_by_format=self.local_by_format or self.times.is_local_by_name,
             )
@@ -144,6 +148,7 @@ class CheckinTableBuilder:
         """
         if self.clock is not None:
             self.clock.remarks(self.row_report)
+            self.times.remarks()
         if self._splits:
             for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
                 if code not in self._splits:
@@ -158,7 +163,10 @@ class CheckinTableBuilder:
         self._tables.clear()
         names = [name for name in (*c.RAW_COLUMNS, c.POI_NAME, c.SPLIT, c.TRAJECTORY_ID) if name in table.column_names]
         frame = table.select(names).to_pandas(self_destruct=True, split_blocks=True)
-        return RawRead(frame.iloc[::-1].reset_index(drop=True) if newest_first else frame, account, self._proposed)
+        frame = frame.iloc[::-1].reset_index(drop=True) if newest_first else frame
+        assert self.clock is not None and self.times.layout is not None
+        is_marked = self.times.layout.is_utc and not self.clock.is_local
+        return RawRead(frame, account, self._proposed, self.clock.zone, is_marked)
 
     def _propose_zone(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
         self._proposed = propose_zone(latitude, longitude)
@@ -184,6 +192,18 @@ class CheckinTableBuilder:
             return None
         found = self.times.offsets(rows, fields["time"])
         return np.zeros(len(rows), dtype=np.int64) if found is None and self.clock is not None else found
+
+    def _longitudes(self, values: pa.Array) -> pa.Array:
+        found = to_degrees(values)
+        self._is_wrapped = wraps_around(found) if self._is_wrapped is None else self._is_wrapped
+        if self._is_wrapped:
+            self.row_report.note("Longitudes run from 0 to 360 degrees; those above 180 are read as west.")
+        return unwrapped(found) if self._is_wrapped else found
+
+    def _as_written(self, times: np.ndarray, offsets: np.ndarray | None) -> np.ndarray:
+        """Clocks as they are written, without what they carry."""
+        self.row_report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
+        return times if offsets is None else times + offsets.astype("timedelta64[m]")
 
     def _apply_bbox(self, rows: RowBlock, latitude: np.ndarray, longitude: np.ndarray) -> None:
         box = self.options.bbox

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,21 +13,22 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.degrees import split_point
+from recap.data.parsing.nested_records import Shape, records_of
+from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded, text_rows
+from recap.data.parsing.row_block import RowBlock, text_rows
 from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
+from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
 
 PARQUET_MAGIC: Final = b"PAR1"
 _BATCH_ROWS: Final = 1 << 18
+_NESTED_ROWS: Final = 1 << 14
 _LARGEST_JSON: Final = 1 << 26
-_DEEPEST: Final = 6
+_LARGEST_EXPORT: Final = 1 << 28
 _VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
 """Values that are no column name: a number, a date, a clock, a point."""
-_POINT: Final = (
-    r"^(?:SRID=\d+;)?[A-Za-z\s]*[(\[{]?\s*(?P<a>[+-]?\d{1,3}[.,]\d+)\s*[°,;\s]\s*(?P<b>[+-]?\d{1,3}[.,]\d+)[^\d]*$"
-)
 
 
 @dataclass
@@ -47,32 +48,31 @@ class TableSource:
     read: Callable[[list[str], RowReport], Generator[RowBlock]]
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        """The rows of some columns; ``point.1`` and ``point.2`` are the two numbers of a column ``point``.
+        """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``one`` is one person.
 
         Raises:
             DataError: the file cannot be read to its end.
         """
+        is_one = ONE_PERSON in wanted and ONE_PERSON not in self.names
+        wanted = [name for name in wanted if name != ONE_PERSON or not is_one]
         stored = list(dict.fromkeys(name if name in self.names else name[:-2] for name in wanted))
         for rows in self.read(stored, row_report):
+            if is_one:
+                rows.columns[ONE_PERSON] = pa.array([ONE_PERSON] * len(rows))
             for name in set(wanted) - set(stored):
                 rows.columns[name] = split_point(rows.columns[name[:-2]])[int(name[-1]) - 1]
             yield rows
 
 
 def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSource:
-    """Open a table as csv, json or parquet.
+    """Open a table as csv, json, parquet or xlsx.
 
     Raises:
         DataError: it is no such file.
     """
     require_file(path)
-    return {"csv": _open_text, "json": _open_json, "parquet": _open_parquet}[source_format](path, options)
-
-
-def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
-    """The two numbers of ``40.7,-74.0``, ``(40.7, -74.0)``, ``[40.7, -74.0]`` or ``POINT(-74.0 40.7)``, else null."""
-    parts = pc.extract_regex(pc.cast(decoded(values), pa.string()), _POINT)
-    return pc.struct_field(parts, "a"), pc.struct_field(parts, "b")
+    open_as = {"csv": _open_text, "json": _open_json, "parquet": _open_parquet, "xlsx": _open_workbook}
+    return open_as[source_format](path, options)
 
 
 def _open_text(path: Path, options: ReadOptions) -> TableSource:
@@ -115,9 +115,35 @@ def _open_parquet(path: Path, options: ReadOptions) -> TableSource:
                 yield RowBlock(path.name, columns, lines, noun="row")
 
     with _readable(path):
-        names = _flattened(pq.read_schema(path).empty_table()).column_names
-        source = TableSource(path.name, names, pq.read_metadata(path).num_rows, read)
-    require_distinct(names, path.name)
+        schema = _flattened(pq.read_schema(path).empty_table()).schema
+        source = TableSource(path.name, schema.names, pq.read_metadata(path).num_rows, read)
+        if any(pa.types.is_list(field.type) or pa.types.is_large_list(field.type) for field in schema):
+            source = _unnested(path, source)
+    require_distinct(source.names, path.name)
+    return source
+
+
+def _unnested(path: Path, flat: TableSource) -> TableSource:
+    """Parquet with lists of visits inside its rows: one row for each visit; as it is where there are none."""
+
+    def batches() -> Iterator[list[dict[str, Any]]]:
+        with _readable(path), pq.ParquetFile(path, pre_buffer=False) as file:
+            yield from (batch.to_pylist() for batch in file.iter_batches(_NESTED_ROWS, use_threads=False))
+
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        start = source.rows_in = 0
+        for batch in batches():
+            numbers, records = zip(*shape.rows(batch), strict=True)
+            yield RowBlock(path.name, _text_columns(records, stored), np.array(numbers) + start, noun="row")
+            start += len(batch)
+            source.rows_in += len(records)
+
+    first = next(batches(), [])
+    shape = Shape.of(first, path.name)
+    if shape == Shape():
+        return flat
+    names = list({name: None for _, record in shape.rows(first) for name in record or {}})
+    source = TableSource(path.name, names, flat.rows_in, read)
     return source
 
 
@@ -147,20 +173,14 @@ def _flattened(table: pa.Table) -> pa.Table:
 
 def _open_json(path: Path, options: ReadOptions) -> TableSource:
     """JSON records, one per line or in one list, which may be inside a record."""
-    _, encoding = scan_text(path, options.encoding)
-    with open_bytes(path) as file:
-        data = file.read(_LARGEST_JSON + 1)
-    if len(data) > _LARGEST_JSON:
-        raise DataError(f"{path.name} is larger than {_LARGEST_JSON >> 20} MB; write it as CSV or Parquet")
-    found = _parsed_records(data.decode("utf-8-sig" if encoding == "utf-8" else encoding))
-    records = [_flat(record) if isinstance(record, dict) else None for record in found]
+    found = read_json(path, options.encoding)
+    numbers, records = zip(*Shape.of(found, path.name).rows(found), strict=True) if found else ((), ())
     names = list({name: None for record in records for name in record or {}})
     if not names:
         raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        columns = {name: pa.array([(record or {}).get(name, "") for record in records]) for name in stored}
-        rows = RowBlock(path.name, columns, np.arange(1, len(records) + 1))
+        rows = RowBlock(path.name, _text_columns(records, stored), np.array(numbers))
         rows.flag("blank_line", np.array([record == {} for record in records]), lambda _: "blank line")
         rows.flag("not_a_checkin", np.array([record is None for record in records]), lambda _: "no JSON record")
         yield rows
@@ -168,32 +188,59 @@ def _open_json(path: Path, options: ReadOptions) -> TableSource:
     return TableSource(path.name, names, len(records), read)
 
 
-def _parsed_records(text: str) -> list[Any]:
-    whole = _parsed(text)
-    if isinstance(whole, dict):
-        lists = [item for item in whole.values() if isinstance(item, list) and isinstance([*item, 0][0], dict)]
-        return lists[0] if len(lists) == 1 else [whole]
-    if isinstance(whole, list):
-        return whole
+def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
+    """The named sheet of an Excel workbook, or its first with a table."""
+    sheets = read_sheets(path)
+    sheet = next((sheet for sheet in sheets if options.sheet in (None, sheet.name)), None)
+    if sheet is None:
+        raise DataError(f"{path.name} has no table in a sheet {options.sheet!r}; its tables: {sheet_names(sheets)}")
+    count = len(next(iter(sheet.columns.values())))
+
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        columns = {name: pa.array(sheet.columns[name], pa.string()) for name in stored}
+        rows = RowBlock(path.name, columns, np.arange(sheet.first, sheet.first + count), noun="row")
+        blank = np.array([not any(cells) for cells in zip(*sheet.columns.values(), strict=True)])
+        rows.flag("blank_line", blank, lambda _: "blank line")
+        yield rows
+
+    return TableSource(path.name, [*sheet.columns], count, read)
+
+
+def _text_columns(records: Sequence[dict[str, str] | None], names: list[str]) -> dict[str, pa.Array]:
+    return {name: pa.array([(record or {}).get(name, "") for record in records], pa.string()) for name in names}
+
+
+def read_json(path: Path, encoding: str | None) -> list[Any]:
+    """The records of a JSON file; a line that holds none is None.
+
+    Raises:
+        DataError: the file is too large, or no text, or holds several lists of visits.
+    """
+    text = read_json_text(path, encoding, _LARGEST_JSON)
+    records = records_of(parse_json(text), path.name)
+    if records is not None:
+        return records
     lines = re.sub(r"\r\n?", "\n", text).removesuffix("\n").split("\n")
-    return [_parsed(line) if line.strip() else {} for line in lines]
+    return [parse_json(line) if line.strip() else {} for line in lines]
 
 
-def _parsed(text: str) -> Any:
+def read_json_text(path: Path, encoding: str | None, largest: int = _LARGEST_EXPORT) -> str:
+    """The whole text of a file.
+
+    Raises:
+        DataError: the file is too large, or no text.
+    """
+    _, encoding = scan_text(path, encoding)
+    with open_bytes(path) as file:
+        data = file.read(largest + 1)
+    if len(data) > largest:
+        raise DataError(f"{path.name} is larger than {largest >> 20} MB; write it as CSV or Parquet")
+    return data.decode("utf-8-sig" if encoding == "utf-8" else encoding)
+
+
+def parse_json(text: str) -> Any:
+    """A JSON document; None where the text is none."""
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return None
-
-
-def _flat(record: dict[str, Any], prefix: str = "", depth: int = 0) -> dict[str, str]:
-    """Values as text by their path; of a list the first two items."""
-    found: dict[str, str] = {}
-    for key, value in record.items():
-        inner = dict(zip("12", value, strict=False)) if isinstance(value, list) else value
-        if isinstance(inner, dict):
-            found |= _flat(inner, f"{prefix}{key}.", depth + 1) if depth < _DEEPEST else {}
-        else:
-            text = "" if inner is None else inner if isinstance(inner, str) else json.dumps(inner)
-            found[prefix + key] = text.encode("utf-8", "replace").decode()  # JSON can name halves of letters
-    return found

@@ -188,7 +188,8 @@ def first_cells(
 ) -> tuple[str, list[str], int]:
     """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator.
 
-    Where none is named, it is the one that cuts most of the first lines like the first, and into most columns.
+    Where none is named, it is the one that cuts most of the first lines like the first, and into most columns; blanks
+    only where no other cuts all of them alike.
 
     Raises:
         DataError: the first line holds none.
@@ -203,19 +204,20 @@ def first_cells(
     for mark in [delimiter] if delimiter else _DELIMITERS:
         try:
             quoting: Literal[0, 3] = 0 if quoted else 3  # QUOTE_MINIMAL, QUOTE_NONE
-            rows = list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=mark == " ", quoting=quoting))
+            rows = list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=True, quoting=quoting))
         except stdlib_csv.Error as error:
             raise DataError(f"{path.name}: the first lines have no column names ({error})") from error
         columns = len(rows[0]) if rows else 0
-        is_even = 2 * sum(len(row) == columns for row in rows[1:]) >= len(rows) - 1
+        alike = sum(len(row) == columns for row in rows[1:])
+        is_even, is_sure = 2 * alike >= len(rows) - 1, mark != " " and alike == len(rows) - 1 > 0 and columns > 2
         if delimiter or (columns > 1 and (is_even or mark != " ")):
-            found.append((is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
+            found.append((is_sure, is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
     if not found:
         raise DataError(
             f"{path.name} line {number}: expected column names separated by tabs, commas, semicolons, bars or blanks, "
             f"got {first[:60]!r}; name another separator with --text delimiter"
         )
-    _, _, delimiter, cells = max(found, key=lambda item: item[:2])
+    *_, delimiter, cells = max(found, key=lambda item: item[:3])
     return delimiter, cells, number
 
 
@@ -319,10 +321,21 @@ class TextTable:
             )
 
     def _open(self) -> IO[bytes]:
-        if self.delimiter != " ":
+        is_padded = self.delimiter != " " and self.quoted and self._has_padded_quotes()
+        if self.delimiter != " " and not is_padded:
             return open_bytes(self.path)
-        with open_bytes(self.path) as file:  # any number of blanks separates columns
-            return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", file.read())))
+        with open_bytes(self.path) as file:
+            text = file.read()
+        if is_padded:
+            mark = re.escape(self.delimiter.encode())
+            return io.BytesIO(re.sub(b'" +(?=' + mark + b")", b'"', re.sub(b"(?<=" + mark + b') +"(?!")', b'"', text)))
+        # Any number of blanks separates columns.
+        return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text)))
+
+    def _has_padded_quotes(self) -> bool:
+        """Whether blanks are between a separator and a quotation mark, which would then be a letter."""
+        padded = re.compile(rf"{re.escape(self.delimiter)} +\"(?!\")")
+        return any(padded.search(line) for line in read_head(self.path, encoding=self.encoding))
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:
         def remember(row: csv.InvalidRow) -> str:

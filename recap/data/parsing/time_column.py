@@ -1,17 +1,30 @@
 """A source's column of times: its format, chosen from the first rows, and whether times are local."""
 
 import re
+from collections import Counter
 from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.parsing.clocks import ClockStyle, spell_clocks
 from recap.data.parsing.column_names import says
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded
-from recap.data.parsing.times import CTIME, ISO_ZONED, TimeLayout, detect_layout, iso_offsets, read_times
+from recap.data.parsing.row_block import RowBlock, decoded, to_numbers
+from recap.data.parsing.times import (
+    CTIME,
+    EPOCH,
+    ISO_ZONED,
+    UNIT_NAMES,
+    TimeLayout,
+    count_plausible,
+    detect_layout,
+    epoch_units,
+    iso_offsets,
+    read_times,
+)
 from recap.errors import DataError
 
 _MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
@@ -36,6 +49,8 @@ class TimeColumn:
         self.layout = layout
         self.is_local_by_name = False
         self._is_first = True
+        self._clocks: ClockStyle | None = None
+        self._units: Counter[int] = Counter()
 
     def read(self, rows: RowBlock, column: str, date: str | None) -> np.ndarray:
         """The rows' times (datetime64[s], NaT where marked), UTC or wall-clock as the layout and the name say.
@@ -47,13 +62,29 @@ class TimeColumn:
             DataError: times of a column that calls itself local carry zero offsets first and others later.
         """
         if date is not None:
-            rows.columns[column] = join_clock(rows, column, date)
+            self._clocks = self._clocks or ClockStyle.of(rows.text(column))
+            rows.columns[column] = join_clock(rows, column, date, self._clocks, self.options.time_format)
         if self.layout is None:
             self.layout = detect_layout(rows.columns[column], self.options.time_format)
         if says(column, "local"):
             self._believe_name(rows, column, self.layout)
         self._is_first = False
+        if self.layout is EPOCH:
+            self._count_units(decoded(rows.columns[column]))
         return read_times(rows, column, self.layout)
+
+    def _count_units(self, values: pa.Array) -> None:
+        """Note units that are mixed."""
+        units, counts = np.unique(epoch_units(to_numbers(values).drop_null()), return_counts=True)
+        self._units.update(dict(zip(units.tolist(), counts.tolist(), strict=True)))
+
+    def remarks(self) -> None:
+        """Note times in different units."""
+        if len(self._units) > 1:
+            parts = [f"{count:,} in {UNIT_NAMES[unit]}" for unit, count in self._units.most_common()]
+            self.row_report.note(
+                f"Times since 1970 are in different units: {', '.join(parts)}; each is read in its own."
+            )
 
     def offsets(self, rows: RowBlock, column: str) -> np.ndarray | None:
         """Offsets in minutes that the times contain; None if they contain none."""
@@ -77,18 +108,25 @@ class TimeColumn:
             )
 
 
-def join_clock(rows: RowBlock, time: str, date: str) -> pa.Array:
-    """Days and clocks of two columns as one text."""
-    return pc.binary_join_element_wise(_days(rows, date), spell_clocks(rows.text(time)), " ")
+def join_clock(
+    rows: RowBlock, time: str, date: str, style: ClockStyle | None = None, time_format: str | None = None
+) -> pa.Array:
+    """Days and clocks of two columns as one text, clocks in one spelling unless the format reads them as they are.
 
-
-def spell_clocks(text: pa.Array) -> pa.Array:
-    """Numbers as clocks, by the longest of them: hours (7), hours and minutes (930), or seconds too (93005)."""
-    is_number = pc.match_substring_regex(text, r"^\d{1,6}$")
-    numbers = pc.if_else(is_number, text, "")  # one long text must not pad every row
-    width = pc.max(pc.utf8_length(numbers)).as_py() or 0
-    digits = pc.utf8_rpad(pc.utf8_lpad(numbers, width + width % 2, "0"), 6, "0")
-    return pc.if_else(is_number, pc.replace_substring_regex(digits, r"^(\d\d)(\d\d)(\d\d)$", r"\1:\2:\3"), text)
+    Args:
+        style: of the clocks; without it the rows decide.
+    """
+    days, given = _days(rows, date), rows.text(time)
+    spelled = spell_clocks(given, style)
+    # A clock in none of the style's spellings must not pass for an hour.
+    joined = pc.binary_join_element_wise(
+        days, pc.if_else(pc.match_substring_regex(spelled, r"^\d\d:\d\d:\d\d"), " ", " and "), spelled, ""
+    )
+    if time_format is None:
+        return joined
+    as_given = pc.binary_join_element_wise(days, given, " ")
+    layout = detect_layout(as_given, time_format)
+    return as_given if count_plausible(layout.parse(as_given)) > count_plausible(layout.parse(joined)) else joined
 
 
 def _days(rows: RowBlock, date: str) -> pa.Array:

@@ -10,16 +10,24 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.row_block import RowBlock, decoded, floats_or_null, shorten
+from recap.data.parsing.row_block import RowBlock, decoded, floats_or_null, shorten, to_numbers
+from recap.data.parsing.time_spelling import tidy_times
 from recap.errors import DataError
 
 _UTC_NAMES: Final = (None, "UTC", "Etc/UTC", "Z", "+00:00", "GMT")
 _SECONDS: Final = pa.timestamp("s")
-_RECENT: Final = np.datetime64("1990-01-01", "s")  # seconds read as milliseconds would lie before
-EARLIEST, LATEST = np.datetime64("1970-01-01", "s"), np.datetime64("2100-01-01", "s")
+EARLIEST, LATEST = np.datetime64("1990-01-01", "s"), np.datetime64("2100-01-01", "s")
 MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _ZONED_ISO: Final = r"\d[T ]\d{2}:?\d{2}.*(?:[Zz]|[+-]\d{2}(?::?\d{2})?)$"
-_ISO_OFFSET: Final = r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})$"
+_OFFSET: Final = (
+    r"(?::\d\d|T\d{4}|T\d{6}|\d{14})(?:[.,]\d+)?(?: ?[AaPp][Mm])? ?"
+    r"(?P<sign>[+-])(?P<hours>\d{2}):?(?P<minutes>\d{2})?(?: \d{4})?$"
+)
+_UNITS: Final = {1: 1e11, 10**3: 1e14, 10**6: 1e17, 10**9: np.inf}
+"""Numbers of a second -> values from which on the next unit is meant; 1990 to 2099 is different in each."""
+UNIT_NAMES: Final = dict(zip(_UNITS, ("seconds", "milliseconds", "microseconds", "nanoseconds"), strict=True))
+_FIRST_DAY: Final = -25_569
+"""Day 0 of spreadsheets, 30 December 1899, in days since 1970."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +73,8 @@ def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
         times = pc.cast(text, pa.timestamp("us", "UTC" if zoned else None))
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(text)
-        fits = pc.equal(pc.match_substring_regex(trimmed, _ZONED_ISO), zoned)
+        is_zoned = pc.match_substring_regex(trimmed, _ZONED_ISO)
+        fits = is_zoned if zoned else pc.invert(pc.or_(is_zoned, pc.match_substring_regex(trimmed, r":\d\d[+-]\d$")))
         fits = pc.and_(fits, pc.match_substring_regex(trimmed, r"^\d{4}-\d{2}-\d{2}|^\d{8}T\d{4}"))
         series = pd.Series(pc.if_else(fits, trimmed, None).to_pandas(), dtype=object)
         parsed = pd.to_datetime(series, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)
@@ -73,14 +82,28 @@ def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
     return pc.cast(pc.floor_temporal(times, unit="second"), _SECONDS, safe=False)
 
 
-def _epoch(unit: int) -> Callable[[pa.Array], pa.Array]:
-    def parse(values: pa.Array) -> pa.Array:
-        numbers = floats_or_null(values, r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
-        seconds = pc.floor(pc.divide(numbers, float(unit)))
-        fits = pc.less(pc.abs(seconds), 1e11)  # NaN and what no calendar holds become null
-        return pc.cast(pc.cast(pc.if_else(fits, seconds, None), pa.int64()), _SECONDS)
+def _parse_epochs(values: pa.Array) -> pa.Array:
+    """Seconds, milliseconds, microseconds or nanoseconds since 1970, each value by its size."""
+    numbers = floats_or_null(values, r"^[+-]?\d+(\.\d*)?([eE][+]?\d{1,2})?$")
+    units = pc.fill_null(epoch_units(numbers), 1.0)
+    seconds = pc.floor(pc.divide(numbers, units))
+    fits = pc.less(pc.abs(seconds), 1e11)  # NaN and what no calendar holds become null
+    return pc.cast(pc.cast(pc.if_else(fits, seconds, None), pa.int64()), _SECONDS)
 
-    return parse
+
+def epoch_units(numbers: pa.Array) -> pa.Array:
+    """How many of its units a second has, by the size of each number: 1, 1,000, a million or a billion."""
+    size = np.abs(numbers.to_numpy(zero_copy_only=False))
+    limits = np.array([*_UNITS.values()])
+    return pa.array(np.array([*_UNITS], float)[np.searchsorted(limits, np.nan_to_num(size), side="right").clip(max=3)])
+
+
+def _parse_spreadsheet(values: pa.Array) -> pa.Array:
+    """Days since the end of 1899, with the time of day as their fraction."""
+    days = pc.add(to_numbers(values), float(_FIRST_DAY))
+    fits = pc.less(pc.abs(days), 1e5)
+    seconds = pc.round(pc.multiply(pc.if_else(fits, days, None), 86_400.0))
+    return pc.cast(pc.cast(seconds, pa.int64()), _SECONDS)
 
 
 _ABROAD: Final = (
@@ -113,9 +136,11 @@ def strptime_layout(time_format: str, example: str = "") -> TimeLayout:
 CTIME: Final = TimeLayout("Tue Apr 03 18:00:09 +0000 2012", True, parse_ctime)
 ISO_ZONED: Final = TimeLayout("2012-04-03T18:00:09Z", True, partial(_parse_iso, zoned=True))
 ISO_NAIVE: Final = TimeLayout("2012-04-03 18:00:09", False, _parse_iso)
-EPOCHS: Final = tuple(TimeLayout(f"{1_333_476_009 * unit}", True, _epoch(unit)) for unit in (1, 10**3, 10**6, 10**9))
-"""Seconds, milliseconds, microseconds and nanoseconds since 1970."""
-LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, *EPOCHS)
+EPOCH: Final = TimeLayout("1333476009", True, _parse_epochs)
+SPREADSHEET: Final = TimeLayout("41002.750104", False, _parse_spreadsheet)
+LAYOUTS: Final = (ISO_ZONED, ISO_NAIVE, CTIME, EPOCH, SPREADSHEET)
+NAMED_LAYOUTS: Final = {"iso": (ISO_ZONED, ISO_NAIVE), "epoch": (EPOCH,), "spreadsheet": (SPREADSHEET,)}
+"""What `--time-format` names next to strptime's letters."""
 
 
 def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayout:
@@ -124,14 +149,15 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
     Raises:
         DataError: ``time_format`` is no strptime layout.
     """
-    if time_format is not None:
+    layouts: tuple[TimeLayout, ...] = NAMED_LAYOUTS.get(time_format or "", LAYOUTS)
+    if time_format is not None and time_format not in NAMED_LAYOUTS:
         try:
             example = pd.Timestamp("2012-04-03 18:00:09", tz="UTC").strftime(time_format)
             pd.to_datetime([example], format=time_format, utc=True)
         except ValueError as error:
             raise DataError(
-                f"--time-format {time_format!r} is not a strptime format ({error}); seconds, milliseconds, "
-                "microseconds and nanoseconds since 1970 are read without it"
+                f"--time-format {time_format!r} is not a strptime format ({error}), nor one of "
+                f"{', '.join(NAMED_LAYOUTS)}"
             ) from error
         return strptime_layout(time_format, example)
     values = decoded(values)
@@ -140,9 +166,14 @@ def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayou
         return TimeLayout("2012-04-03 18:00:09", zone is not None, _typed, None if zone in _UTC_NAMES else zone)
     sample = values.slice(0, 1000)
     if pa.types.is_string(sample.type):
-        sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
-    layouts = LAYOUTS if pa.types.is_string(sample.type) else EPOCHS
-    return max(layouts, key=lambda layout: count_plausible(layout.parse(sample)))
+        sample = pc.utf8_trim_whitespace(sample.filter(pc.greater(pc.binary_length(sample), 0)))
+    else:
+        layouts = tuple(layout for layout in layouts if layout in (EPOCH, SPREADSHEET)) or (EPOCH,)
+    counts = [count_plausible(layout.parse(sample)) for layout in layouts]
+    if max(counts) < len(sample) and pa.types.is_string(sample.type):
+        tidy = tidy_times(sample)
+        counts = [max(count, count_plausible(at.parse(tidy))) for count, at in zip(counts, layouts, strict=True)]
+    return layouts[counts.index(max(counts))]
 
 
 def _typed(values: pa.Array) -> pa.Array:
@@ -152,37 +183,58 @@ def _typed(values: pa.Array) -> pa.Array:
     return pc.cast(pc.floor_temporal(utc, unit="second"), _SECONDS, safe=False)
 
 
+def read_spelled(layout: TimeLayout, values: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Times as a layout reads them, as they are or else in its spelling; also the values in that spelling."""
+    times = layout.parse(values)
+    if times.null_count and pa.types.is_string(values.type) and layout not in (EPOCH, SPREADSHEET):
+        values = pc.utf8_trim_whitespace(values)
+        times = layout.parse(values)
+        unread = pc.is_null(times)
+        tidy = tidy_times(values.filter(unread))
+        values = pc.replace_with_mask(values, unread, tidy)
+        times = pc.replace_with_mask(times, unread, layout.parse(tidy))
+    return times, values
+
+
+def is_plausible(seconds: np.ndarray) -> np.ndarray:
+    """Which times are between 1990 and 2099; NaT is not."""
+    return np.asarray((seconds >= EARLIEST) & (seconds < LATEST))
+
+
 def count_plausible(times: pa.Array) -> int:
     """How many times are between 1990 and 2099."""
-    seconds = times.to_numpy(zero_copy_only=False)
-    return int(((seconds >= _RECENT) & (seconds < LATEST)).sum())  # NaT is neither
+    return int(is_plausible(times.to_numpy(zero_copy_only=False)).sum())
 
 
 def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
-    """Parse a column; what the layout cannot read, and times outside 1970 to 2099, are marked.
+    """Parse a column, which is then in the layout's spelling; what the layout cannot read, and times outside 1990 to
+    2099, are marked.
 
     Returns:
         datetime64[s] per row, NaT where marked.
     """
     given = decoded(rows.columns[column])
-    times = layout.parse(given).to_numpy(zero_copy_only=False).astype("datetime64[s]")
+    read, rows.columns[column] = read_spelled(layout, given)
+    times = read.to_numpy(zero_copy_only=False).astype("datetime64[s]")
     rows.flag(
         "time",
         np.isnat(times),
         lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}",
     )
-    outside = ~((times >= EARLIEST) & (times < LATEST))
-    rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1970 to 2099")
+    outside = ~is_plausible(times)
+    rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1990 to 2099")
     return np.where(outside, np.datetime64("NaT", "s"), times)
 
 
 def iso_offsets(text: pa.Array) -> np.ndarray | None:
-    """Minutes of the offsets that ISO times carry (``-04:00`` -> -240); None where every one is UTC."""
-    parts = pc.extract_regex(text, _ISO_OFFSET)
+    """Minutes of the offsets that times carry (``-04:00`` -> -240); None where every one is UTC."""
+    parts = pc.extract_regex(text, _OFFSET)
     if parts.null_count == len(parts):
         return None
     hours = pc.cast(pc.struct_field(parts, "hours"), pa.int64())
-    minutes = pc.add(pc.multiply(hours, 60), pc.cast(pc.struct_field(parts, "minutes"), pa.int64()))
+    beyond = pc.struct_field(parts, "minutes")
+    beyond = pc.cast(pc.if_else(pc.equal(pc.utf8_length(beyond), 0), "0", beyond), pa.int64())
+    minutes = pc.add(pc.multiply(hours, 60), beyond)
     signed = pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(minutes), minutes)
     offsets = np.asarray(pc.fill_null(signed, 0).to_numpy(zero_copy_only=False)).astype(np.int64)
     return offsets if offsets.any() else None

@@ -6,6 +6,7 @@ from typing import Final
 
 import pyarrow as pa
 
+from recap.data.parsing.time_spelling import tidy_times
 from recap.data.parsing.times import MONTHS, count_plausible, in_english, strptime_layout
 
 SAMPLE: Final = 300
@@ -25,18 +26,13 @@ _LITERAL: Final = " T at on um Uhr den le à a las del de 年 月 日 "
 """Words next to days and clocks that mean nothing more; others, such as an afternoon in Korean, may."""
 
 
-def is_clock(text: str) -> bool:
-    """Whether a text is a time of day without a day."""
-    return _CLOCK.fullmatch(text.strip()) is not None
-
-
 def written_layouts(values: Sequence[str], least: float) -> list[str]:
     """strptime layouts that read most of the first values as times from 1990 to 2099, the best one first.
 
     Args:
         least: share that the best must read.
     """
-    text = in_english(pa.array([value.strip() for value in values[:SAMPLE]], pa.string()))
+    text = in_english(tidy_times(pa.array(values[:SAMPLE], pa.string())))
     forms = dict.fromkeys(form for value in text.to_pylist()[:_FORMS] for form in _layouts(value))
     read = {form: count_plausible(strptime_layout(form).parse(text)) / len(text) for form in forms}
     is_read = max(read.values(), default=0) >= least

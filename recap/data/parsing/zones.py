@@ -106,7 +106,7 @@ class TimeZoneResolver:
     Args:
         options: `timezone`, `bbox` (a named box has a zone) and `local_times` count here.
         has_offsets: the file has a column of offsets or zones, which `timezone` overrides.
-        layout_is_utc: the time layout itself tells UTC, so that `local_times` would contradict it.
+        layout_is_utc: the times' type tells their zone, so that `local_times` would contradict it.
         zone_of_type: a zone that the times' type names (Parquet); the options override it.
         local_by_format: the format writes wall-clock times whatever the layout says.
 

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.data.understanding.draft import Draft
 from recap.data.understanding.fields import choose_coordinates, choose_needed, choose_optional
-from recap.data.understanding.proposal import Understanding, option_text
+from recap.data.understanding.proposal import Question, Understanding, option_text
 from recap.data.understanding.times import choose_time, choose_zone
 
 __all__ = ["Understanding", "option_text", "understand_table"]
@@ -18,6 +19,13 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
         DataError: no such table, one of more than 300 columns of which not all needed are named, or a column named that
             it does not have.
     """
+    sheets = read_sheets(path) if source_format == "xlsx" and options.sheet is None else []
+    if len(sheets) > 1:
+        answers = {sheet.name: options.model_copy(update={"sheet": sheet.name}) for sheet in sheets}
+        question = Question(
+            about="sheet", text=f"Which sheet has the check-ins: {sheet_names(sheets)}?", answers=answers
+        )
+        return Understanding(path=str(path), source_format=source_format, why=why, question=question, options=options)
     draft = Draft(path, source_format, options)
     choose_coordinates(draft)
     draft.place_rows()

@@ -1,5 +1,6 @@
 """The first rows of a table, and what the values of each column look like."""
 
+import re
 from contextlib import closing
 from functools import cached_property
 from typing import Final
@@ -9,14 +10,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.parsing.clocks import ClockStyle
 from recap.data.parsing.column_names import field_of, says
-from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.degrees import X_FIRST, split_point, to_degrees, unwrapped, wraps_around
+from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
-from recap.data.parsing.table_source import TableSource, split_point
-from recap.data.parsing.time_column import spell_clocks
-from recap.data.parsing.times import detect_layout, strptime_layout
-from recap.data.parsing.written_times import SAMPLE, is_clock, written_layouts
+from recap.data.parsing.table_source import TableSource
+from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled
+from recap.data.parsing.written_times import written_layouts
 from recap.geodesy import distance_km
 
 MOST_COLUMNS: Final = 300
@@ -24,6 +26,9 @@ _SAMPLE_ROWS: Final = 50_000
 _SAMPLE_CELLS: Final = 4_000_000
 _MOST: Final = 0.95
 """Share of the values that must fit."""
+_DEGREES: Final = re.compile(r"\d ?[°º˚]|\d['′].*\d[\"″]|^[+-]?\d+[.,]\d+ ?[NSEW]$|^[NSEW] ?\d+[.,]\d+$")
+_FIRST_TEXTS: Final = 20
+_FIRST_POINTS: Final = 200
 _SPOT_KM: Final = 0.2
 _TIMES: Final = np.array(["1990", "2100"], dtype="datetime64[s]")
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
@@ -37,6 +42,7 @@ class Column:
         name: as in the file, or ``point.1`` and ``point.2`` of a point.
         values: as stored.
         time_format: the layout of the file's times, where it is named.
+        is_half: whether it is half of a point.
 
     Attributes:
         text: values as trimmed text, empty where there are none.
@@ -54,12 +60,13 @@ class Column:
 
     is_x_first = False
 
-    def __init__(self, name: str, values: pa.Array, time_format: str | None = None) -> None:
+    def __init__(self, name: str, values: pa.Array, time_format: str | None = None, is_half: bool = False) -> None:
         self.name, self.values, self.time_format = name, values, time_format
         self.text = _as_text(values)
         texts = pc.dictionary_encode(self.text)
         self.codes, self.distinct = np.asarray(texts.indices), [text for text in texts.dictionary.to_pylist() if text]
-        numbers = np.asarray(to_numbers(values).to_numpy(zero_copy_only=False))
+        field, points = field_of(name)
+        numbers = np.asarray(self._to_numbers(values, field, is_half).to_numpy(zero_copy_only=False))
         self.numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         self.is_number = bool(np.isnan(self.numbers).mean() < 0.5)
         angles = self.numbers[np.abs(self.numbers) <= 180]
@@ -67,24 +74,34 @@ class Column:
         is_fine = np.abs(angles - np.round(angles, 2)) > 1e-8
         filled = len(values) - pc.sum(pc.equal(self.text, "")).as_py()
         self.is_degrees = self.is_angle and len(angles) >= _MOST * filled and bool(is_fine.mean() >= 0.5)
-        field, points = field_of(name)
         self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
         is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
-        clocks = spell_clocks(pa.array(self.distinct, pa.string())).to_pylist() if is_named else self.distinct
-        are_clocks = bool(clocks) and all(map(is_clock, clocks[:SAMPLE]))
-        self.is_clock = pa.types.is_time(values.type) or are_clocks
+        self.clocks = ClockStyle.of(self.text, is_named) if field in ("", "time") else None
+        self.is_clock = pa.types.is_time(values.type) or self.clocks is not None
         self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
+
+    def _to_numbers(self, values: pa.Array, field: str, is_half: bool) -> pa.Array:
+        looks_so = any(map(_DEGREES.search, self.distinct[:_FIRST_TEXTS]))
+        if not (field in ("lat", "lon") or is_half or looks_so):
+            return to_numbers(values)
+        found = to_degrees(values)
+        return unwrapped(found) if field == "lon" and wraps_around(found) else found
 
     def _layouts(self) -> list[str | None]:
         kind = self.values.type
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
             return [None]
         digits = max((sum(map(str.isdigit, text)) for text in self.distinct[:20]), default=0)
-        if digits < (8 if self.is_number else 4) or self.is_clock:
+        is_named = self.meaning[0] == "time"
+        if digits < (8 - 3 * is_named if self.is_number else 4) or self.is_clock:
             return []
         sample, least = self.distinct[:1000], 0.5 if self.meaning[0] == "time" else _MOST
         text = pa.array(sample, pa.string())
-        times = detect_layout(text, self.time_format).parse(text).to_numpy(zero_copy_only=False)
+        layout = detect_layout(text, self.time_format)
+        if layout is SPREADSHEET and not is_named:
+            return []
+        times = read_spelled(layout, text)[0].to_numpy(zero_copy_only=False)
+        least = _MOST if layout is SPREADSHEET else least
         low, high = _EPOCHS if self.is_number and not self.time_format else _TIMES
         if ((times >= low) & (times < high)).mean() >= least:
             return [self.time_format]
@@ -94,8 +111,8 @@ class Column:
     def seconds(self) -> np.ndarray:
         """Times (datetime64[s]) as the first of the layouts reads them, NaT where it does not."""
         layout = next(iter(self.layouts), None)
-        found = detect_layout(self.values) if layout is None else strptime_layout(layout)
-        return np.asarray(found.parse(self.values).to_numpy(zero_copy_only=False)).astype("datetime64[s]")
+        found = detect_layout(self.values, layout)
+        return np.asarray(read_spelled(found, self.values)[0].to_numpy(zero_copy_only=False)).astype("datetime64[s]")
 
 
 def _as_text(values: pa.Array) -> pa.Array:
@@ -115,6 +132,8 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     """
     given = options.columns.values()
     names = [name for place, name in enumerate(source.names) if place < MOST_COLUMNS or name in given]
+    if options.columns.get("user") == ONE_PERSON and ONE_PERSON not in names:
+        names.append(ONE_PERSON)
     most = min(_SAMPLE_ROWS, _SAMPLE_CELLS // max(len(names), 1))
     blocks: list[dict[str, pa.Array]] = []
     report, found = RowReport(skip_bad_rows=True), 0
@@ -127,14 +146,19 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     sample = {}
     for name in names:
         values = pa.concat_arrays([decoded(block[name]) for block in blocks]).slice(0, most)
-        halves = split_point(values if pa.types.is_string(values.type) else pa.array([""]))
-        is_point = halves[0].null_count <= (1 - _MOST) * len(halves[0])
+        may_be_point = pa.types.is_string(values.type) or pa.types.is_binary(values.type)
+        first = split_point(values.slice(0, _FIRST_POINTS))[0] if may_be_point else pa.nulls(1)
+        is_point = 2 * first.null_count <= len(first)  # most columns are none, and need not be looked at further
+        halves = split_point(values) if is_point else (first, first)
+        is_point = is_point and halves[0].null_count <= (1 - _MOST) * len(halves[0])
         if not is_point or name in given:
             sample[name] = Column(name, values, options.time_format)
         for half, part in enumerate(halves if is_point else [], 1):
-            column = sample[f"{name}.{half}"] = Column(f"{name}.{half}", part)
-            is_wkt = pc.any(pc.match_substring_regex(values, r"^\s*[A-Z]")).as_py()
-            column.is_x_first = is_wkt or name.endswith("coordinates")
+            column = sample[f"{name}.{half}"] = Column(f"{name}.{half}", part, is_half=True)
+            is_text = pa.types.is_string(values.type)
+            column.is_x_first = not is_text or pc.any(pc.match_substring_regex(values, X_FIRST)).as_py()
+        for column in (sample[key] for key in (name, f"{name}.1", f"{name}.2") if key in sample):
+            column.is_x_first = column.is_x_first or bool(re.search(r"coordinates(\.[12])?$", column.name))
     return sample
 
 

@@ -7,9 +7,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pandas as pd
 
-from recap.data.parsing.options import FIELDS, ReadOptions
+from recap.data.parsing.options import FIELDS, ONE_PERSON, ReadOptions
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding.columns import MOST_COLUMNS, Column, read_sample
+from recap.data.understanding.other_file import how_to_join
 from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
 from recap.errors import DataError
 from recap.printable import shortened
@@ -47,7 +48,7 @@ class Draft:
     """
 
     def __init__(self, path: Path, source_format: str, options: ReadOptions) -> None:
-        self.options = options
+        self.path, self.options = path, options
         self.source = open_table(path, source_format, options)
         self.sample = read_sample(self.source, options)
         names = self.source.names
@@ -59,7 +60,7 @@ class Draft:
         self.rows = len(next(iter(self.sample.values())).values)
         self.taken = dict(options.columns)
         self.reasons: dict[str, str] = dict.fromkeys(self.taken.values(), "you named it")
-        self._asked: tuple[str, str, Mapping[str, Mapping[str, Any]]] | None = None
+        self._asked: tuple[str, str, Mapping[str, Mapping[str, Any]], bool] | None = None
         self.where = pd.DataFrame({"lat": np.nan, "lon": np.nan}, index=range(self.rows))
         self.spots = np.zeros(self.rows, int)
         self.can_tell = False
@@ -81,12 +82,14 @@ class Draft:
         candidates: Sequence[Candidate],
         replaces: Callable[[Candidate, Candidate], str | None] = lambda first, other: None,
         text: str = "",
+        why_not: str = "",
     ) -> None:
         """Take the best candidate; ask if another is about equally good, or if there is none.
 
         Args:
             replaces: why the second candidate need not be asked about next to the first; None if it must be.
             text: said before the question.
+            why_not: why columns whose names fit were not taken.
         """
         best: list[Candidate] = []
         for item in sorted(candidates, key=lambda item: -item.points):
@@ -97,10 +100,16 @@ class Draft:
             others = (replaces(best[0], item) for item in candidates if item is not best[0])
             self.take(best[0].columns, next(filter(None, [best[0].reason, *others]), ""))
             return
+        if not best and (join := how_to_join(self.path, self.sample, {field, "lon"} if field == "lat" else {field})):
+            tell = f"I cannot tell from {self._its_columns}. {join}"
+            self.ask(field, f"{text}Which {_ASKED[field]}? {tell}", {}, is_explained=True)
+            return
+        one = {"one person's file": {"user": ONE_PERSON}} if field == "user" and not best else {}
         mappings = [{name: column.name for name, column in item.columns.items()} for item in best[:4]]
-        none = "" if mappings else f" I cannot tell from {self._its_columns}."
-        answers = {" and ".join(mapping.values()): mapping for mapping in mappings}
-        self.ask(field, f"{text}Which {_ASKED[field]}?{none}", answers)
+        none = "" if mappings else f" I cannot tell from {self._its_columns}. {why_not}".rstrip()
+        answers = one or {" and ".join(mapping.values()): mapping for mapping in mappings}
+        none += " Is this one person's file?" if one else ""
+        self.ask(field, f"{text}Which {_ASKED[field]}?{none}", answers, is_explained=bool(why_not))
 
     def take(self, columns: Mapping[str, Column], reason: str) -> None:
         """Assign columns to fields."""
@@ -114,9 +123,11 @@ class Draft:
         """Say more about a column."""
         self.reasons[column] = ", ".join(filter(None, [self.reasons.get(column), reason]))
 
-    def ask(self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]]) -> None:
+    def ask(
+        self, about: str, text: str, answers: Mapping[str, Mapping[str, Any]], *, is_explained: bool = False
+    ) -> None:
         """Ask, unless something else was asked before; each answer maps fields to columns, or options to values."""
-        self._asked = self._asked or (about, text, answers)
+        self._asked = self._asked or (about, text, answers, is_explained)
 
     def with_answer(self, answer: Mapping[str, Any]) -> ReadOptions:
         """The options with what is known, and an answer."""
@@ -129,9 +140,9 @@ class Draft:
         """The first question; each answer includes everything else that is known."""
         if self._asked is None:
             return None
-        about, text, answers = self._asked
+        about, text, answers, is_explained = self._asked
         known = {label: self.with_answer(answer) for label, answer in answers.items()}
-        return Question(about=about, text=text, answers=known)
+        return Question(about=about, text=text, answers=known, is_explained=is_explained)
 
     def columns(self) -> list[ColumnProposal]:
         """All columns with what they were taken for."""

@@ -1,5 +1,6 @@
 """What each column contains: coordinates by range and spread, ids by how they repeat, the rest by its name."""
 
+import re
 from itertools import combinations, product
 from typing import Final
 
@@ -12,6 +13,7 @@ from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zones import find_zone
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Candidate, Draft
+from recap.data.understanding.reasons import why_no_degrees
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""
@@ -20,9 +22,9 @@ _ENOUGH: Final = 2.0
 _FITS: Final = 3.0
 """Points for values that fit a field; a name brings 2 to 3."""
 _CONTRADICTS: Final = -1.5
-_PRIVATE: Final = -1.0
-"""Points where each place has one value, as a user with places of their own or a property: less than a name brings."""
 _IMPOSSIBLE: Final = -9.0
+_PLACES_OF_THEIR_OWN: Final = -1.0
+"""Users who share no place may be a property of places, unless the name says otherwise."""
 _IS_ID: Final = 0.3
 _ON_LAND, _X_FIRST = 1.1, 0.55
 """Points of one order of coordinates: the other is not on land; the form has longitude first."""
@@ -43,7 +45,7 @@ def choose_coordinates(draft: Draft) -> None:
         turned = _ON_LAND * look_swapped(a.numbers, b.numbers) + _X_FIRST * a.is_x_first
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
     swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
-    draft.decide("lat", candidates, text=swapped)
+    draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()]))
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
         low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
@@ -72,8 +74,17 @@ def choose_needed(draft: Draft, field: str) -> None:
     def replaces(first: Candidate, other: Candidate) -> str | None:
         return None if determines(first.columns[field].codes, other.columns[field].codes) < 0.99 else ""
 
-    if field not in draft.taken:
-        draft.decide(field, _candidates(draft, field), replaces)
+    if field in draft.taken:
+        return
+    candidates = _candidates(draft, field)
+    if field == "user" and not candidates:
+        left = [
+            column for column in _free(draft) if re.fullmatch(r"column\d+", column.name) and len(column.distinct) > 1
+        ]
+        candidates = [
+            Candidate(0, {field: column}, "the only one left") for column in left if _as_user(draft, column)[0] >= 0
+        ]
+    draft.decide(field, candidates, replaces)
 
 
 def choose_optional(draft: Draft, field: str) -> None:
@@ -85,14 +96,19 @@ def choose_optional(draft: Draft, field: str) -> None:
         draft.take(best.columns, best.reason)
 
 
+def _free(draft: Draft) -> list[Column]:
+    """Columns that are not taken and hold no times."""
+    taken = draft.taken.values()
+    return [item for item in draft.sample.values() if not (item.name in taken or item.layouts or item.is_clock)]
+
+
 def _candidates(draft: Draft, field: str) -> list[Candidate]:
     """Columns with enough points for a field, from their names and their values."""
     score, may_mean = _SCORES[field]
     found = []
-    for column in draft.sample.values():
+    for column in _free(draft):
         meaning, points = column.meaning
-        is_free = not (column.name in draft.taken.values() or column.layouts or column.is_clock)
-        if is_free and (meaning == field or (meaning in may_mean and points >= 0)):
+        if meaning == field or (meaning in may_mean and points >= 0):
             by_name = points * (meaning == field) + _IS_ID * says(column.name, "id")
             by_values, reason = score(draft, column)
             found.append(Candidate(by_name + by_values, {field: column}, reason))
@@ -116,7 +132,8 @@ def _as_user(draft: Draft, column: Column) -> _Scored:
     if len(column.distinct) >= 0.8 * draft.rows:
         return _CONTRADICTS, "hardly repeats"
     if determines(draft.spots, column.codes) >= 0.95:
-        return _PRIVATE, "shares hardly a place"
+        spots = len(np.unique(draft.spots)) / len(column.distinct)
+        return (_CONTRADICTS, "does not move") if spots < 2 else (_PLACES_OF_THEIR_OWN, "shares no place")
     fits = comes_back(column.codes, draft.spots) >= 3 and not _is_short(draft, column)
     return (_FITS, "repeats, moves") if fits else (0, "")
 
@@ -166,7 +183,7 @@ def _as_split(draft: Draft, column: Column) -> _Scored:
 
 _SCORES: Final = {
     "poi": (_as_place, ("", "name", "user")),
-    "user": (_as_user, ("",)),
+    "user": (_as_user, ("", "name")),
     "tz": (_as_offset, ("",)),
     "split": (_as_split, ()),
     "trajectory": (_as_split, ()),

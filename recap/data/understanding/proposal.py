@@ -26,6 +26,7 @@ class Question(Config):
 
     about: str = Field(description="A field of `--map`, `time_format` or `timezone`.")
     text: str = Field(description="As a person would ask it.")
+    is_explained: bool = Field(False, description="The text says what to do, if there are no answers.")
     answers: dict[str, ReadOptions] = Field(description="Answer -> all options with it; the likely one first.")
 
 
@@ -46,14 +47,17 @@ class Understanding(Config):
         assert self.question is not None
         missing = "lat=COLUMN,lon=COLUMN" if self.question.about == "lat" else f"{self.question.about}=COLUMN"
         answers = "; ".join(f"{answer}: {option_text(options)}" for answer, options in self.question.answers.items())
-        return f"{Path(self.path).name}: {self.question.text} {answers or f'Name it with --map {missing}'}"
+        is_named = self.question.is_explained or self.question.about in self.options.columns
+        answers = answers or ("" if is_named else f"Name it with --map {missing}")
+        return f"{Path(self.path).name}: {self.question.text} {answers}".rstrip()
 
 
 def option_text(options: ReadOptions) -> str:
     """The command-line options that give these values, to copy."""
     box = options.bbox
     corners = f"{box.west:g},{box.south:g},{box.east:g},{box.north:g}" if box else ""
-    text = {"encoding": options.encoding, "delimiter": options.delimiter, "multiline": "true" * options.multiline}
+    text = {name: getattr(options, name) for name in ("encoding", "delimiter", "ids", "sheet")}
+    text["multiline"] = "true" * options.multiline
     given = [
         ("--map", ",".join(f"{field}={column}" for field, column in options.columns.items())),
         ("--time-format", options.time_format),

@@ -8,18 +8,29 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from recap.data.checks import LEAST_SHIFT_MINUTES, NIGHT_SHARE, QUIETER
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
-from recap.data.parsing.column_names import says
+from recap.data.parsing.column_names import EXACT, says
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock
+from recap.data.parsing.row_block import NOTHING, RowBlock, decoded
 from recap.data.parsing.time_column import join_clock
-from recap.data.parsing.times import EARLIEST, LATEST, detect_layout, iso_offsets, strptime_layout
+from recap.data.parsing.times import (
+    NAMED_LAYOUTS,
+    detect_layout,
+    is_plausible,
+    iso_offsets,
+    read_spelled,
+    strptime_layout,
+)
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Candidate, Draft
+from recap.data.understanding.reasons import why_no_time
+from recap.printable import shortened
 
 _LONGEST_STAY: Final = 2 * 86_400
 _QUIETER: Final = 0.6
 _ENOUGH_TIMES: Final = 200
+_FEW_ROWS: Final = 20
 
 
 def choose_time(draft: Draft) -> Column | None:
@@ -29,12 +40,55 @@ def choose_time(draft: Draft) -> Column | None:
         its values in the sample, days and clocks joined; None if it is unsure.
     """
     if "time" not in draft.taken:
-        draft.decide("time", _candidates(draft), _replaces)
+        draft.decide("time", _candidates(draft), _replaces, why_not=why_no_time(_named(draft)))
     if "time" not in draft.taken:
         return None
     times = _joined(draft, draft.taken["time"], draft.taken.get("date"))
+    read = is_plausible(times.seconds)
+    is_unread = read.mean() < 0.5 if draft.rows >= _FEW_ROWS and not times.layouts else not read.any()
+    if draft.options.time_format is None and is_unread and not pa.types.is_temporal(times.values.type):
+        draft.ask("time", f"I cannot read the times. {why_no_time([times])}", {}, is_explained=True)
     _choose_layout(draft, times)
+    _ask_about_others(draft, times)
+    _mention_unused(draft, times)
     return times
+
+
+def _named(draft: Draft) -> list[Column]:
+    """Columns called time that are not taken."""
+    columns = (column for column in draft.sample.values() if column.name not in draft.taken.values())
+    return [column for column in columns if column.meaning[0] == "time" and column.meaning[1] >= EXACT - 0.5]
+
+
+def _ask_about_others(draft: Draft, times: Column) -> None:
+    """Ask where more than a tenth of the values are no times of 1990 to 2099."""
+    if draft.rows < _FEW_ROWS or draft.options.time_format is not None or "date" in draft.options.columns:
+        return
+    given = np.array([bool(text) and text not in NOTHING for text in times.text.to_pylist()])
+    outside = given & ~is_plausible(times.seconds)
+    count = int(outside.sum())
+    if count > 0.1 * draft.rows:
+        example = shortened(times.text[int(np.argmax(outside))].as_py(), 40)
+        form = next(iter(times.layouts), None) or next(
+            (name for name, layouts in NAMED_LAYOUTS.items() if detect_layout(times.values) in layouts), "iso"
+        )
+        text = f"{count:,} of {draft.rows:,} times in “{times.name}” are not from 1990 to 2099, such as {example!r}."
+        draft.ask("time_format", f"{text} How are they written?", {"leave those rows out": {"time_format": form}})
+
+
+def _mention_unused(draft: Draft, times: Column) -> None:
+    """Say why a column called time is not used; ask where the times are days alone."""
+    is_day = not (times.seconds.astype("datetime64[D]") != times.seconds)[~np.isnat(times.seconds)].any()
+    for column in _named(draft):
+        if column.meaning[1] < EXACT or says(column.name, "end"):
+            continue
+        draft.add_reason(column.name, "not used")
+        if is_day and not column.layouts and column.distinct and not {"time", "date"} & draft.options.columns.keys():
+            clocks = {"time": column.name, "date": times.name}
+            answers = {f"{column.name} has the clocks": clocks, f"{times.name} alone, without clocks": {}}
+            few = ", ".join(shortened(text, 20) for text in column.distinct[:3])
+            text = f"“{times.name}” holds days alone, and “{column.name}” is not used, because not all of its values "
+            draft.ask("date", f"{text}are clocks ({few}). Does it hold the clocks?", answers)
 
 
 def _candidates(draft: Draft) -> list[Candidate]:
@@ -69,14 +123,15 @@ def _joined(draft: Draft, time: str, date: str | None) -> Column:
     if date is None:
         return draft.sample[time]
     columns = {name: draft.sample[name].values for name in (time, date)}
-    return Column(time, join_clock(RowBlock("", columns, np.arange(draft.rows)), time, date), draft.options.time_format)
+    form = draft.options.time_format
+    return Column(time, join_clock(RowBlock("", columns, np.arange(draft.rows)), time, date, time_format=form), form)
 
 
 def _choose_layout(draft: Draft, column: Column) -> None:
     """How times are written: of several layouts the one that reads all rows of the file; a question where two do."""
     if draft.options.time_format is not None or not any(column.layouts):
         return  # ISO times, epochs and the like need none
-    times = {layout: strptime_layout(layout).parse(column.text) for layout in column.layouts if layout}
+    times = {layout: read_spelled(strptime_layout(layout), column.text)[0] for layout in column.layouts if layout}
     times = {layout: read for layout, read in times.items() if not _has_more_years(read)} or times
     seconds = np.array([read.to_numpy(zero_copy_only=False) for read in times.values()])
     kept = np.sort(np.unique(seconds.view(np.int64), axis=0, return_index=True)[1])
@@ -118,7 +173,9 @@ def _count_unread(draft: Draft, layouts: list[str]) -> np.ndarray:
             for rows in blocks:
                 counts = pc.value_counts(join_clock(rows, time, date) if date else rows.text(time))
                 texts, times = counts.field("values"), counts.field("counts").to_numpy()
-                read = np.array([np.asarray(strptime_layout(layout).parse(texts).is_valid()) for layout in layouts])
+                read = np.array(
+                    [np.asarray(read_spelled(strptime_layout(layout), texts)[0].is_valid()) for layout in layouts]
+                )
                 unread += (read.any(axis=0) & ~read) @ times
     return unread
 
@@ -129,36 +186,43 @@ def choose_zone(draft: Draft, column: Column) -> None:
     Where only the second is open, it is taken from the hours, and the column's reason says so.
     """
     form, values = draft.options.time_format, column.values
-    layout = strptime_layout(form) if form else detect_layout(values)
-    carries = layout.is_utc and form is None and pa.types.is_string(values.type) and iso_offsets(values) is not None
+    layout = detect_layout(values, form)
+    times, spelled = read_spelled(layout, decoded(values))
+    carries = layout.is_utc and pa.types.is_string(spelled.type) and iso_offsets(spelled) is not None
     if layout.zone is not None or carries:
         return
     is_known = draft.options.zone is not None or "tz" in draft.taken
     zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
-    text = f"The file names no time zone; its coordinates are in {'several' if zone == LONGITUDE_ZONE else zone}."
+    where = "several zones" if zone == LONGITUDE_ZONE else zone
+    given = "The file names no time zone" if not layout.is_utc else "The times are UTC"
+    text = f"{given}; the coordinates are in {where}."
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
-    may_be_local = not layout.is_utc and not says(column.name, "utc") and not says(column.name, "local")
-    if may_be_local and not draft.options.local_times:
-        is_local, as_local, as_utc = _look_local(layout.parse(values), zone, draft.where["lon"])
+    is_said = says(column.name, "utc") or says(column.name, "local") or draft.options.local_times
+    if not is_said and not (layout.is_utc and is_known):
+        is_local, as_local, as_utc, shift = _look_local(times, zone, draft.where["lon"])
         nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
-        if is_known:
-            draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
-            draft.add_reason(column.name, nights)
-        text += f" Are its times local or UTC? {nights}."
-        answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
-        answers = answers if as_local <= as_utc else dict(reversed(answers.items()))
+        if not layout.is_utc:
+            if is_known:
+                draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
+                draft.add_reason(column.name, nights)
+            text += f" Are its times local or UTC? {nights}."
+        elif is_local := shift >= LEAST_SHIFT_MINUTES and as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc:
+            text += f" Are they local all the same? {nights}."
+        if not layout.is_utc or is_local:
+            answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
+            answers = answers if as_local <= as_utc and not layout.is_utc else dict(reversed(answers.items()))
     if not is_known:
         draft.ask("timezone", text, answers)
 
 
-def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float]:
+def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float, float]:
     """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell.
 
     Returns:
-        also the share of times in those hours if they are local, and if they are UTC.
+        also the share of times in those hours if they are local, and if they are UTC, and the minutes between both.
     """
     seconds = times.to_numpy(zero_copy_only=False).astype("datetime64[s]")
-    seconds[~((seconds >= EARLIEST) & (seconds < LATEST))] = np.datetime64("NaT")
+    seconds[~is_plausible(seconds)] = np.datetime64("NaT")
     wall = pd.Series(seconds)
     if zone == LONGITUDE_ZONE:
         moved = wall + pd.to_timedelta((longitude.fillna(0) / 15).round(), unit="h")
@@ -166,4 +230,5 @@ def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool 
         moved = wall.dt.tz_localize("UTC").dt.tz_convert(zone)
     as_local, as_utc = (float(clock.dropna().dt.hour.between(2, 5).mean()) for clock in (wall, moved))
     is_clear = len(wall) >= _ENOUGH_TIMES and min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc)
-    return (as_local < as_utc if is_clear else None), as_local, as_utc
+    shift = (moved.dt.tz_localize(None) - wall).abs().median() / pd.Timedelta(minutes=1)
+    return (as_local < as_utc if is_clear else None), as_local, as_utc, float(shift)

@@ -170,3 +170,18 @@ def test_kept_by_dataset_and_found_by_name(city: Workspace, tmp_path: Path, monk
             shown_name(name)
     kept.path.write_bytes(b"PAR1 nothing")
     assert find_predictions(city.dataset.hash) == []
+
+
+@pytest.mark.parametrize("listed", [5, 10, None])
+@pytest.mark.parametrize("drop", [False, True])
+def test_places_numbered_from_one(listed: int | None, drop: bool, city: Workspace, tmp_path: Path) -> None:
+    """Refused with that reason, whether or not the last place is in a list; dropping one row would keep the shift."""
+    rows = whole_lists(city)
+    rows = rows if listed is None else rows.groupby(c.CASE).head(listed)
+    index = pd.Index(city.dataset.pois[c.POI_ID].astype(str)).get_indexer(pd.Index(rows[c.POI_ID]))
+    right = rows.drop(columns=c.POI_ID).assign(**{c.POI: index})
+    import_predictions(written(right, tmp_path), city)
+    high = written(right.assign(**{c.POI: index + 1}), tmp_path)
+    with pytest.raises(DataError, match="every place index is one too high") as refused:
+        import_predictions(high, city, drop_unknown=drop)
+    assert "--drop-unknown" not in str(refused.value)

@@ -18,6 +18,7 @@ from analysis.records.imported import SHIPPED, find_predictions
 from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import kept_table
 from analysis.workspace import Workspace
+from recap import columns as c
 from recap.baselines import COUNTING_BASELINES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
@@ -39,7 +40,8 @@ def test_shipped_records_are_fresh(name: str) -> None:
 
     shipped = kept_table(records_key(opened.dataset.hash, model.key), missing, rows=len(opened.cases), bundle=BUNDLE)
     fresh = model.score()
-    assert list(shipped) == list(fresh)
+    later = [c.FIRST_PROBABILITY, c.LOG_LIKELIHOOD, c.LIST_90]  # which records of before lack
+    assert [name for name in fresh if name in shipped or name not in later] == list(shipped)
     # Another processor may round scores otherwise and swap neighbours: never more than a few.
     assert (shipped["rank"] == fresh["rank"]).mean() > 0.995
     assert np.allclose(shipped["score"], fresh["score"], atol=1e-3)

@@ -2,6 +2,8 @@
 
 import socket
 
+import pytest
+
 from tests.shell import assert_refused, recap
 
 
@@ -14,3 +16,9 @@ def test_a_port_in_use_is_refused() -> None:
 
 def test_an_address_of_another_machine_is_refused() -> None:
     assert_refused(recap("app", "--port", 8599, "--address", "203.0.113.7"), "203.0.113.7:8599", "--address")
+
+
+def test_a_path_below_the_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its pages would stay empty."""
+    monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "lab")
+    assert_refused(recap("app", "--port", 8599), "STREAMLIT_SERVER_BASE_URL_PATH", "let the web server remove the path")

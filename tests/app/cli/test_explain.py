@@ -93,7 +93,7 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
         (["--user", "user2", "--link", "case=3"], "leave out --case, --user"),
         (["--case", "3", "--as-of", "2012-05-01"], "--as-of needs --user"),
         (["--user", "nobody"], "small has no user 'nobody'"),
-        (["--user", "user2", "--as-of", "soon"], "expected a time such as"),
+        (["--user", "user2", "--as-of", "soon"], "--as-of expects a time such as"),
         (["--user", "user2", "--as-of", "2011-01-01"], "small has no check-in at or before 2011-01-01"),
         (["--link", "user=0&row=99999"], "check-in 99999 of small is not one of user 0"),
     ],

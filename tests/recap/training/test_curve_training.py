@@ -79,17 +79,15 @@ def scored_by_the_core(trainer: Trainer) -> list[bool]:
 
 
 def test_the_curves_alone_are_the_default_with_the_rest_left_out() -> None:
-    """The same curves, rates and epochs: the presets differ in the parts that act and in the pairs they learn from."""
+    """They differ in the parts that act, the pairs they learn from, where curves start and how fast they move."""
     whole, alone = recap().model_dump(), feature_curves().model_dump()
-    assert {name for name in whole if whole[name] != alone[name]} == {
-        "preset",
-        "train_on",
-        "select_on",
-        "model",
-        "curriculum",
-    }
+    differing = {name for name in whole if whole[name] != alone[name]}
+    assert differing == {"preset", "train_on", "select_on", "model", "curriculum", "optimiser"}
     parts = {name for name in whole["model"] if whole["model"][name] != alone["model"][name]}
-    assert parts <= {"core_scope", "use_graph", "use_correction"}
+    assert parts <= {"core_scope", "use_graph", "use_correction", "prior"}
+    assert whole["model"]["prior"] == alone["model"]["prior"] | {"start": "pretrained"}
+    rates = {name for name, value in whole["optimiser"].items() if value != alone["optimiser"][name]}
+    assert rates == {"prior_learning_rate"}
     assert not feature_curves().model.has_encoder and recap().model.has_core
 
 

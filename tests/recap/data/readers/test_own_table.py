@@ -88,9 +88,10 @@ def test_local_times_only(tmp_path: Path) -> None:
     assert (table[c.TIME].tolist(), table[c.TZ_OFFSET_MINUTES].tolist()) == ([NOON], [120])
     longitude = read_checkins(path, "csv", options(local_times=True, timezone="longitude")).table
     assert longitude[c.TIME].iloc[0] == NOON + pd.Timedelta(hours=1)
-    zoned = csv(tmp_path / "b.csv", "user,poi,time,lat,lon\n1,2,2024-07-01T12:00:00Z,52.5,13.4\n")
-    with pytest.raises(DataError, match="--local-times"):
-        read_checkins(zoned, "csv", options(local_times=True))
+    for mark in ("Z", "+00:00", "-05:00"):  # the clock counts, whatever it carries
+        marked = csv(tmp_path / "b.csv", f"user,poi,time,lat,lon\n1,2,2024-07-01T14:00:00{mark},52.5,13.4\n")
+        read = read_checkins(marked, "csv", options(local_times=True))
+        assert read.table[c.TIME].tolist() == [NOON] and "clocks as local" in read.account.notes[0]
 
 
 @pytest.mark.parametrize("column", ["local_time", "Time (local)"])
@@ -268,10 +269,10 @@ def test_compressed(tmp_path: Path) -> None:
             "user,poi,time,lat,lon\n1,2,soon,1,1\n",
             r"Which column has the time\? I cannot tell from its columns: user, poi, time, lat, lon",
         ),
-        ("user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,-90000000000,1,1\n", "line 3: time .* outside 1970"),
+        ("user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,-90000000000,1,1\n", "line 3: time .* outside 1990"),
         (
             "user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,9999999999,1,1\n",
-            r"line 3: time .* outside 1970 to 2099",
+            r"line 3: time .* outside 1990 to 2099",
         ),
         ("user,poi,time,lat,lon\n1, ,1719835200,1,1\n", "line 2: place id is empty"),
         ("user,poi,time,lat,lon\n1,2,1719835200,1\n", "line 2: expected 5 columns separated by commas, got 4"),
@@ -332,7 +333,7 @@ def test_refuses_parquet_that_no_one_can_read(tmp_path: Path) -> None:
     tables = {
         "'lat' appears twice": twice,
         "cannot be read as Parquet.*UTF8": pa.table(good | {"user": noise}),
-        r"row 1: time '4611686018427387904' is outside 1970 to 2099": pa.table(good | {"time": far}),
+        r"row 1: time '4611686018427387904' is outside 1990 to 2099": pa.table(good | {"time": far}),
     }
     for part, table in tables.items():
         pq.write_table(table, tmp_path / "a.parquet")

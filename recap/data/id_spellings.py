@@ -1,0 +1,99 @@
+"""Ids that differ only in how they are written: 4008 and 4008.0, upper and lower case, blanks, composed accents."""
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from recap import columns as c
+from recap.geodesy import distance_km
+
+_SAME_SPOT_KM = 0.2
+_AT_ONCE_SECONDS = 60
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two ids of one place or user; the one of more check-ins is kept."""
+
+    kept: str
+    other: str
+
+    def shown(self) -> str:
+        """Both ids; with their code points where they look the same."""
+        same = unicodedata.normalize("NFKC", self.kept) == unicodedata.normalize("NFKC", self.other)
+        return " and ".join(map(ascii if same else repr, (self.kept, self.other)))
+
+
+def spelling_pairs(raw: pd.DataFrame) -> dict[str, list[Pair]]:
+    """Pairs of ids by column: of places within 200 m, and of users who share a place and never overlap in time.
+
+    Users overlap if their times do, where their ids differ by case alone, since some services have such ids; else if
+    they are in two places within a minute.
+    """
+    place, places = pd.factorize(raw[c.POI_ID])
+    user, users = pd.factorize(raw[c.USER_ID])
+    groups = {c.POI_ID: _groups(place, places), c.USER_ID: _groups(user, users)}
+    if not any(groups.values()):
+        return {name: [] for name in groups}
+    first = np.unique(place, return_index=True)[1]
+    lat, lon = (raw[name].to_numpy(np.float64)[first] for name in (c.LATITUDE, c.LONGITUDE))
+    found: dict[str, list[Pair]] = {c.POI_ID: [], c.USER_ID: []}
+    joined = np.arange(len(places))
+    for kept, *others in groups[c.POI_ID]:
+        for other in others:
+            if distance_km(lat[[kept]], lon[[kept]], lat[[other]], lon[[other]])[0] <= _SAME_SPOT_KM:
+                found[c.POI_ID].append(Pair(str(places[kept]), str(places[other])))
+                joined[other] = kept
+    seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+    for kept, *others in groups[c.USER_ID]:
+        for other in others:
+            a, b = (np.flatnonzero(user == code) for code in (kept, other))
+            is_case = _fold(users[kept], keep_case=True) != _fold(users[other], keep_case=True)
+            visits = [(seconds[rows], joined[place[rows]]) for rows in (a, b)]
+            if np.isin(visits[0][1], visits[1][1]).any() and not _overlap(*visits, is_case=is_case):
+                found[c.USER_ID].append(Pair(str(users[kept]), str(users[other])))
+    return found
+
+
+def join_spellings(raw: pd.DataFrame) -> tuple[pd.DataFrame, int]:
+    """The table with one spelling for each of the pairs, and how many there are."""
+    pairs = spelling_pairs(raw)
+    changed: dict[str, pd.Series] = {}
+    for column, found in pairs.items():
+        codes, ids = pd.factorize(raw[column])
+        kept = {pair.other: pair.kept for pair in found}
+        spelled = pd.Series([kept.get(name, name) for name in map(str, ids)], dtype=object).take(codes)
+        changed[column] = spelled.set_axis(raw.index).astype("category")
+    return raw.assign(**changed), sum(map(len, pairs.values()))
+
+
+def _fold(name: object, keep_case: bool = False) -> str:
+    """An id without what spellings differ in."""
+    letters = unicodedata.normalize("NFKC", str(name))
+    letters = "".join(letter for letter in letters if not letter.isspace() and unicodedata.category(letter) != "Cf")
+    letters = re.sub(r"^([+-]?\d+)\.0+$", r"\1", letters)
+    return letters if keep_case else letters.casefold()
+
+
+def _groups(codes: np.ndarray, ids: Iterable[object]) -> list[list[int]]:
+    """Codes of ids with one folded form, the most frequent first."""
+    together: defaultdict[str, list[int]] = defaultdict(list)
+    for code, name in enumerate(ids):
+        together[_fold(name)].append(code)
+    counts = np.bincount(codes)
+    return [sorted(group, key=lambda code: -counts[code]) for group in together.values() if len(group) > 1]
+
+
+def _overlap(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray], *, is_case: bool) -> bool:
+    if is_case:
+        return bool(a[0].min() <= b[0].max() and b[0].min() <= a[0].max())
+    seconds, places = (np.concatenate(parts) for parts in zip(a, b, strict=True))
+    order = np.argsort(seconds, kind="stable")
+    is_close = np.diff(seconds[order]) <= _AT_ONCE_SECONDS
+    is_other = np.diff((np.arange(len(seconds)) >= len(a[0]))[order]) != 0
+    return bool((is_close & is_other & (np.diff(places[order]) != 0)).any())

@@ -1,0 +1,118 @@
+"""Times of day of a column of their own, as people and programs write them, in one spelling."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recap.data.parsing.row_block import NOTHING
+
+_MOST: Final = 0.95
+"""Share of the values that must read as clocks."""
+_FIRST: Final = 300
+_DAY: Final = 86_400
+_LONGEST: Final = 40
+_NOTHING: Final = r"(?:-?0 days?,? \+?|[\d./-]*(?:1899|1900|1904)[\d./-]*[T ] ?|(?:1970|0001)-01-01[T ] ?|P?T)?"
+"""What programs write before a clock: no days, or the day at which their calendar begins."""
+_CLOCK: Final = re.compile(
+    _NOTHING + r"(?P<hour>[01]?\d|2[0-4])"
+    r"(?: ?(?P<mark>[:h時时点.-]|hrs?\b) ?(?P<minute>[0-5]?\d)?(?: ?[:m分.'-] ?(?P<second>[0-5]?\d))?"
+    r"(?P<fraction>[.,]\d+)?)?(?:(?<=\d) ?[hms分秒]| ?(?:uhr|uur|hrs?|hs|o'?clock)\.?)? ?(?:(?P<half>[ap])\.? ?m\.?)? ?"
+    r"(?P<zone>Z|(?:UTC|GMT)?[+-]\d\d:?(?:\d\d)?|UTC|GMT)?",
+    re.IGNORECASE,
+)
+_NUMBER: Final = re.compile(r"\d{1,6}(?:\.0+)?")
+_SHARE: Final = re.compile(r"0?[.,]\d+(?:[eE]-\d+)?|0|0\.0+")
+
+
+@dataclass(frozen=True)
+class ClockStyle:
+    """How the clocks of a column are written.
+
+    Attributes:
+        kind: ``text``, ``digits`` (7, 930, 93005), ``minutes`` or ``seconds`` of the day, or ``share`` of the day.
+        width: digits of the longest number.
+    """
+
+    kind: str
+    width: int = 0
+
+    @classmethod
+    def of(cls, text: pa.Array, is_named: bool = True) -> "ClockStyle | None":
+        """The style that reads nearly all values; None if there is none.
+
+        Args:
+            is_named: the column's name says that it holds times; otherwise numbers are no clocks.
+        """
+        found = pc.value_counts(text).to_pylist()
+        counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}
+        if not _most(counts, _NUMBER.fullmatch):
+            shares = cls("share"), _most(counts, _SHARE.fullmatch) and is_named
+            texts = cls("text"), _are_no_days(counts) and _most(counts, _read_text)
+            return next((style for style, fits in (shares, texts) if fits), None)
+        numbers = [value.partition(".")[0] for value in counts if _NUMBER.fullmatch(value)]
+        width, largest = max(map(len, numbers)), max(map(int, numbers))
+        styles = [cls("digits", width + width % 2)]
+        styles += [cls(kind) for kind, most in (("minutes", 1440), ("seconds", _DAY)) if largest < most]
+        return next((style for style in styles if is_named and _most(counts, style.read)), None)
+
+    def read(self, text: str) -> str | None:
+        """A clock as 07:13:09, with its fraction and offset; None if it is none."""
+        text = text.strip()
+        if self.kind == "text":
+            return _read_text(text)
+        if self.kind == "share":
+            return _of_seconds(round(float(text.replace(",", ".")) * _DAY)) if _SHARE.fullmatch(text) else None
+        if not _NUMBER.fullmatch(text):
+            return None
+        number = int(text.partition(".")[0])
+        if self.kind != "digits":
+            return _of_seconds(number * (60 if self.kind == "minutes" else 1))
+        return _read_text(":".join(re.findall("..", f"{number:0{self.width}}".ljust(6, "0"))))
+
+
+def spell_clocks(text: pa.Array, style: ClockStyle | None = None) -> pa.Array:
+    """Clocks in one spelling, 07:13:09; what is none stays as it is. Without a style that of these values is taken."""
+    values = pc.dictionary_encode(text)
+    distinct = values.dictionary.to_pylist()
+    style = style or ClockStyle.of(text)
+    if style is None:
+        return text
+    spelled = pa.array([style.read(value) for value in distinct], pa.string())
+    return pc.coalesce(pc.take(spelled, values.indices), text)  # a long text stays where it is
+
+
+def _most(counts: Mapping[str, int], reads: Callable[[str], object]) -> bool:
+    """Whether nearly all values are read, and most of the first ones, which saves looking at the others."""
+    first = [*counts][:_FIRST]
+    if 2 * sum(reads(value) is not None for value in first) < len(first) or not first:
+        return False
+    read = sum(count for value, count in counts.items() if reads(value) is not None)
+    return read >= _MOST * sum(counts.values())
+
+
+def _read_text(text: str) -> str | None:
+    found = _CLOCK.fullmatch(text) if len(text) <= _LONGEST else None
+    if found is None or not (found["minute"] or found["half"] or found["mark"] in ("h", "H", "時", "时", "点")):
+        return None
+    hour, half = int(found["hour"]), (found["half"] or "").lower()
+    if half:
+        if not 1 <= hour <= 12:
+            return None
+        hour = hour % 12 + 12 * (half == "p")
+    fraction = (found["fraction"] or "").replace(",", ".") if found["second"] else ""
+    clock = f"{hour:02}:{int(found['minute'] or 0):02}:{int(found['second'] or 0):02}{fraction}"
+    return clock + (found["zone"] or "").upper()
+
+
+def _of_seconds(seconds: int) -> str | None:
+    return f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}" if 0 <= seconds < _DAY else None
+
+
+def _are_no_days(values: Iterable[str]) -> bool:
+    """Whether parts between dots or dashes are too large for a day, such as in 12.38.13."""
+    parts = [re.split(r"[.-]", value) for value in values if re.fullmatch(r"\d\d?[.-]\d\d?(?:[.-]\d\d?)?", value)]
+    return not parts or max(int(part) for found in parts for part in found[1:]) > 31

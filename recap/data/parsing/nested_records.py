@@ -1,0 +1,194 @@
+"""Records within records as flat rows: a list of visits inside a record gives one row for each visit."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from recap.data.parsing.column_names import field_of
+from recap.errors import DataError
+
+_DEEPEST: Final = 6
+_MOST_NUMBERED: Final = 9
+"""Items of a list that describes one thing, such as its categories, that become columns; longer lists are text."""
+
+Record = dict[str, Any]
+Flat = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How visits are written inside records.
+
+    Attributes:
+        visits: path of the list of records that has one for each visit.
+        together: paths of lists of one length that have one item for each visit.
+    """
+
+    visits: str | None = None
+    together: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, records: Iterable[Any], name: str) -> "Shape":
+        """The shape of records, of which those that are none do not count.
+
+        A list of visits is one of records that have times or coordinates, or lists of one length of which one holds
+        times; none where the records have times and coordinates themselves.
+
+        Raises:
+            DataError: several lists of visits in a record, one inside another, or such lists of several lengths.
+        """
+        known = [record for record in records if isinstance(record, dict)]
+        visits = _visit_lists(known)
+        if len(visits) > 1 or any(depth for depth in visits.values()):
+            _refuse(name, [*visits])
+        return cls(next(iter(visits))) if visits else cls(together=tuple(_parallel_lists(known, name)))
+
+    def rows(self, records: Iterable[Any]) -> Iterator[tuple[int, Flat | None]]:
+        """The number of its record, from 1, and the flat values of each visit; None where a record is none."""
+        for number, record in enumerate(records, 1):
+            if isinstance(record, dict):
+                own = _flat(record, leave=(self.visits, *self.together))
+                yield from ((number, own | item) for item in self._items(record))
+            else:
+                yield number, None
+
+    def _items(self, record: Record) -> Iterator[Flat]:
+        if self.visits is not None:
+            items = _at(record, self.visits)
+            for item in items if isinstance(items, list) else [{}]:
+                yield _flat(item if isinstance(item, dict) else {"": item}, f"{self.visits}.")
+        elif self.together:
+            lists = {path: _at(record, path) or [] for path in self.together}
+            for values in zip(*lists.values(), strict=True):
+                yield _flat(dict(zip(lists, values, strict=True)))
+        else:
+            yield {}
+
+
+def records_of(document: Any, name: str) -> list[Any] | None:
+    """The records of a whole JSON document: its items, those of its one list, or itself; None if it holds none.
+
+    Raises:
+        DataError: it has several lists of visits.
+    """
+    if not isinstance(document, dict):
+        return document if isinstance(document, list) else None
+    lists = {key: items for key, items in document.items() if _has_records(items)}
+    visits = {key: items for key, items in lists.items() if _is_of_visits(items)}
+    if len(lists) > 1 and len(visits) > 1:
+        _refuse(name, [*visits])
+    if len(lists) > 1 and not visits:
+        return [document]
+    for key, items in (visits or lists).items():
+        own = {key: value for key, value in document.items() if not isinstance(value, list | dict)}
+        return [{**item, **{key: own[key] for key in own.keys() - item.keys()}} for item in items] if own else items
+    columns = [column for column in document.values() if isinstance(column, dict) and column]
+    are_columns = len(columns) == len(document) > 1 and all(column.keys() == columns[0].keys() for column in columns)
+    if are_columns and not any(isinstance(value, list | dict) for column in columns for value in column.values()):
+        return [{key: column[row] for key, column in document.items()} for row in columns[0]]
+    return [document]
+
+
+def _refuse(name: str, lists: Sequence[str]) -> None:
+    shown = " and ".join(lists[:4]) if len(lists) > 1 else f"{lists[0]}, inside another list"
+    raise DataError(
+        f"{name}: its records hold more than one list of visits ({shown}{', …' if len(lists) > 4 else ''}); expected "
+        "one list, or one visit per record; write the visits you mean as a table"
+    )
+
+
+def _has_records(items: Any) -> bool:
+    return isinstance(items, list) and any(isinstance(item, dict) for item in items[:10])
+
+
+def _is_of_visits(items: Iterable[Any]) -> bool:
+    """Whether records have times or coordinates of their own."""
+    return any(_means(path, "time", "lat", "lon") for item in items if isinstance(item, dict) for path in _leaves(item))
+
+
+def _means(path: str, *fields: str) -> bool:
+    return field_of(path.rpartition(".")[2])[0] in fields
+
+
+def _leaves(record: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
+    """Paths of values, lists of records left out."""
+    for key, value in record.items():
+        if isinstance(value, dict):
+            yield from _leaves(value, f"{prefix}{key}.", depth + 1) if depth < _DEEPEST else ()
+        elif not _has_records(value):
+            yield prefix + key
+
+
+def _lists(
+    record: Mapping[str, Any], prefix: str = "", inside: int = 0, depth: int = 0
+) -> Iterator[tuple[str, int, Any]]:
+    """Lists by their path, and inside how many other lists they are."""
+    for key, value in record.items():
+        path = prefix + key
+        if isinstance(value, dict) and depth < _DEEPEST:
+            yield from _lists(value, f"{path}.", inside, depth + 1)
+        elif isinstance(value, list):
+            yield path, inside, value
+            for item in value if depth < _DEEPEST and _has_records(value) else ():
+                if isinstance(item, dict):
+                    yield from _lists(item, f"{path}.", inside + 1, depth + 1)
+
+
+def _visit_lists(records: Sequence[Record]) -> dict[str, int]:
+    """Lists of visits by path, and inside how many lists; none where the records are visits themselves."""
+    found: dict[str, int] = {}
+    for record in records:
+        for path, inside, items in _lists(record):
+            if path not in found and _has_records(items) and _is_of_visits(items):
+                found[path] = inside
+    if found:
+        own = dict.fromkeys(path for record in records for path in _leaves(record))
+        if all(any(_means(path, field) for path in own) for field in ("time", "lat", "lon")):
+            return {}
+    return found
+
+
+def _parallel_lists(records: Sequence[Record], name: str) -> list[str]:
+    """Lists that have as many items as the one of times."""
+    sizes = [{path: len(items) for path, inside, items in _lists(record) if not inside} for record in records]
+    paths = dict.fromkeys(path for size in sizes for path in size)
+    lengths = {path: [size.get(path, 0) for size in sizes] for path in paths}
+    times = next((path for path in lengths if _means(path, "time")), None)
+    if times is None:
+        return []
+    together = [path for path, found in lengths.items() if found == lengths[times]]
+    named = [path for path in lengths if _means(path, "time", "poi", "lat", "lon", "user")]
+    if len(named) == 1 and set(lengths[times]) <= {0, 2}:
+        return []  # a beginning and an end
+    points = [path for path in lengths if _means(path, "lat", "lon") and set(lengths[path]) <= {0, 2, 3}]
+    others = [path for path in named if path not in (*together, *points)]
+    if others:
+        raise DataError(
+            f"{name}: the lists {times} and {others[0]} have different lengths; expected one item of each per visit"
+        )
+    return together
+
+
+def _at(record: Mapping[str, Any], path: str) -> Any:
+    for key in path.split("."):
+        record = record.get(key) if isinstance(record, dict) else None  # type: ignore[assignment]
+    return record
+
+
+def _flat(record: Mapping[str, Any], prefix: str = "", depth: int = 0, leave: Collection[str | None] = ()) -> Flat:
+    """Values as text by their path; items of short lists by their number, from 1."""
+    found: Flat = {}
+    for key, value in record.items():
+        path = prefix + key
+        if path in leave:
+            continue
+        is_short = isinstance(value, list) and len(value) <= _MOST_NUMBERED
+        inner = {str(place): item for place, item in enumerate(value, 1)} if is_short else value
+        if isinstance(inner, dict):
+            found |= _flat(inner, f"{path}.", depth + 1, leave) if depth < _DEEPEST else {}
+        else:
+            is_plain = isinstance(inner, bool | int | float | list)
+            text = "" if inner is None else json.dumps(inner, default=str) if is_plain else str(inner)
+            found[path] = text.encode("utf-8", "replace").decode()  # JSON can name halves of letters
+    return found

@@ -1,0 +1,52 @@
+"""Read an invented file as `recap inspect` does."""
+
+from pathlib import Path
+from typing import Any, Final
+
+import pandas as pd
+
+from recap import columns as c
+from recap.data.cleaning import DataConfig
+from recap.data.inspection import Inspection, describe_read, read_for_inspection
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RawRead
+from recap.data.reading import understand
+from recap.data.understanding import Understanding
+from tests.recap.data.understanding.tables import checkins
+
+CONFIG: Final = DataConfig(min_poi_checkins=1, min_user_checkins=1)
+
+
+def asked(path: Path, **options: Any) -> Understanding:
+    """What the file is, with its question."""
+    return understand(path, options=ReadOptions.parse(options))
+
+
+def read(path: Path, **options: Any) -> RawRead:
+    """Its rows, bad ones skipped; the first answer where only the zone is open."""
+    return read_for_inspection(asked(path, **options))
+
+
+def inspected(path: Path, **options: Any) -> Inspection:
+    return describe_read(read(path, **options), CONFIG)
+
+
+def problems(path: Path, **options: Any) -> dict[str, int]:
+    """Kind -> count."""
+    return {problem.kind: problem.count for problem in inspected(path, **options).problems}
+
+
+def own(path: Path, **columns: Any) -> Path:
+    """The invented check-ins as a CSV file; columns are replaced, added, or left out where None."""
+    frame = checkins()
+    own = {"user": frame["u"], "place": frame["p"], "lat": frame["lat"], "lon": frame["lon"], "time": frame["local"]}
+    table = pd.DataFrame(own | columns).reset_index(drop=True)
+    gone = [name for name in table if name in columns and columns[name] is None]
+    table.drop(columns=gone).to_csv(path, index=False)
+    return path
+
+
+def assert_all_read(found: RawRead, unit: str = "s") -> None:
+    """Every row and every instant of the invented check-ins."""
+    assert found.account.rows_in == found.account.rows_kept == len(checkins())
+    assert (found.table[c.TIME].to_numpy() == checkins()["utc"].dt.floor(unit).to_numpy()).all()

@@ -1,0 +1,85 @@
+"""Check-ins in one file, places in another: read where both are published, else joined first as the line says."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from recap import columns as c
+from recap.errors import DataError
+from tests.recap.data.other_files.reading import asked, read
+from tests.recap.data.understanding.tables import ROWS, checkins
+from tests.shell import assert_refused, recap
+
+
+def places() -> pd.DataFrame:
+    return checkins()[["p", "lat", "lon", "kind"]].drop_duplicates("p")
+
+
+def write_tist2015(folder: Path) -> Path:
+    frame = checkins()
+    minutes = ((frame["local"] - frame["utc"].dt.tz_localize(None)).dt.total_seconds() // 60).astype(int)
+    times = frame["utc"].dt.strftime("%a %b %d %H:%M:%S +0000 %Y")
+    visits = pd.DataFrame({"u": frame["u"], "p": frame["p"], "t": times, "m": minutes})
+    visits.to_csv(folder / "dataset_TIST2015_Checkins.txt", sep="\t", header=False, index=False)
+    pois = places().assign(country="DE")
+    pois.to_csv(folder / "dataset_TIST2015_POIs.txt", sep="\t", header=False, index=False)
+    return folder
+
+
+def test_tist2015_is_read_as_a_folder(tmp_path: Path) -> None:
+    found = read(write_tist2015(tmp_path))
+    assert found.account.source_format == "tist2015" and found.account.rows_kept == ROWS
+    assert (found.table[c.TIME].to_numpy() == checkins()["utc"].dt.floor("s").to_numpy()).all()
+    assert found.table[c.LATITUDE].tolist() == checkins()["lat"].tolist()
+    assert found.table[c.CATEGORY].tolist() == checkins()["kind"].tolist()
+    assert_refused(
+        recap("prepare", tmp_path / "dataset_TIST2015_Checkins.txt", "--out", tmp_path / "out"), "name the folder"
+    )
+    (tmp_path / "dataset_TIST2015_POIs.txt").unlink()
+    with pytest.raises(DataError, match="one TIST2015 file with pois in its name, found 0"):
+        read(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("visits", "spots"),
+    [
+        ("review.json", "business.json"),
+        ("visits.csv", "spots.csv"),
+        ("visits.jsonl", "places.csv"),
+        ("checkins.tsv", "venues.json"),
+    ],
+)
+def test_the_line_joins_both(visits: str, spots: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It names the other file and the column in common; what it prints is run, and the result is read."""
+    frame = checkins()
+    mine, key = ("spot_id", "id") if visits == "visits.csv" else ("business_id", "business_id")
+    rows = pd.DataFrame({"user_id": frame["u"], mine: frame["p"], "date": frame["utc"].astype(str)})
+    theirs = places().rename(columns={"p": key, "lat": "latitude", "lon": "longitude", "kind": "categories"})
+
+    def write(table: pd.DataFrame, name: str) -> None:
+        if "json" in name:
+            lines = [json.dumps(row) for row in table.to_dict("records")]
+            (tmp_path / name).write_text("\n".join(lines))
+        else:
+            table.to_csv(tmp_path / name, sep="\t" if name.endswith("tsv") else ",", index=False)
+
+    write(rows, visits)
+    write(theirs, spots)
+    question = asked(tmp_path / visits).question
+    assert question is not None
+    assert f"{spots} in the same folder has them, with {key} in common" in question.text
+    monkeypatch.chdir(tmp_path)
+    code: dict[str, Any] = {"pd": pd}
+    exec(question.text.split("with pandas: ")[1], code)  # noqa: S102
+    assert read(tmp_path / "joined.csv").account.rows_kept == ROWS
+    assert_refused(recap("prepare", tmp_path / visits, "--out", tmp_path / "out"), f"{spots} in the same folder")
+
+
+def test_a_file_without_a_partner(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"review_id": range(ROWS), "user_id": checkins()["u"], "business_id": checkins()["p"]})
+    rows.assign(date=checkins()["utc"].astype(str)).to_json(tmp_path / "review.json", orient="records", lines=True)
+    question = asked(tmp_path / "review.json").question
+    assert question is not None and "Yelp's business file has the coordinates" in question.text
