@@ -5,7 +5,7 @@ Shape suffixes: U users, B users of a pass, P places.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date, datetime, time
 from typing import Final
 
 import numpy as np
@@ -16,7 +16,7 @@ from analysis.workspace import Progress, Workspace
 from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.ranks import top_pois
-from recap.prediction import Chosen, Moment, choose, later_rows, passes, predict
+from recap.prediction import Chosen, choose, later_rows, passes, predict
 from recap.predictor import CaseRanker
 from recap.probabilities import log_probabilities
 
@@ -122,10 +122,7 @@ def last_day(opened: Workspace) -> date:
 
 def _chosen(opened: Workspace, as_of: date | None) -> tuple[CaseRanker, Chosen]:
     model = open_any(opened)
-    end = None if as_of is None else Moment.parse(f"{as_of + timedelta(days=1)}T00:00")
-    # A moment takes check-ins up to its second, so the day ends one second before the next.
-    before = None if end is None else Moment(end.seconds - 1, is_local=True, text=str(as_of))
-    return model, choose(model, as_of=before)
+    return model, choose(model, as_of=None if as_of is None else datetime.combine(as_of, time(23, 59, 59)))
 
 
 def open_any(opened: Workspace) -> CaseRanker:
