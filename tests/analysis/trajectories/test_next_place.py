@@ -1,6 +1,6 @@
 """Predictions of Next equal the library's, for one user and for everyone."""
 
-from datetime import timedelta
+from datetime import datetime, time, timedelta
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +16,6 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.counterfactuals import pack_histories
 from recap.model.scorer import RecapScorer
-from recap.moments import parse_as_of
 from recap.prediction import choose, expected_visits, predict
 
 
@@ -47,7 +46,7 @@ def test_everyone_as_recap_predict(model: Workspace) -> None:
     """First and second choice, expected visits and counts; also as of a day in the past."""
     for day in (None, last_day(model) - timedelta(days=5)):
         found, ranker = predict_everyone(model, day), open_any(model)
-        chosen = choose(ranker, as_of=None if day is None else parse_as_of(f"{day}T23:59:59"))
+        chosen = choose(ranker, as_of=None if day is None else datetime.combine(day, time.max))
         rows = next(iter(predict(ranker, chosen, top=2)))
         ids = model.dataset.pois[c.POI_ID].to_numpy()
         for rank, column in ((1, "first"), (2, "second")):
