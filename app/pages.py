@@ -37,6 +37,7 @@ class View:
 
 
 OVERVIEW: Final = View("overview", "Overview")
+NEXT: Final = View("next", "Next")
 WALK: Final = View("walk", "Walk")
 EXPLAIN: Final = View("explain", "Explain")
 LONG_TAIL: Final = View("long_tail", "Long tail")
@@ -47,7 +48,7 @@ LEARN: Final = View("learn", "Learn")
 PRESENT: Final = View("present", "Present", hidden=True)
 OPEN_DATA: Final = View("open_data", "Open your data", hidden=True)
 
-PAGES: Final = (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, LEARN, PRESENT, OPEN_DATA)
+PAGES: Final = (OVERVIEW, NEXT, WALK, EXPLAIN, LONG_TAIL, COMPARE, CASES, RUNS, LEARN, PRESENT, OPEN_DATA)
 _PRESENTS: Final = "_presents"
 
 

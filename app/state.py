@@ -1,6 +1,6 @@
 """A visitor's choices, in the session and in the address: each link opens the same view again."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Hashable, Mapping
 from typing import TypeVar, cast
 
 import streamlit as st
@@ -28,7 +28,7 @@ _PREDICTIONS, _MODEL = "predictions", "model"
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
 MOMENT = ("case", "user", "row")
 """Fields that name what is shown: a case, or a user's number and the row of their last known check-in."""
-_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
+_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions", "stops")
 """Fields that depend on the dataset or the model."""
 
 
@@ -49,6 +49,13 @@ def standing(name: str) -> str | None:
     value = st.query_params.get(name)
     written = st.session_state.get(_WRITTEN, {}).get(name)
     return written if value is not None and incoming(name) is None else value
+
+
+def linked(*names: str) -> dict[str, str | None] | None:
+    """The address fields that a link or the browser's Back brought; None if this session wrote them."""
+    if _went_back() or any(incoming(name) is not None for name in names):
+        return {name: standing(name) for name in names}
+    return None
 
 
 def _went_back() -> bool:
@@ -168,6 +175,8 @@ def current_choice(name: str, choices: Mapping[str, T], default: T) -> T:
     key, asked = _chosen_key(name), incoming(name)
     if asked is not None and asked in choices:
         st.session_state[key] = choices[asked]
+    elif _went_back() and name not in st.query_params:
+        st.session_state.pop(key, None)
     chosen = st.session_state.get(key, default)
     if chosen not in choices.values():
         chosen = default
@@ -301,19 +310,19 @@ def choose_source(token: str) -> None:
         st.session_state.pop("moment", None)
 
 
-def current_place(row: int, num_places: int) -> int | None:
+def current_place(shown: Hashable, num_places: int) -> int | None:
     """The place that was clicked or linked, or None."""
     asked = incoming("place")
     if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
-        st.session_state["place"] = (row, int(asked))
-    owner, place = st.session_state.get("place") or (row, None)
-    place = place if owner == row else None
+        st.session_state["place"] = (shown, int(asked))
+    owner, place = st.session_state.get("place") or (shown, None)
+    place = place if owner == shown else None
     write_param("place", None if place is None else str(place))
     return None if place is None else int(place)
 
 
-def choose_place(row: int, place: int) -> None:
-    st.session_state["place"] = (row, place)
+def choose_place(shown: Hashable, place: int) -> None:
+    st.session_state["place"] = (shown, place)
     write_param("place", str(place))
 
 

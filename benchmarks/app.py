@@ -123,6 +123,14 @@ class Client:
             state.double_value = number
         return await self._run(message)
 
+    async def pick(self, key: str, number: int) -> float:
+        """Choose from a list, counted round; returns seconds."""
+        widget, fragment, options = self.widgets[key]
+        message, state = self._rerun(fragment)
+        state.id = widget
+        state.string_value = options[number % len(options)]
+        return await self._run(message)
+
     def pills(self, key: str) -> list[str]:
         return self.widgets[key][2]
 
@@ -235,6 +243,15 @@ class Visit:
             for turn in range(fewer):
                 await pace.look()
                 await self._timed("filter", client.choose("show", [] if turn % 2 else client.pills("show")[1:2]))
+            await pace.look()
+            await self._timed("next", client.open("next", ""))
+            for _ in range(fewer):
+                await pace.look()
+                await self._timed("other_user", client.pick("user", next(cases)))
+                await pace.look()
+                await self._timed("stop", client.press("there"))
+            await pace.look()
+            await self._timed("everyone", client.open("next", "part=everyone"))
             await pace.look()
             await self._timed("explain", client.open("explain", f"case={case}"))
             for turn in range(fewer):
@@ -358,6 +375,7 @@ async def first_round(url: str, server: psutil.Process) -> tuple[dict[str, tuple
     async with connect(url.replace("http", "ws") + "/_stcore/stream", max_size=None, origin=Origin(url)) as socket:
         client = Client(socket)
         rounds = {"first_view": ("", ""), "walk": ("walk", ""), "another_walk": ("walk", "case=7")}
+        rounds |= {"next": ("next", ""), "everyone": ("next", "part=everyone")}
         rounds |= {"explain": ("explain", ""), "another_explain": ("explain", "case=7"), "long_tail": ("long_tail", "")}
         for name, (page, query) in rounds.items():
             before = sum(server.cpu_times()[:2])

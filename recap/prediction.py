@@ -113,7 +113,7 @@ def predict(
 def _frames(
     model: CaseRanker, chosen: Chosen, next_N: Tensor | None, top: int, *, new_places: bool, why: bool
 ) -> Iterator[pd.DataFrame]:
-    for histories, candidates in _passes(model, chosen, next_N):
+    for histories, candidates in passes(model, chosen, next_N):
         listed_BK = None
         if new_places:
             known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
@@ -144,7 +144,7 @@ def expected_visits(model: CaseRanker, chosen: Chosen, *, at: datetime | None = 
     if temperature is None:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
-    for _, candidates in _passes(model, chosen, _next_times(model, chosen, at)):
+    for _, candidates in passes(model, chosen, _next_times(model, chosen, at)):
         expected_P += log_probabilities(candidates.total, temperature).exp_().sum(0)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(expected=expected_P.numpy())
     followed_N = later_rows(model, chosen)
@@ -162,7 +162,7 @@ def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
     return followed
 
 
-def _passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None) -> Iterator[tuple[Histories, Scores]]:
+def passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None = None) -> Iterator[tuple[Histories, Scores]]:
     """Histories of some users, and the scores of the candidates."""
     size, most = histories_per_pass(model.dataset.num_pois), model.num_candidates
     every = Histories(model.checkins, torch.from_numpy(chosen.row_N))

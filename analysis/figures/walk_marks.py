@@ -89,10 +89,12 @@ def walk_marks(
     show_truth: bool = True,
     show_paths: bool = True,
     picture: bool = False,
+    lower_px: int = 0,
 ) -> WalkMarks:
     """Place one case's marks for a camera, without parts that the model does not use.
 
     Args:
+        lower_px: how much lower the map is than Walk's.
         picture: for `map_image`, which has one fixed size.
     """
     walked = _walked(opened, trajectory, int(prediction.case[c.ROW]), camera)
@@ -104,7 +106,7 @@ def walk_marks(
     show_paths = show_paths and prediction.reads_paths
     two_hops, middles = _two_hops(opened, prediction, camera, show_truth and show_paths, show_paths)
     marks = WalkMarks(camera, walked, stops, source, discs, ring, two_hops, middles, pd.DataFrame())
-    return replace(marks, names=_names(opened, prediction, marks, picture))
+    return replace(marks, names=_names(opened, prediction, marks, picture, lower_px / 2))
 
 
 def disc_radius_px(weight: np.ndarray) -> np.ndarray:
@@ -228,7 +230,9 @@ def _two_hops(
     return lines, middles.assign(r=4.0, tip=tips).drop_duplicates(subset="tip")
 
 
-def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, picture: bool) -> pd.DataFrame:
+def _names(
+    opened: Workspace, prediction: CasePrediction, marks: WalkMarks, picture: bool, cut_px: float
+) -> pd.DataFrame:
     truth = opened.labels[int(prediction.case[c.TARGET])] if len(marks.ring) else ""
     here = marks.discs[c.POI] == int(prediction.case[c.SOURCE])
     wanted = pd.concat(
@@ -247,8 +251,10 @@ def _names(opened: Workspace, prediction: CasePrediction, marks: WalkMarks, pict
         wanted["x"].to_numpy(float),
         wanted["y"].to_numpy(float),
         wanted["r"].to_numpy(float) + 1,
-        obstacles=marks.round_marks if picture else np.vstack([marks.round_marks, ZOOM_BUTTONS]),
-        half_size=PICTURE if picture else WIDE,
-        narrowest=None if picture else NARROW,
+        obstacles=marks.round_marks
+        if picture
+        else np.vstack([marks.round_marks, ZOOM_BUTTONS + np.array([0.0, cut_px, 0.0])]),
+        half_size=PICTURE if picture else (WIDE[0], WIDE[1] - cut_px),
+        narrowest=None if picture else (NARROW[0], NARROW[1] - cut_px),
     )
     return label_table(wanted, placed)

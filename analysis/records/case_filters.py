@@ -119,15 +119,20 @@ def cases_of_steps(cases: pd.DataFrame, names: list[str]) -> np.ndarray:
     return cases[c.CASE].to_numpy(np.int64)[np.logical_and.reduce([groups[name].to_numpy(bool) for name in names])]
 
 
-def cases_at_place(dataset: Dataset, cases: pd.DataFrame, text: str) -> np.ndarray:
-    """Numbers of the cases whose source or target has ``text`` in its name or category, ignoring case."""
+def matching_places(dataset: Dataset, text: str) -> np.ndarray:
+    """Whether each place has ``text`` in its name or category, ignoring case."""
     wanted = " ".join(text.split()).casefold()
     category = dataset.pois[c.CATEGORY].astype(str)
-    fits = np.array(
+    return np.array(
         [
             wanted in name.casefold() or wanted in kind.casefold()
             for name, kind in zip(dataset.poi_labels, category, strict=True)
         ]
     )
+
+
+def cases_at_place(dataset: Dataset, cases: pd.DataFrame, text: str) -> np.ndarray:
+    """Numbers of the cases whose source or target has ``text`` in its name or category, ignoring case."""
+    fits = matching_places(dataset, text)
     mask = fits[cases[c.SOURCE].to_numpy()] | fits[cases[c.TARGET].to_numpy()]
     return cases[c.CASE].to_numpy(np.int64)[mask]

@@ -1,5 +1,7 @@
 """Camera of a case's map."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from analysis.geography import Camera, fit_camera
@@ -15,23 +17,31 @@ NARROWEST_PX = 550
 PICTURE_PX = 720
 """Width of a picture or a film of the map."""
 MAP_HEIGHT_PX = 540
+NEXT_HEIGHT_PX = 420
+"""The map of the next place, which has more below it."""
 MARGIN_PX = 46
 
 
 def fit_prediction(
-    opened: Workspace, prediction: CasePrediction, *, show_truth: bool, width_px: int = NARROWEST_PX
+    opened: Workspace,
+    prediction: CasePrediction,
+    *,
+    show_truth: bool,
+    width_px: int = NARROWEST_PX,
+    height_px: int = MAP_HEIGHT_PX,
+    also: Sequence[int] = (),
 ) -> Camera:
-    """The camera on the source, the first five predictions and, only while it is shown, the truth.
+    """The camera on the source, the first five predictions and, only while it is shown, the truth; and on ``also``.
 
     Of the five, outliers several times as far away as half of them are left out; otherwise near places would be one
     dot.
     """
-    poi = _ahead(prediction, show_truth)
+    poi = np.append(_ahead(prediction, show_truth), np.array(also, dtype=np.int64))
     return fit_camera(
         opened.latitude[poi],
         opened.longitude[poi],
         width_px=width_px,
-        height_px=MAP_HEIGHT_PX,
+        height_px=height_px,
         padding_px=MARGIN_PX,
         max_zoom=CLOSEST_ZOOM,
     )

@@ -16,10 +16,10 @@ from recap import columns as c
 from recap.errors import CaseError
 from recap.evaluation.ranks import check_scores, rank_targets, top_pois
 from recap.geodesy import distance_km
-from recap.history import CaseBatch
+from recap.history import CaseBatch, Histories
 from recap.moments import Moment
 from recap.probabilities import log_probabilities
-from recap.scores import Explainable
+from recap.scores import Explainable, Scorer
 
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
@@ -101,23 +101,29 @@ def predict_case(
         if temperature is not None:
             probability = log_probabilities(total_P[None], temperature)[0, poi_C].exp().numpy()
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
-        pieces = [_parts(opened, row, some) for some in (best_K, listed[len(best_K) :]) if some]
+        histories = batch.histories(target_time=opened.scorer.reads_target_time)
+        pieces = [parts_of(opened.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
         parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
     poi = np.array(listed, dtype=np.int64)
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
-    candidates = _candidates(opened, case, poi, ranks_C, probability, total_P[poi_C].numpy()).assign(**parts)
+    visits_P, source = _visits(opened, row), int(case[c.SOURCE])
+    candidates = describe_places(opened, source, visits_P, poi, ranks_C, probability, total_P[poi_C].numpy())
+    candidates = candidates.assign(truth=poi == (-1 if target is None else target), **parts)
     reads = feature_groups(opened.scorer)
     paths = _paths(opened, case, reads, listed, paths_per_place)
     return CasePrediction(case, candidates, rank, paths, len(best_K), reads)
 
 
-def _parts(opened: Workspace, row: int, pois: list[int]) -> dict[str, np.ndarray]:
-    """Contribution of each group of terms to the score of each place, by column; empty for a published model."""
-    if not hasattr(opened.scorer, "contributions"):
+def parts_of(scorer: Scorer, histories: Histories, pois: list[int]) -> dict[str, np.ndarray]:
+    """Contribution of each group of terms to the score of each place, by column; empty for a published model.
+
+    Args:
+        histories: one history.
+    """
+    if not hasattr(scorer, "contributions"):
         return {}
-    batch = CaseBatch(opened.checkins, torch.tensor([row] * len(pois)))
-    histories = batch.histories(target_time=opened.scorer.reads_target_time)
-    found = contributions_by_group(cast(Explainable, opened.scorer), histories, torch.tensor(pois))
+    repeated = histories.select(torch.zeros(len(pois), dtype=torch.int64))
+    found = contributions_by_group(cast(Explainable, scorer), repeated, torch.tensor(pois))
     return {c.part_column(name): values for name, values in found.items()}
 
 
@@ -140,22 +146,32 @@ def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *
     if target not in listed:
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
-    candidates = _candidates(opened, case, poi, ranks_C, np.nan, np.array(scores_C))
+    visits_P, source = _visits(opened, int(case[c.ROW])), int(case[c.SOURCE])
+    candidates = describe_places(opened, source, visits_P, poi, ranks_C, np.nan, np.array(scores_C))
+    candidates = candidates.assign(truth=poi == target)
     return CasePrediction(case, candidates, rank, pd.DataFrame(columns=_PATHS), len(best_K))
 
 
-def _candidates(
+def _visits(opened: Workspace, row: int) -> np.ndarray:
+    """The user's visits of each place before a row."""
+    first = int(opened.visits.first_T[row])
+    return np.bincount(opened.visits.poi_T[first:row], minlength=opened.dataset.num_pois)
+
+
+def describe_places(
     opened: Workspace,
-    case: pd.Series,
+    source: int,
+    visits_P: np.ndarray,
     poi_C: np.ndarray,
     ranks_C: list[float],
     probability_C: np.ndarray | float,
     score_C: np.ndarray,
 ) -> pd.DataFrame:
-    """The listed places with facts known before the source, see `CasePrediction.candidates`."""
-    row, source = int(case[c.ROW]), int(case[c.SOURCE])
-    first = int(opened.visits.first_T[row])
-    visits_P = np.bincount(opened.visits.poi_T[first:row], minlength=opened.dataset.num_pois)
+    """The listed places as seen from a source, see `CasePrediction.candidates`; without the truth and parts.
+
+    Args:
+        visits_P: how often the user was at each place.
+    """
     sources = np.full_like(poi_C, source)
     return pd.DataFrame(
         {
@@ -172,7 +188,6 @@ def _candidates(
             "revisit": visits_P[poi_C] > 0,
             c.WITHIN_TWO_HOPS: opened.graph.hops_of(sources, poi_C, 2) > 0,
             "in_token": opened.graph.two_step_probability(sources, poi_C) > 0,
-            "truth": poi_C == case.get(c.TARGET, -1),
         }
     )
 

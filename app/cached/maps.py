@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
@@ -32,7 +33,7 @@ from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
-from analysis.trajectories.cameras import NARROWEST_PX, PICTURE_PX, fit_prediction
+from analysis.trajectories.cameras import MAP_HEIGHT_PX, NARROWEST_PX, PICTURE_PX, fit_prediction
 from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
@@ -93,11 +94,11 @@ def _draw_walk_map(
     show_paths: bool,
     chosen: int | None,
 ) -> DrawnDeck:
-    marks = _walk_marks(open_workspace(source), trajectory, prediction, show_truth, show_paths)
+    marks = fitted_marks(open_workspace(source), trajectory, prediction, show_truth, show_paths)
     return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen))
 
 
-def _walk_marks(
+def fitted_marks(
     opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
@@ -105,11 +106,13 @@ def _walk_marks(
     show_paths: bool,
     *,
     picture: bool = False,
+    height_px: int = MAP_HEIGHT_PX,
+    also: Sequence[int] = (),
 ) -> WalkMarks:
-    width = PICTURE_PX if picture else NARROWEST_PX
-    camera = fit_prediction(opened, prediction, show_truth=show_truth, width_px=width)
+    size = {"width_px": PICTURE_PX if picture else NARROWEST_PX, "height_px": height_px}
+    camera = fit_prediction(opened, prediction, show_truth=show_truth, also=also, **size)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": picture}
-    return walk_marks(opened, trajectory, prediction, camera=camera, **shown)
+    return walk_marks(opened, trajectory, prediction, camera=camera, lower_px=MAP_HEIGHT_PX - height_px, **shown)
 
 
 def explain_map(source: Source, explanation: CaseExplanation, theme: Theme) -> DrawnDeck:
@@ -155,7 +158,7 @@ def walk_image(
         trajectory, prediction = share_step(trajectory, prediction)
         layers = with_density(shared_basemap(source), opened.latitude, opened.longitude)
         ground = Ground(opened, layers, Letters(picture_font()))
-    marks = _walk_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
+    marks = fitted_marks(opened, trajectory, prediction, show_truth, show_paths, picture=True)
     return draw_walk_image(marks, ground, palette=palette_of(theme))
 
 

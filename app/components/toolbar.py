@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.accuracy import METRIC_LABELS
-from analysis.sharing.tables import is_personal, share_table, to_csv
+from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to_csv
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
@@ -108,17 +108,19 @@ def downloads(
     source: Source,
     key: str,
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
+    **only_exact: Any,
 ) -> None:
     """Download every table of a view as CSV, and maps as ``pictures``.
 
     Args:
+        only_exact: see `download_buttons`.
         tables: by name; computed when the button is pressed.
         pictures: drawn on request; receive whether everything is shown as recorded.
     """
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
     if button.open:
         with button:
-            download_buttons(tables(), source=source, key=key, pictures=pictures)
+            download_buttons(tables(), source=source, key=key, pictures=pictures, **only_exact)
 
 
 def download_buttons(
@@ -127,16 +129,26 @@ def download_buttons(
     source: Source,
     key: str,
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
+    exact_tables: Mapping[str, Callable[[], pd.DataFrame]] | None = None,
+    notes: tuple[str, str] = (words.SAFE_FILES, words.KEEP_FILES),
 ) -> None:
-    """The content of `downloads`."""
+    """The content of `downloads`.
+
+    Args:
+        exact_tables: offered only as recorded; computed when their button is pressed.
+        notes: what the files contain by default, and as recorded.
+    """
     with st.container():
         quiet(words.CSV_TABLES)
         exact = False
         if pictures or any(map(is_personal, tables.values())):
             exact = toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
-            quiet(words.KEEP_FILES if exact else words.SAFE_FILES)
+            quiet(notes[exact])
         for name, table in tables.items():
             write = partial(_table_file, source, table, exact)
+            save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
+        for name, make in (exact_tables or {}).items() if exact else ():
+            write = partial(exact_file, make)
             save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
         for name, draw in (pictures or {}).items():
             save_button(name, partial(draw, exact), f"{file_words(name)}.png", key=f"{key}-{name}", width="stretch")
@@ -169,6 +181,10 @@ def file_words(name: str) -> str:
     ('lost-without-past-visits', 'cases')
     """
     return re.sub("[^a-z0-9]+", "-", name.lower()).strip("-") or "cases"
+
+
+def exact_file(make: Callable[[], pd.DataFrame]) -> bytes:
+    return to_csv(make().assign(**{PRIVACY: EXACT}))
 
 
 def _table_file(source: Source, table: pd.DataFrame, exact: bool) -> bytes:

@@ -12,7 +12,7 @@ from app.components.own_data.check import show_check
 from app.components.runs.live import once_drawn, show_live
 from app.components.runs.words import run_headline
 from app.components.text import quiet, section
-from app.pages import COMPARE, LONG_TAIL, WALK
+from app.pages import COMPARE, LONG_TAIL, NEXT, WALK
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, own_datasets
 from app.uploads import LARGEST_MB, Upload
@@ -48,7 +48,7 @@ def view() -> None:
         _show_drop(settings)
     if source is not None:
         with st.container(horizontal=True):
-            for page in (WALK, LONG_TAIL, COMPARE):
+            for page in (NEXT, WALK, LONG_TAIL, COMPARE):
                 if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=f"to-{page.name}"):
                     st.switch_page(page.path, query_params=state.link_to(source))
 
@@ -148,7 +148,7 @@ def _show_training(run: RunFolder) -> None:
     trained = run_store.source_of(run) if described["checkpoint"] and described["state"] not in ACTIVE else None
     if trained is not None and once_drawn("trained"):
         state.choose_source(trained.token)
-        st.switch_page(WALK.path, query_params=state.link_to(trained))
+        st.switch_page(NEXT.path, query_params=state.link_to(trained))
     left = seconds_left(run) if described["state"] == "running" else None
     st.title(run_headline(described, run.read_summary(), left), anchor=False)
     quiet(words.CONTINUES)

@@ -33,7 +33,7 @@ def app_at_published(monkeypatch: pytest.MonkeyPatch, city_folder: Path, publish
     point_app_at(monkeypatch, city_folder, published_checkpoint)
 
 
-@pytest.mark.parametrize("view", ["overview", "walk", "long_tail", "compare", "cases", "present", "learn"])
+@pytest.mark.parametrize("view", ["overview", "next", "walk", "long_tail", "compare", "cases", "present", "learn"])
 def test_every_view_opens(view: str) -> None:
     """Calm, and nothing speaks of RECAP's parts as if they were there."""
     app = open_view(view)
@@ -44,6 +44,15 @@ def test_every_view_opens(view: str) -> None:
         assert "Flashback finds" in said and "RECAP" not in said and "Needs" not in said
     if view == "present":
         assert app.title[0].value == "Nothing to present"
+
+
+def test_next_cannot_predict_for_a_new_user() -> None:
+    """One line says so; a recorded user is predicted, without reasons."""
+    app = open_view("next", part="try", stops="3.0")
+    check_calm(app)
+    assert app.title[0].value == "This model cannot predict for a new user" and "choose another model" in texts(app)
+    listed = open_view("next", user="5").dataframe[0].value
+    assert len(listed) == 10 and "reason" not in listed
 
 
 def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoint: Path) -> None:

@@ -22,6 +22,9 @@ REPAINTED = """() => {
 """Words follow the dark theme one frame after the ground; pictures, which are drawn for a theme, one run later."""
 VIEWS = (
     "/overview?metric=MRR",
+    "/next?user=407&row=49600&happened=true",
+    "/next?part=everyone&days=20",
+    "/next?part=try&stops=5.0,99.30",
     "/walk?case=1",
     "/explain?case=3&edits=hour:05:00",
     "/long_tail",

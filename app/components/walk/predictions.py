@@ -47,9 +47,9 @@ def show_predictions(
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
     st.dataframe(
-        _shown(listed),
+        list_rows(listed),
         hide_index=True,
-        column_config=_columns(listed),
+        column_config=list_columns(listed),
         selection_mode="single-row",  # Tab would choose a cell
         on_select=state.unless_late(
             partial(_choose, row, pois), *state.MOMENT
@@ -85,7 +85,8 @@ def _choose(row: int, pois: list[int]) -> None:
         state.choose_place(row, pois[int(rows[0])])
 
 
-def _shown(listed: pd.DataFrame) -> pd.DataFrame:
+def list_rows(listed: pd.DataFrame) -> pd.DataFrame:
+    """Listed places as a table shows them."""
     marks = ["◎ " if truth else "" for truth in listed["truth"]]
     has_probability = listed["probability"].notna().all()
     return pd.DataFrame(
@@ -98,7 +99,8 @@ def _shown(listed: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _columns(listed: pd.DataFrame) -> dict[str, Any]:
+def list_columns(listed: pd.DataFrame) -> dict[str, Any]:
+    """Columns of `list_rows`."""
     has_probability = listed["probability"].notna().all()
     as_given = "As imported; not a probability."
     value: Any = (
@@ -108,7 +110,7 @@ def _columns(listed: pd.DataFrame) -> dict[str, Any]:
             min_value=0,
             max_value=100,
             color="blue",
-            width=110,
+            width=100,
             help=tooltip("model_share"),
         )
         if has_probability
@@ -117,7 +119,7 @@ def _columns(listed: pd.DataFrame) -> dict[str, Any]:
         else st.column_config.TextColumn("Score", width=110, alignment="right", help=as_given)
     )
     return {
-        "rank": st.column_config.TextColumn("#", width=45, alignment="right"),
+        "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
         "name": st.column_config.TextColumn("Place", width=215),
         "value": value,
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),

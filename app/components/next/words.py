@@ -1,0 +1,153 @@
+"""The sentences of Next; names are escaped for Markdown."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+from typing import Final
+
+from analysis.explain.sentences import part_pill
+from analysis.formatting import day, number_word, ordinal, percent
+from analysis.records.ablations import GROUP_NAMES
+from analysis.trajectories.next_place import LIKELY
+from recap.features.catalogue import PLACES
+from recap.printable import markdown_text, shortened
+
+LONGEST_NAME: Final = 26
+BEGIN: Final = "Click a place on the map to begin"
+BEGIN_HOW: Final = (
+    "Or search it by name. Each place becomes a stop half an hour after the one before; the first is at noon."
+)
+NO_NEW_USER: Final = "This model cannot predict for a new user"
+ADD_HINT: Final = "Add a stop: place name"
+DOT_HELP: Final = "A dot marks places where the user has been."
+MOST_STOPS: Final = "That is the most stops one can add: remove one first."
+LIST_ALT: Final = "The places predicted, with probability, distance and what sets each apart"
+NO_PLACE: Final = "The user has been to every place."
+REASON_HELP: Final = "The feature group that makes this place stand out in the list."
+NEW_HELP: Final = "Rank only places where the user has never been."
+HAPPENED_HELP: Final = "Show where the user went next."
+AS_OF_HELP: Final = "The check-in to predict from: later ones are left out."
+AS_OF_DAY: Final = "The day to predict from: later check-ins are left out."
+EXPLAIN_HELP: Final = "Explain opens recorded check-ins: remove the changed stops first."
+UNREADABLE: Final = "The link's stops cannot be read, so they are left out."
+NOT_THEIRS: Final = "The link's check-in is not one of its user's here, so another one is shown."
+NOBODY: Final = "No user passes these filters."
+TABLE_ALT: Final = "Every user with last place, first and second choice; a ticked row opens the user"
+OPEN_ROW: Final = "Tick a row to open the user."
+EXACT_ROWS: Final = "Each user's predicted whereabouts, one row per user and place, as recap predict writes them."
+DEFAULT_ROWS: Final = "Expected next visits of places where at least {people} people have been."
+PROBABLE: Final = "A probability is not a fact: never base a decision about a person on it."
+ONLY_SCORES: Final = "This model has no probabilities, so it expects no number of visits."
+CHART_ALT: Final = "Expected and counted next visits of each place, with the line of equality"
+EXPECTED_ALT: Final = "Map of the expected next visits of each place"
+
+
+def headline(user: str | None, place: str, probability: float | None, *, new: bool, changed: bool) -> str:
+    """The first choice and its probability.
+
+    Args:
+        user: the name; None for a new user.
+        probability: None for a model without probabilities.
+        new: only new places are ranked.
+        changed: whether stops differ from the recorded ones.
+    """
+    who = "a new user" if user is None else markdown_text(user)
+    named = f":blue[{markdown_text(place)}]"
+    kind = "new place" if new else "place"
+    if probability is not None and probability < LIKELY:
+        return f"No {kind} is likely for {who}: the first choice, {named}, has {percent(probability, 1)}."
+    said = "" if probability is None else f" ({percent(probability)})"
+    verb = "would" if changed else "will"
+    return f"{who[:1].upper()}{who[1:]} {verb} most likely go to {named} next{said}."
+
+
+def held_line(places: int | None, *, is_calibrated: bool) -> str:
+    """How many places hold 90 % of the probability; empty without probabilities."""
+    if places is None:
+        return ""
+    first = "the first" if places == 1 else f"the first {places:,}"
+    if is_calibrated:
+        return f"Nine times in ten, the next place is {first if places == 1 else f'among {first}'} here."
+    verb = "place holds" if places == 1 else "places hold"
+    return f"T{first[1:]} {verb} 90 % of the probability."
+
+
+def truth_line(truth: str | None, rank: float, *, shown: bool) -> str:
+    """What happened, if it is known and shown."""
+    if truth is None:
+        return "This prediction has not come true or false yet."
+    if not shown:
+        return "What happened is known: turn it on above."
+    listed = "" if rank != rank else f", {ordinal(rank)} here"
+    return f"The user went to :orange[{markdown_text(truth)}]{listed}."
+
+
+def last_stop(name: str, when: datetime) -> str:
+    return f"From {markdown_text(name)}, {day(when)}, {when:%H:%M}."
+
+
+def gap_line(minutes: int, *, usual: bool) -> str:
+    """How far the time moves on with a new stop."""
+    span = f"{minutes} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
+    return f"*Go there* moves the time on by {span}{', the median gap of this user' if usual else ''}."
+
+
+def chip(name: str, when: datetime) -> str:
+    return f"{markdown_text(shortened(name, LONGEST_NAME))} {when:%H:%M}"
+
+
+def check_in(name: str, when: datetime) -> str:
+    """A check-in in the list of moments; a year, because a user's may span several."""
+    return f"{day(when)} {when:%Y, %H:%M} · {shortened(name, LONGEST_NAME)}"
+
+
+def dotted(names: Iterable[str], visited: Iterable[bool]) -> list[str]:
+    """Short names with a dot where the user has been."""
+    return [shortened(name, 20) + " ●" * bool(again) for name, again in zip(names, visited, strict=True)]
+
+
+def reason(group: str) -> str:
+    """The group that sets a place apart."""
+    name = GROUP_NAMES.get(group, group.replace("_", " "))
+    return "Near or popular" if name == PLACES else part_pill(name)
+
+
+def no_such_place(typed: str) -> str:
+    return f"No place here is called {markdown_text(typed[:80])}."
+
+
+def legend(*, probability: bool, truth: bool, visits: bool) -> list[str]:
+    size = "probability" if probability else "rank"
+    entries = {
+        "**━** :gray[Last stops]": True,
+        f":blue[●] :gray[Next place, sized by {size}]": True,
+        ":orange[◯] :gray[Where the user went]": truth,
+        ":violet[●] :gray[Visited before]": visits,
+        ":gray[• Other place: click to add a stop]": True,
+    }
+    return [entry for entry, is_drawn in entries.items() if is_drawn]
+
+
+def map_alt(names: Sequence[str]) -> str:
+    return f"Map of the last stops and the next places: {', '.join(names)}. The table next to it lists them."
+
+
+def everyone_headline(place: str | None, expected: float, users: int) -> str:
+    if place is None:
+        return f"The next places of {users:,} users"
+    return f"Most next visits are expected at :blue[{markdown_text(place)}]: {expected:.0f} of {users:,}."
+
+
+def calibration(users: int, followed: int, places: int, expected: float, counted: int) -> str:
+    """Expected against counted visits, in one sentence."""
+    return (
+        f"{followed:,} of {users:,} users checked in later: the {number_word(places)} most expected places were to get "
+        f"{expected:.0f} of these visits and got {counted:,}."
+    )
+
+
+def expected_line(users: int, last: date) -> str:
+    return f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
+
+
+def too_many(users: int) -> str:
+    return f"{users:,} users and this many places take minutes: use `recap predict --by-place`."
