@@ -92,7 +92,8 @@ def test_a_checkpoint_is_offered_for_later_checkins(
     small_dataset([*habit_rows(), ("adam", "zoo", 5.0), ("adam", "new", 9.0)]).save(later)
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, city_folder, city_checkpoint)
-    own, other, *_ = find_sources(AppSettings.from_environment())  # then `pretrained` on both
+    found = find_sources(AppSettings.from_environment())
+    own, other = (source for source in found if source.checkpoint_folder is not None)  # not `pretrained`
     assert own.checkpoint_hash == other.checkpoint_hash and own.token != other.token and not own.new
     assert own.dataset_folder == city_folder and other.dataset_folder == later
     app = open_view("walk", source=other.token)
