@@ -14,6 +14,9 @@ from analysis.geography import fit_camera
 from analysis.trajectories.cameras import MARGIN_PX, NARROWEST_PX, NEXT_HEIGHT_PX
 from recap import columns as c
 
+PLACES = "places"
+NO_ROWS = f'[{{"at":"{PLACES}","r":0}}]'
+DOT_PX = 3.0
 LOW = (NARROW[0], NEXT_HEIGHT_PX / 2 - 6)
 """Half the width and height of the narrowest map of the next place."""
 
@@ -24,13 +27,13 @@ def walk_deck(
     map_style: str,
     palette: Palette,
     chosen: int | None = None,
-    places: pd.DataFrame | None = None,
+    with_places: bool = False,
     half_size: tuple[float, float] = NARROW,
 ) -> pdk.Deck:
     """The deck of one case's marks.
 
     Args:
-        places: small dots to click, ``at, poi, tip``.
+        with_places: with a layer of small dots to click, see `place_dots`.
         chosen: a place to mark with a ring, if it has a disc.
         map_style: from `basemap_style`, or the address of an online style.
         half_size: of the map, in pixels, to place the scale bar.
@@ -38,7 +41,7 @@ def walk_deck(
     layers = [
         *deck_layers.scale(scale_bar(marks.camera, half_size), palette),
         *(_two_hop_layers(marks, palette) if len(marks.two_hops) else []),
-        *([place_dots(places, palette)] if places is not None else []),
+        *([place_dots(palette)] if with_places else []),
         *_walked_layers(marks, palette),
         *_candidate_layers(marks, palette),
         deck_layers.discs(
@@ -52,21 +55,18 @@ def walk_deck(
     return deck_layers.deck(layers, marks.camera, map_style)
 
 
-def places_deck(
-    places: pd.DataFrame, latitude: np.ndarray, longitude: np.ndarray, *, map_style: str, palette: Palette
-) -> pdk.Deck:
+def places_deck(latitude: np.ndarray, longitude: np.ndarray, *, map_style: str, palette: Palette) -> pdk.Deck:
     """The deck of all places to click, before the first stop; on their middle, without the tenth farthest out."""
     ends = [np.quantile(degrees, (0.05, 0.95)) for degrees in (latitude, longitude)]
     camera = fit_camera(*ends, width_px=NARROWEST_PX, height_px=NEXT_HEIGHT_PX, padding_px=MARGIN_PX)
-    return deck_layers.deck(
-        [*deck_layers.scale(scale_bar(camera, LOW), palette), place_dots(places, palette)], camera, map_style
-    )
+    layers = [*deck_layers.scale(scale_bar(camera, LOW), palette), place_dots(palette)]
+    return deck_layers.deck(layers, camera, map_style)
 
 
-def place_dots(places: pd.DataFrame, palette: Palette) -> pdk.Layer:
-    return deck_layers.discs(
-        "places", places.assign(r=3.0), fill=rgb(palette.baseline, 130), line=rgb(palette.land), line_px=0.5
-    )
+def place_dots(palette: Palette) -> pdk.Layer:
+    """Small dots; their rows, ``at, r, poi, tip``, replace `NO_ROWS` in the JSON, so they are written once."""
+    empty = pd.DataFrame({"at": [PLACES], "r": [0]})
+    return deck_layers.discs(PLACES, empty, fill=rgb(palette.baseline, 130), line=rgb(palette.land), line_px=0.5)
 
 
 def name_colours(palette: Palette) -> dict[str, str]:

@@ -27,7 +27,7 @@ from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
-from analysis.figures.walk_map import walk_deck
+from analysis.figures.walk_map import NO_ROWS, walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
@@ -60,9 +60,11 @@ BY_CASE: Final[HashFuncs] = BY_MODEL | {
 class DrawnDeck(pdk.Deck):
     """A serialised deck; serialising takes longer than all other work of a stop."""
 
-    def __init__(self, deck: pdk.Deck) -> None:
+    def __init__(self, deck: pdk.Deck, places: str = NO_ROWS) -> None:
+        """Args: ``places``, the rows of `place_dots` as JSON."""
         super().__init__(tooltip=deck._tooltip, map_provider=None)
-        self._json = json.dumps(json.loads(deck.to_json()), separators=(",", ":"))  # without pydeck's indents
+        drawn = json.dumps(json.loads(deck.to_json()), separators=(",", ":"))  # without pydeck's indents
+        self._json = drawn.replace(NO_ROWS, places)
 
     def to_json(self) -> str:
         return self._json

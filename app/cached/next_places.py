@@ -1,5 +1,6 @@
 """Predictions of the next place and their maps, cached by content hash and by what they start from."""
 
+import json
 from collections.abc import Iterator
 from datetime import date, timedelta
 from typing import Any, Final
@@ -10,7 +11,8 @@ import streamlit as st
 
 from analysis.figures.next_map import expected_deck
 from analysis.figures.palette import Theme, palette_of
-from analysis.figures.walk_map import LOW, places_deck, walk_deck
+from analysis.figures.table_rows import rows
+from analysis.figures.walk_map import DOT_PX, LOW, places_deck, walk_deck
 from analysis.figures.walk_marks import positions
 from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.everyone import Everyone, everyone_as_recorded, last_day, predict_everyone
@@ -64,14 +66,14 @@ def _draw_next_map(
     show_truth: bool,
     chosen: int | None,
 ) -> DrawnDeck:
-    opened, dots, palette = open_workspace(source), place_dots(source), palette_of(theme)
+    opened, dots, palette = open_workspace(source), _rows_of_dots(source), palette_of(theme)
     if itinerary.row is None and not itinerary.added:
-        return DrawnDeck(places_deck(dots, opened.latitude, opened.longitude, map_style=ground, palette=palette))
+        return DrawnDeck(places_deck(opened.latitude, opened.longitude, map_style=ground, palette=palette), dots)
     found = predict_from(source, itinerary, only_new=only_new, show_truth=show_truth)
     shown = found.trajectory, found.prediction, found.shows_truth
     marks = fitted_marks(opened, *shown, show_paths=False, height_px=NEXT_HEIGHT_PX, also=found.in_sight)
-    look: dict[str, Any] = {"palette": palette, "chosen": chosen, "places": dots, "half_size": LOW}
-    return DrawnDeck(walk_deck(marks, map_style=ground, **look))
+    look: dict[str, Any] = {"palette": palette, "chosen": chosen, "with_places": True, "half_size": LOW}
+    return DrawnDeck(walk_deck(marks, map_style=ground, **look), dots)
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
@@ -82,6 +84,11 @@ def place_dots(source: Source) -> pd.DataFrame:
     poi = np.sort(np.argsort(-count_P, kind="stable")[:MOST_DOTS])
     at = positions(opened.longitude[poi], opened.latitude[poi])
     return pd.DataFrame({"at": at, c.POI: poi, "tip": [opened.labels[p] for p in poi]})
+
+
+@st.cache_data(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _rows_of_dots(source: Source) -> str:
+    return json.dumps(rows(place_dots(source).assign(r=DOT_PX)), separators=(",", ":"))
 
 
 def popular_places(source: Source, most: int = 10) -> dict[int, str]:

@@ -19,7 +19,7 @@ from app.components.text import toggle
 from app.components.toolbar import choice_control, source_picker
 from app.components.walk.case_choice import MOST_USERS
 
-_MOST_MOMENTS = 400  # check-ins in the list, near the chosen one
+_MOST_MOMENTS = 200  # check-ins in the list, near the chosen one
 
 
 @error_boundary

@@ -188,3 +188,11 @@ def test_files_hold_places_of_five_people_unless_as_recorded(model: Workspace) -
     assert "predicted whereabouts" in texts(app)
     rows = pd.read_csv(io.BytesIO(exact_file(lambda: pd.concat(as_recorded(source, 0)))))
     assert set(rows["privacy"]) == {"exact: as recorded"} and {"user_id", "rank", "probability"} <= set(rows)
+
+
+def test_the_map_offers_every_place(model: Workspace) -> None:
+    """Each as a dot with its name, which a click makes a stop."""
+    deck = json.loads(open_view("next", user="5").get("deck_gl_json_chart")[0].proto.json)
+    (dots,) = [layer["data"] for layer in deck["layers"] if layer["id"] == "places"]
+    assert sorted(dot["poi"] for dot in dots) == list(range(model.dataset.num_pois))
+    assert {dot["tip"] for dot in dots} == set(model.labels) and all(dot["r"] > 0 for dot in dots)
