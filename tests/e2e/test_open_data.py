@@ -39,7 +39,7 @@ def test_from_a_file_to_the_map(open_page: Callable[..., Page]) -> None:
     page.get_by_role("button", name="Prepare").click()
     page.get_by_role("button", name="Train RECAP").click()
     page.wait_for_url("**/next**", timeout=180_000)
-    expect(page.get_by_text("Rank", exact=True).first).to_be_visible()
+    expect(page.get_by_role("heading", name="will most likely go to")).to_be_visible()
     page = open_page("/open_data")
     page.locator(".st-key-delete-visits").get_by_role("button").first.click()
     page.get_by_role("button", name="Delete now").click()
