@@ -337,4 +337,4 @@ def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     assert gone == []
     monkeypatch.setattr("app.components.runs.live._tell", lambda **_: SimpleNamespace(drawn=1))
     check_calm(open_view("open_data", **link))
-    assert len(gone) == 1 and "walk" in gone[0]
+    assert len(gone) == 1 and "next" in gone[0]
