@@ -175,8 +175,10 @@ def test_help_marks_change_nothing(open_page: Open) -> None:
         switch, row = page.locator(f".st-key-{key}"), page.locator(f"div:has(> .st-key-{key})")
         state = switch.locator("input").is_checked()
         assert switch.locator("[data-testid=stTooltipIcon]").count() == 0
-        row.locator("[data-testid=stTooltipIcon]").click()
+        mark = row.locator("[data-testid=stTooltipIcon]")
+        mark.hover()
         page.locator("[data-testid=stTooltipContent]").last.wait_for()
+        mark.click()  # which may close the sentence again
         wait_until_idle(page)
         assert switch.locator("input").is_checked() == state
         switch.locator("label").click()
