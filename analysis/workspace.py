@@ -29,7 +29,7 @@ from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 from recap.model.pretrained_curves import pretrained_key
 from recap.moments import Case, Moment, named_case, next_place
-from recap.printable import shortened
+from recap.printable import one_line, shortened
 from recap.published.configs import RECAP, published_label
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -178,7 +178,7 @@ class Workspace:
 
     def user_name(self, user: int) -> str:
         """The user's name where the dataset is shown."""
-        return f"User {shortened(self.own_ids[user], _LONGEST_ID)}" if self.own_ids else user_name(user)
+        return f"User {shortened(one_line(self.own_ids[user]), _LONGEST_ID)}" if self.own_ids else user_name(user)
 
     @cached_property
     def latitude(self) -> np.ndarray:

@@ -83,3 +83,10 @@ def test_walk_and_thumbnails_draw_the_paths_of_explain(case: int) -> None:
     assert drawn[[*names]].to_numpy(float) == pytest.approx(np.array(explained[:2]).reshape(-1, len(names)))
     thumbnail = marks_of_record(opened, opened.records_with_lists().iloc[case], hops="two_hop_paths")
     assert list(thumbnail.middles) == [path[0] for path in explained[:1]]
+
+
+def test_a_users_own_id_drives_no_terminal_and_no_page() -> None:
+    """Control characters of an id are shown as escapes, in one line."""
+    city = small_dataset([(f"\x1b[31m{user}\n{user}", place, hour) for user, place, hour in habit_rows()])
+    name = Workspace.of(city, shows_ids=True).user_name(0)
+    assert name.startswith("User \\x1b[31m") and "\x1b" not in name and "\n" not in name
