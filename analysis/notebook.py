@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from analysis.compare.comparison import Comparison, PairedCases, compare
-from analysis.compare.side import side_of
+from analysis.compare.side import sides_with_seeds
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.explanation import explain_case as explain_one
 from analysis.sharing import comparison as comparison  # renders what a cell returns
@@ -40,7 +40,8 @@ def compare_models(
         VocabularyError: a checkpoint that does not open with the dataset.
     """
     a = other if isinstance(other, Workspace) else model.with_model(other)
-    return compare(_paired(model.without_model), side_of(a), side_of(model), metric, k)
+    side_a, side_b = sides_with_seeds([a, model], ())
+    return compare(_paired(model.without_model), side_a, side_b, metric, k)
 
 
 @lru_cache(maxsize=4)
