@@ -6,8 +6,8 @@ from typing import Any
 
 from analysis.compare.comparison import Comparison, PairedCases, compare
 from analysis.compare.side import sides_with_seeds
+from analysis.explain.explain_case import explain_case as explain_one
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.explanation import explain_case as explain_one
 from analysis.sharing import comparison as comparison  # renders what a cell returns
 from analysis.sharing import page as page  # renders what a cell returns
 from analysis.workspace import Workspace

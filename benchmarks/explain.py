@@ -24,7 +24,7 @@ import torch
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour, SetSource, SwitchOff
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.explain.robustness import check_rows
 from analysis.explain.what_if import what_if
 from analysis.records.causes import case_ablations

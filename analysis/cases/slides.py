@@ -11,10 +11,9 @@ from analysis.cases.picture import Marks
 from analysis.explain.case_words import describe_edit
 from analysis.explain.edits import AddVisit, CutPath, Edit, MoveVisit, RemoveVisit, SetEdge
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import Piece, part_words
-from analysis.explain.types import PastVisits, Without
+from analysis.explain.types import PastVisits, Piece, Without
 from analysis.formatting import capitalised, chance, ordinal
-from analysis.records.ablations import HOPS_ABLATIONS, slug
+from analysis.records.ablations import HOPS_ABLATIONS, part_words, slug
 from analysis.records.evaluation_records import label_in_sentence
 from recap.features.catalogue import PAST
 
@@ -155,7 +154,7 @@ def _clause(edits: Sequence[Edit], shown: CaseExplanation, labels: Sequence[str]
         return f"With one more visit to {labels[edit.poi]}"
     if isinstance(edit, MoveVisit):
         return "With one visit at another time"
-    return capitalised(describe_edit(edit, labels, shown))
+    return capitalised(describe_edit(edit, labels.__getitem__, shown))
 
 
 def _which_visit(number: int, places: Sequence[PastVisits], target: str) -> str:

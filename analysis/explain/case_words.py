@@ -1,6 +1,6 @@
 """What a whole explanation is said in: alternative texts, lines below charts, and edits in words."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from analysis.explain.edits import (
@@ -17,11 +17,11 @@ from analysis.explain.edits import (
 )
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.ranks_only import RanksOnly
-from analysis.explain.sentences import Piece, Sentence, part_label, part_words, rank_headline
+from analysis.explain.sentences import rank_headline
+from analysis.explain.types import Piece, Sentence
 from analysis.explain.what_if import Flip
 from analysis.formatting import capitalised, day, signed, signed_points
-from analysis.records.ablations import slug
-from recap.counterfactuals import GRAPH_TOKEN
+from analysis.records.ablations import part_label, part_words
 from recap.features.catalogue import PATHS
 from recap.privacy import WEEKDAYS
 
@@ -68,47 +68,51 @@ def describe_visits(shown: CaseExplanation) -> str:
 def describe_changes(edits: Sequence[Edit], labels: Sequence[str], before: CaseExplanation) -> str:
     if not edits:
         return f"Each change re-ranks all {before.num_places:,} places."
-    words = "; ".join(describe_edit(edit, labels, before) for edit in edits)
+    words = "; ".join(describe_edit(edit, labels.__getitem__, before) for edit in edits)
     return f"{capitalised(words)}. All {before.num_places:,} places re-ranked."
 
 
 def describe_flip(flip: Flip | None, tried: int, labels: Sequence[str], shown: CaseExplanation) -> str:
     if flip is None:
         return f"None of {tried} changes swaps the two places."
-    edit = describe_edit(flip.edit, labels, shown)
+    edit = describe_edit(flip.edit, labels.__getitem__, shown)
     return f"The smallest of {tried} changes tried: {edit}. The lead would be {signed_points(flip.lead)}."
 
 
-def describe_edit(edit: Edit, labels: Sequence[str], before: CaseExplanation) -> str:
+def describe_edit(edit: Edit, place: Callable[[int], str], before: CaseExplanation | None = None) -> str:
     """What an edit changes, in words.
 
     Args:
-        before: the case without edits.
+        place: a place's name.
+        before: the case without edits; without it, no visit or time is named.
     """
     match edit:
         case RemoveVisit():
             return f"without {_visit_words(edit.visit, before)}"
         case AddVisit():
-            return f"one more visit to {labels[edit.poi]}, {_moment(edit.local_time)}"
+            when = "" if before is None else f", {_moment(edit.local_time)}"
+            return f"one more visit to {place(edit.poi)}{when}"
         case MoveVisit():
-            return f"{_visit_words(edit.visit, before)} moved to {_moment(edit.local_time)}"
+            when = "at another time" if before is None else f"moved to {_moment(edit.local_time)}"
+            return f"{_visit_words(edit.visit, before)} {when}"
         case SetHour():
-            return f"at {edit.hour:02d}:{edit.minute:02d}"
+            return "at another time of day" if before is None else f"at {edit.hour:02d}:{edit.minute:02d}"
         case SetWeekday():
-            return f"on a {WEEKDAYS[edit.weekday]}"
+            return "on another weekday" if before is None else f"on a {WEEKDAYS[edit.weekday]}"
         case SetSource():
-            return f"leaving from {labels[edit.poi]}"
+            return f"leaving from {place(edit.poi)}"
         case SetEdge():
-            way = f"transition {labels[edit.source]} → {labels[edit.destination]}"
+            way = f"transition {place(edit.source)} → {place(edit.destination)}"
             return f"no {way} in training" if edit.count == 0 else f"{way} in training: {edit.count:,} ×"
         case CutPath():
-            return f"without the path through {labels[edit.middle]} to {labels[edit.destination]}"
+            return f"without the path through {place(edit.middle)} to {place(edit.destination)}"
         case SwitchOff():
-            names = {slug(name): name for name in (*before.groups, GRAPH_TOKEN)}
-            return f"without {part_words(names.get(slug(edit.name), edit.name.replace('_', ' ')))}"
+            return f"without {part_words(edit.name)}"
 
 
-def _visit_words(number: int, before: CaseExplanation) -> str:
+def _visit_words(number: int, before: CaseExplanation | None) -> str:
+    if before is None:
+        return "one visit"
     for place in before.visits:
         for visit in place.visits:
             if visit.visit == number:

@@ -5,8 +5,9 @@ Shape suffixes: P POIs, H check-ins of the history.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from functools import cached_property
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -26,7 +27,7 @@ from analysis.explain.edits import (
     SwitchOff,
     check_edge,
 )
-from analysis.explain.types import NOT_KNOWN_YET
+from analysis.explain.types import NOT_KNOWN_YET, PastVisits, Visit
 from analysis.records.ablations import slug
 from recap import columns as c
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, TimedHistory
@@ -122,7 +123,7 @@ class EditedCase:
             CaseError: unknown POI.
         """
         if about is not None:
-            self.check_poi(about)
+            check_poi(self.ranker, about)
         elif hide_truth and self.next_place is not None:
             about = int(self.total_P.argmax())
         return replace(self, about=about, hides_truth=hide_truth)
@@ -210,13 +211,34 @@ class EditedCase:
         known = self.ranker.graph.count(np.array([source]), np.array([destination]))
         return self.variant.edges.get((source, destination), int(known[0]))
 
-    def check_poi(self, poi: int) -> None:
-        """Refuse a POI outside the vocabulary.
+    @property
+    def local_time(self) -> str:
+        """Of the current check-in, see `local_iso`."""
+        return local_iso(int(self.variant.history.local_seconds_H[-1]))
 
-        Raises:
-            CaseError: unknown POI.
-        """
-        check_poi(self.ranker, poi)
+    def past_visits(self, poi: int) -> PastVisits:
+        """The user's earlier visits to a place."""
+        history = self.variant.history
+        now = len(history) - 1
+        visits = [
+            Visit(
+                visit=int(self.visit_H[at]),
+                local_time=local_iso(int(history.local_seconds_H[at])),
+                checkins_ago=now - at,
+                days_ago=float(history.seconds_H[now] - history.seconds_H[at]) / SECONDS_PER_DAY,
+            )
+            for at in np.flatnonzero(history.poi_H[:now] == poi).tolist()
+        ]
+        return PastVisits(poi=poi, name=self.ranker.dataset.poi_labels[poi], visits=visits)
+
+
+def local_iso(local_seconds: int) -> str:
+    """Local seconds as ISO 8601 without offset.
+
+    >>> local_iso(0)
+    '1970-01-01T00:00:00'
+    """
+    return datetime.fromtimestamp(local_seconds, UTC).strftime("%Y-%m-%dT%H:%M:%S")
 
 
 def check_poi(predictor: CaseRanker, poi: int) -> None:
@@ -334,13 +356,9 @@ def _without(edited_case: EditedCase, visit: int, edit: Edit) -> tuple[History, 
 
 
 def _drop(history: History, at: int) -> History:
-    return replace(
-        history,
-        poi_H=np.delete(history.poi_H, at),
-        seconds_H=np.delete(history.seconds_H, at),
-        local_seconds_H=np.delete(history.local_seconds_H, at),
-        trajectory_H=np.delete(history.trajectory_H, at),
-    )
+    columns = ("poi_H", "seconds_H", "local_seconds_H", "trajectory_H")
+    kept: dict[str, Any] = {name: np.delete(getattr(history, name), at) for name in columns}
+    return replace(history, **kept)
 
 
 def _next_number(edited_case: EditedCase) -> int:

@@ -6,7 +6,7 @@ numbers.
 
 import re
 from datetime import datetime
-from typing import Annotated, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
@@ -22,52 +22,49 @@ class EditError(CaseError):
     """An edit that cannot be read or does not fit its case."""
 
 
-class RemoveVisit(Config):
-    kind: Literal["remove"] = "remove"
-    visit: int = Field(ge=0)
+class _Edit(Config):
+    written: ClassVar[str]
+    """Its text form as a format string."""
 
     @property
     def text(self) -> str:
-        return f"remove:{self.visit}"
+        return self.written.format(self)
 
 
-class AddVisit(Config):
+class RemoveVisit(_Edit):
+    written = "remove:{0.visit}"
+    kind: Literal["remove"] = "remove"
+    visit: int = Field(ge=0)
+
+
+class AddVisit(_Edit):
     """Add a visit to a place at a local time before the current check-in."""
 
+    written = f"add:{{0.poi}}@{{0.local_time:{_CLOCK}}}"
     kind: Literal["add"] = "add"
     poi: int = Field(ge=0)
     local_time: datetime
 
-    @property
-    def text(self) -> str:
-        return f"add:{self.poi}@{self.local_time.strftime(_CLOCK)}"
 
-
-class MoveVisit(Config):
+class MoveVisit(_Edit):
     """Move a visit to another local time before the current check-in."""
 
+    written = f"move:{{0.visit}}@{{0.local_time:{_CLOCK}}}"
     kind: Literal["move"] = "move"
     visit: int = Field(ge=0)
     local_time: datetime
 
-    @property
-    def text(self) -> str:
-        return f"move:{self.visit}@{self.local_time.strftime(_CLOCK)}"
 
-
-class SetHour(Config):
+class SetHour(_Edit):
     """Move the current check-in to another time of its day."""
 
+    written = "hour:{0.hour:02d}:{0.minute:02d}"
     kind: Literal["hour"] = "hour"
     hour: int = Field(ge=0, le=23)
     minute: int = Field(0, ge=0, le=59)
 
-    @property
-    def text(self) -> str:
-        return f"hour:{self.hour:02d}:{self.minute:02d}"
 
-
-class SetWeekday(Config):
+class SetWeekday(_Edit):
     """Move the current check-in to another day of its week."""
 
     kind: Literal["weekday"] = "weekday"
@@ -78,39 +75,30 @@ class SetWeekday(Config):
         return f"weekday:{WEEKDAYS[self.weekday]}"
 
 
-class SetSource(Config):
+class SetSource(_Edit):
+    written = "source:{0.poi}"
     kind: Literal["source"] = "source"
     poi: int = Field(ge=0)
 
-    @property
-    def text(self) -> str:
-        return f"source:{self.poi}"
 
-
-class SetEdge(Config):
+class SetEdge(_Edit):
     """Set how often training saw source -> destination (0 removes the edge); the row is normalised again."""
 
+    written = "edge:{0.source}-{0.destination}:{0.count}"
     kind: Literal["edge"] = "edge"
     source: int = Field(ge=0)
     destination: int = Field(ge=0)
     count: int = Field(le=1_000_000)
 
-    @property
-    def text(self) -> str:
-        return f"edge:{self.source}-{self.destination}:{self.count}"
 
-
-class CutPath(Config):
+class CutPath(_Edit):
+    written = "cut:{0.middle}-{0.destination}"
     kind: Literal["cut"] = "cut"
     middle: int = Field(ge=0)
     destination: int = Field(ge=0)
 
-    @property
-    def text(self) -> str:
-        return f"cut:{self.middle}-{self.destination}"
 
-
-class SwitchOff(Config):
+class SwitchOff(_Edit):
     """Leave out a term, a group of terms or the graph token for every candidate."""
 
     kind: Literal["off"] = "off"

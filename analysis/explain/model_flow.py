@@ -8,15 +8,13 @@ from pydantic import Field
 from analysis.explain import model_words as words
 from analysis.explain.curves import learned_numbers, values_at
 from analysis.explain.edited_case import EditedCase
-from analysis.explain.explanation import choose_runner_up, decompose_scores
-from analysis.explain.past_visits import past_visits
+from analysis.explain.explain_case import choose_runner_up, decompose_scores
 from analysis.explain.paths import transitions_from, two_hop_paths
-from analysis.explain.types import Candidate, Role
+from analysis.explain.types import Candidate, Role, roles_of
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.device import one_thread
-from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import FEATURES, PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.model.recap import CLIP, CORE, CORRECTION, PRIOR_TERMS
@@ -60,6 +58,20 @@ class ModelFlow(Config):
     def part(self, name: str) -> FlowPart | None:
         return next((part for part in self.parts if part.name == name), None)
 
+    def explain(self, name: str) -> words.Part:
+        """Title, sentences and equation of a part, as they are in this model."""
+        part = words.PARTS[name]
+        if name == words.SCORE:
+            symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
+            terms = [symbols.get(term, "R_t(d)") for term in self.terms]
+            return part._replace(equation=r"\ell_t(d) = " + " + ".join(dict.fromkeys(terms)))
+        if name == GRAPH_TOKEN:
+            does = part.does.format(hops=words.HOPS.get(self.hops, self.hops))
+            return part._replace(does=does, equation=part.equation.format(n=self.hops))
+        if name == CORE and not self.core_reads_all:
+            return part._replace(does=part.does.replace("each place", "each place new to the user"))
+        return part
+
 
 @one_thread()
 def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelFlow:
@@ -71,12 +83,7 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
     Raises:
         CaseError: the runner-up is unknown, or the explained place itself.
     """
-    target = edited_case.target
-    runner_up = choose_runner_up(edited_case) if against is None else against
-    edited_case.check_poi(runner_up)
-    if runner_up == target:
-        raise CaseError(f"two different places are needed to compare, got {target} twice")
-    pois = [target, runner_up]
+    pois = [edited_case.target, choose_runner_up(edited_case, against)]
     places = decompose_scores(edited_case, pois)
     names = [name for name in _part_names(edited_case) if name != CLIP or any(place.terms[CLIP] for place in places)]
     without = _ranks_without(edited_case, names, pois)
@@ -100,13 +107,11 @@ def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelF
                 without=without.get(name),
             )
         )
-    first: Role = "truth" if target == edited_case.truth else "model"
-    second: Role = "truth" if runner_up == edited_case.truth else "model" if first == "truth" else "other"
     return ModelFlow(
         terms=tuple(name for name in (CORE, *terms) if name in terms),
         parts=parts,
         places=(places[0], places[1]),
-        roles=(first, second),
+        roles=roles_of(pois[0], pois[1], edited_case.truth),
         num_places=len(edited_case.total_P),
         source_name=edited_case.ranker.dataset.poi_labels[edited_case.source],
         hops=0 if model.graph_token is None else model.graph_token.num_hops,
@@ -143,7 +148,7 @@ class _Facts:
     def __init__(self, edited_case: EditedCase, pois: list[int], numbers: dict[str, float]) -> None:
         self._case, self._pois, self._numbers = edited_case, pois, numbers
         self._model = edited_case.predictor.model
-        self._visits = [past_visits(edited_case, poi) for poi in pois]
+        self._visits = [edited_case.past_visits(poi) for poi in pois]
         history = edited_case.variant.history
         self._moment = words.moment(int(history.local_seconds_H[-1]))
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from math import exp
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import pandas as pd
 
@@ -32,7 +32,7 @@ class Part(NamedTuple):
 
 
 _CURVES_EQUATION: Final = r"\sum_{j} f_j(x_j(d))"
-_PARTS: Final = {
+PARTS: Final = {
     SCORE: Part(
         "Score",
         "All contributions add up to a place's score. Every place gets one, and the highest ranks first.",
@@ -107,7 +107,7 @@ _PARTS: Final = {
         r"\mathbf{{g}}_t = \mathrm{{LN}}(\mathrm{{MLP}}((A^{{{n}}} E)_s))",
     ),
 }
-_HOPS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
+HOPS: Final = {1: "one", 2: "two", 3: "three", 4: "four"}
 _LEADS: Final = {
     HISTORY: "habit decides",
     CORRECTION: "habit decides",
@@ -120,38 +120,11 @@ _LEADS: Final = {
 
 
 def title(name: str) -> str:
-    return _PARTS[name].title
-
-
-class Drawn(Protocol):
-    """The parts of a model that the sentences need."""
-
-    @property
-    def hops(self) -> int: ...
-
-    @property
-    def core_reads_all(self) -> bool: ...
-
-    @property
-    def terms(self) -> tuple[str, ...]: ...
+    return PARTS[name].title
 
 
 def input_title(name: str) -> str:
     return {CORE: "Recent check-ins", CORRECTION: "This moment"}.get(name, title(name))
-
-
-def explain_part(name: str, model: Drawn) -> Part:
-    part = _PARTS[name]
-    if name == SCORE:
-        symbols = {CORE: r"\ell_t^{\mathrm{core}}(d)", CORRECTION: r"\Delta_t(d)"}
-        terms = [symbols.get(term, "R_t(d)") for term in model.terms]
-        return part._replace(equation=r"\ell_t(d) = " + " + ".join(dict.fromkeys(terms)))
-    if name == GRAPH_TOKEN:
-        does = part.does.format(hops=_HOPS.get(model.hops, model.hops))
-        return part._replace(does=does, equation=part.equation.format(n=model.hops))
-    if name == CORE and not model.core_reads_all:
-        return part._replace(does=part.does.replace("each place", "each place new to the user"))
-    return part
 
 
 def headline(known: str | None, new: str | None) -> str:
@@ -236,7 +209,7 @@ def checkins_read(latest: Sequence[str], length: int) -> str:
 
 
 def token_read(count: int, hops: int) -> str:
-    return f"{count:,} place{'' if count == 1 else 's'} {_HOPS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
+    return f"{count:,} place{'' if count == 1 else 's'} {HOPS.get(hops, hops)} hop{'' if hops == 1 else 's'} away"
 
 
 def reader(name: str, curves: int) -> str:

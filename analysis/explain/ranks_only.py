@@ -4,9 +4,8 @@ from typing import Final
 
 from pydantic import Field
 
-from analysis.explain.edited_case import EditedCase, build_edited_case, without_visits
+from analysis.explain.edited_case import EditedCase, build_edited_case, local_iso, without_visits
 from analysis.explain.edits import Edit
-from analysis.explain.past_visits import local_iso
 from analysis.explain.what_if import WhatIf, what_if
 from recap import columns as c
 from recap.config import Config
@@ -82,7 +81,7 @@ def explain_ranks(
         case=moment.number if isinstance(moment, Case) else None,
         num_places=len(total_P),
         source=labels[edited_case.source],
-        local_time=local_iso(int(edited_case.variant.history.local_seconds_H[-1])),
+        local_time=edited_case.local_time,
         about=ranked(edited_case.target),
         truth=edited_case.truth,
         truth_name=edited_case.truth_name,

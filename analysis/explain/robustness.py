@@ -15,9 +15,8 @@ from pydantic import Field
 
 from analysis.explain.edited_case import EditedCase
 from analysis.explain.paths import training_rows, two_hop_paths
-from analysis.explain.sentences import part_label
 from analysis.formatting import ordinal, signed_points
-from analysis.records.ablations import slug
+from analysis.records.ablations import part_label, slug
 from recap import columns as c
 from recap.config import Config
 from recap.counterfactuals import GRAPH_TOKEN

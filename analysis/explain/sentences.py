@@ -4,19 +4,18 @@ At most four short sentences carry a rank. Every "without" is an ablation that w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
+from analysis.explain.edits import parse_edits
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.paths import TransitionMakers
-from analysis.explain.types import NOT_KNOWN_YET, Candidate, PastVisits, Without
-from analysis.formatting import capitalised, days, number_word, ordinal, points, times
-from analysis.records.ablations import HOPS_ABLATIONS, slug
-from recap.config import Config
+from analysis.explain.types import NOT_KNOWN_YET, About, Piece, PieceKind, Sentence
+from analysis.formatting import days, number_word, ordinal, points, times
+from analysis.records.ablations import HOPS_ABLATIONS, part_label, part_words, slug
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.printable import markdown_text
 
-PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
 _SMALL: Final = 0.005
 SCORE_TITLE: Final = "What adds up to the score"
 RUNNER_UP_HELP: Final = "Choose one of the best places, or type any other name and press Enter."
@@ -27,75 +26,12 @@ NO_VISIT: Final = "The user had been to neither place."
 VISIT_POINTS_HELP: Final = "What the place's score loses without the visit."
 
 
-class Piece(Config):
-    """Part of a sentence; names of places and feature groups are separate pieces with a colour."""
-
-    text: str
-    kind: PieceKind = "plain"
-
-
-class Sentence(Config):
-    about: Literal["rank", "transition", "visits", "without", "runner_up"]
-    pieces: list[Piece]
-
-    @property
-    def text(self) -> str:
-        return "".join(piece.text for piece in self.pieces)
-
-
-@dataclass(frozen=True)
-class SentenceInput:
-    """Input of the sentences.
-
-    Attributes:
-        target, runner_up: the explained place and the one it is compared with.
-        truth_name: empty if the truth is hidden, `NOT_KNOWN_YET` after the user's last check-in.
-        stays: whether the user is at the target.
-        makers: training transitions from the source to the target; None if an edit changed them.
-        visits: to the target.
-        without: ranks of the target.
-        has_paths: whether two-hop paths lead to the target.
-        edits: number of applied edits.
-        rank_before: of the target, before the edits.
-    """
-
-    model: str
-    target: Candidate
-    runner_up: Candidate
-    truth_name: str
-    is_truth: bool
-    stays: bool
-    source_name: str
-    num_places: int
-    makers: TransitionMakers | None
-    visits: PastVisits
-    without: list[Without]
-    has_paths: bool
-    edits: int = 0
-    rank_before: float | None = None
-
-    @property
-    def target_name(self) -> Piece:
-        return Piece(text=self.target.name, kind="target")
-
-    @property
-    def runner_up_name(self) -> Piece:
-        name = self.runner_up.name
-        return Piece(text=f"another {name}" if name == self.target.name else name, kind="runner_up")
-
-    def is_carried_by(self, name: str) -> bool:
-        """Whether a group adds to the target's score, and its rank falls without the group."""
-        loses = any(entry.name == name and entry.rank > self.target.rank for entry in self.without)
-        return loses and self.target.groups.get(name, 0.0) > 0
-
-
-def headline(case: SentenceInput) -> Sentence:
+def headline(shown: CaseExplanation) -> Sentence:
     """``RECAP ranks Denholme Arms 1st of 2,102, and that is where the user went.``"""
-    if case.rank_before is not None:
-        return _after_edits(case, case.rank_before)
-    first = case.runner_up_name if case.runner_up.rank == 1 else None
-    truth = case.target.name if case.is_truth else case.truth_name
-    return rank_headline(case.model, case.target_name, case.target.rank, case.num_places, truth, first)
+    if shown.what_if is not None:
+        return _after_edits(shown, shown.what_if.target.rank_before)
+    first = _runner_up_name(shown) if shown.b.rank == 1 else None
+    return rank_headline(shown.model, _target_name(shown), shown.a.rank, shown.num_places, shown.truth_name, first)
 
 
 def rank_headline(
@@ -105,7 +41,7 @@ def rank_headline(
 
     Args:
         num_places: ranked; None for a list of the best ones.
-        truth: see `SentenceInput.truth_name`.
+        truth: see `CaseExplanation.truth_name`.
         first: the model's first choice, unless it is this place.
     """
     of = "" if num_places is None else f" of {num_places:,}"
@@ -138,35 +74,49 @@ def describe_listed(model: str, truth: str | None, rank: float | None, best: Seq
     return rank_headline(model, about, rank, None, truth, first)
 
 
-def _after_edits(case: SentenceInput, before: float) -> Sentence:
-    rank, changes = case.target.rank, f"{case.edits} change{'s' * (case.edits != 1)}"
+def _after_edits(shown: CaseExplanation, before: float) -> Sentence:
+    rank, count = shown.a.rank, len(parse_edits(shown.edits))
     verb, was = ("still ranks", "") if before == rank else ("ranks", f" It was {ordinal(before)}.")
-    ranks = f" {ordinal(rank)} of {case.num_places:,}.{was}"
-    return _sentence("rank", f"After {changes}, {case.model} {verb} ", case.target_name, ranks)
+    start = f"After {count} change{'s' * (count != 1)}, {shown.model} {verb} "
+    return _sentence("rank", start, _target_name(shown), f" {ordinal(rank)} of {shown.num_places:,}.{was}")
 
 
-def render_sentences(case: SentenceInput) -> list[Sentence]:
-    """Sentences on the transition, past visits, ablations, and a better runner-up."""
-    return [*_transition(case), _visits(case), *_without(case), *_runner_up(case)]
+def render_sentences(shown: CaseExplanation, makers: TransitionMakers | None) -> list[Sentence]:
+    """Sentences on the transition, past visits, ablations, and a better runner-up.
+
+    Args:
+        makers: of the training transitions from the source to the target; None if an edit changed them.
+    """
+    return [*_transition(shown, makers), _visits(shown), *_without(shown), *_runner_up(shown)]
 
 
-def _sentence(about: str, *pieces: str | Piece) -> Sentence:
-    whole = [Piece(text=piece) if isinstance(piece, str) else piece for piece in pieces]
-    return Sentence.parse({"about": about, "pieces": [piece.model_dump() for piece in whole]})
+def _sentence(about: About, *pieces: str | Piece) -> Sentence:
+    return Sentence(about=about, pieces=[Piece(text=piece) if isinstance(piece, str) else piece for piece in pieces])
 
 
-def _transition(case: SentenceInput) -> list[Sentence]:
-    if case.makers is None:
+def _target_name(shown: CaseExplanation) -> Piece:
+    return Piece(text=shown.target_name, kind="target")
+
+
+def _runner_up_name(shown: CaseExplanation) -> Piece:
+    name = shown.b.name
+    return Piece(text=f"another {name}" if name == shown.target_name else name, kind="runner_up")
+
+
+def _is_carried_by(shown: CaseExplanation, name: str) -> bool:
+    """Whether a group adds to the target's score, and its rank falls without the group."""
+    loses = any(entry.name == name and entry.rank > shown.a.rank for entry in shown.without)
+    return loses and shown.a.groups.get(name, 0.0) > 0
+
+
+def _transition(shown: CaseExplanation, makers: TransitionMakers | None) -> list[Sentence]:
+    if makers is None:
         return []
-    own, others, users = case.makers.own, case.makers.others, case.makers.users
-    way: tuple[str | Piece, ...] = (
-        "made the transition ",
-        Piece(text=case.source_name, kind="place"),
-        " → ",
-        case.target_name,
-    )
-    if case.stays:
-        way = ("checked in again at ", case.target_name)
+    own, others, users = makers.own, makers.others, makers.users
+    source, target = Piece(text=shown.source_name, kind="place"), _target_name(shown)
+    way: list[str | Piece] = ["made the transition ", source, " → ", target]
+    if shown.source == shown.target:
+        way = ["checked in again at ", target]
     if not own and not others:
         return [_sentence("transition", "Nobody ", *way, " in training.")]
     people = "1 other user" if users == 1 else f"{users:,} other users"
@@ -177,40 +127,41 @@ def _transition(case: SentenceInput) -> list[Sentence]:
     return [_sentence("transition", f"In training, {who} ", *way, often)]
 
 
-def _visits(case: SentenceInput) -> Sentence:
+def _visits(shown: CaseExplanation) -> Sentence:
     """Past visits to the target; "carry" needs an ablation."""
-    last, count = case.visits.last, len(case.visits.visits)
-    here = "is there now and had" if case.stays else "had"
+    visits, stays = shown.visits[0], shown.source == shown.target
+    last, count = visits.last, len(visits.visits)
+    here = "is there now and had" if stays else "had"
     if last is None:
-        return _sentence("visits", f"The user {here} never been there{' before' * case.stays}.")
+        return _sentence("visits", f"The user {here} never been there{' before' * stays}.")
     ago = f"{days(last.days_ago)} ago"
-    if not case.is_carried_by(PAST) or case.runner_up.rank < case.target.rank:
+    if not _is_carried_by(shown, PAST) or shown.b.rank < shown.a.rank:
         when = f"once, {ago}" if count == 1 else f"{times(count)}, the last time {ago}"
         return _sentence("visits", f"The user {here} been there {when}.")
     past = Piece(text="past visit" if count == 1 else "past visits", kind="revisits")
     clock: list[str | Piece] = []
-    if case.is_carried_by(TIME):
+    if _is_carried_by(shown, TIME):
         clock = [" and the ", Piece(text="time of day", kind="revisits")]
     when = f", {ago}," if count == 1 else f", the last one {ago},"
     verb = " carries it." if count == 1 and not clock else " carry it."
     return _sentence("visits", f"{number_word(count).capitalize()} ", past, when, *clock, verb)
 
 
-def _without(case: SentenceInput) -> list[Sentence]:
+def _without(shown: CaseExplanation) -> list[Sentence]:
     """The ablation with the largest loss, and two-hop paths; no group that adds nothing to the target."""
-    rank, added = case.target.rank, case.target.groups
-    ablations = [entry for entry in case.without if points(added.get(entry.name, 1.0)) != "0.00"]
+    rank, added = shown.a.rank, shown.a.groups
+    ablations = [entry for entry in shown.without if points(added.get(entry.name, 1.0)) != "0.00"]
     carrying = max(ablations, key=lambda entry: entry.rank, default=None)
-    shown = [carrying] if carrying is not None and carrying.rank > rank else []
+    said = [carrying] if carrying is not None and carrying.rank > rank else []
     hops = next((entry for name in HOPS_ABLATIONS for entry in ablations if slug(entry.name) == name), None)
-    if hops is not None and hops not in shown and (case.has_paths or hops.rank != rank):
-        shown.append(hops)
-    lead = "Also without" if case.edits else "Without"
-    if len(shown) == 2 and shown[0].rank == shown[1].rank:
-        parts = (f"{lead} ", _part_piece(shown[0].name), ", or without ", _part_piece(shown[1].name))
-        return [_sentence("without", *parts, f", it {_would(shown[0].rank, rank)}.")]
+    if hops is not None and hops not in said and (shown.paths or hops.rank != rank):
+        said.append(hops)
+    lead = "Also without" if shown.edits else "Without"
+    if len(said) == 2 and said[0].rank == said[1].rank:
+        parts = (f"{lead} ", _part_piece(said[0].name), ", or without ", _part_piece(said[1].name))
+        return [_sentence("without", *parts, f", it {_would(said[0].rank, rank)}.")]
     pieces: list[str | Piece] = []
-    for at, entry in enumerate(shown):
+    for at, entry in enumerate(said):
         pieces += ["; without " if at else f"{lead} ", _part_piece(entry.name), f" it {_would(entry.rank, rank)}"]
     return [_sentence("without", *pieces, ".")] if pieces else []
 
@@ -225,35 +176,16 @@ def _would(rank: float, before: float) -> str:
     return f"would stay {ordinal(rank)}" if rank == before else f"would rank {ordinal(rank)}"
 
 
-def _runner_up(case: SentenceInput) -> list[Sentence]:
-    if case.runner_up.rank >= case.target.rank:
+def _runner_up(shown: CaseExplanation) -> list[Sentence]:
+    if shown.b.rank >= shown.a.rank:
         return []
-    differences = {group: value - case.runner_up.groups[group] for group, value in case.target.groups.items()}
+    differences = {group: value - shown.b.groups[group] for group, value in shown.a.groups.items()}
     against = min(differences, key=lambda group: differences[group])
     if differences[against] > -_SMALL:
         return []
     piece = _part_piece(against)
     verb = " favours " if against == TIME or piece.text.startswith("the ") else " favour "
-    return [_sentence("runner_up", "Above all, ", piece, verb, case.runner_up_name, ".")]
-
-
-def part_words(name: str) -> str:
-    """A group of terms or the graph token inside a sentence.
-
-    >>> part_words("past visits"), part_words("graph_token")
-    ('past visits', 'the graph token')
-    """
-    words = {"core": "the sequence model", "correction": "the correction", GRAPH_TOKEN: "the graph token"}
-    return words.get(name, name)
-
-
-def part_label(name: str) -> str:
-    """A group of terms or the graph token as a row's label.
-
-    >>> part_label("core"), part_label("two-hop paths")
-    ('Sequence model', 'Two-hop paths')
-    """
-    return capitalised(part_words(name).removeprefix("the "))
+    return [_sentence("runner_up", "Above all, ", piece, verb, _runner_up_name(shown), ".")]
 
 
 def part_pill(name: str) -> str:

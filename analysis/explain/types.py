@@ -1,4 +1,4 @@
-"""Parts of an explanation: contributions, ranks, two-hop paths, past visits."""
+"""Parts of an explanation: contributions, ranks, two-hop paths, past visits, sentences."""
 
 from typing import Final, Literal
 
@@ -10,6 +10,30 @@ Role = Literal["truth", "model", "other"]
 """The true next place, a prediction, or another prediction."""
 NOT_KNOWN_YET: Final = "not known yet"
 """The true next place after a user's last check-in."""
+PieceKind = Literal["plain", "target", "runner_up", "place", "revisits", "paths"]
+About = Literal["rank", "transition", "visits", "without", "runner_up"]
+
+
+def roles_of(target: int, runner_up: int, truth: int | None) -> tuple[Role, Role]:
+    if target == truth:
+        return "truth", "model"
+    return "model", "truth" if runner_up == truth else "other"
+
+
+class Piece(Config):
+    """Part of a sentence; names of places and feature groups are separate pieces with a colour."""
+
+    text: str
+    kind: PieceKind = "plain"
+
+
+class Sentence(Config):
+    about: About
+    pieces: list[Piece]
+
+    @property
+    def text(self) -> str:
+        return "".join(piece.text for piece in self.pieces)
 
 
 class Candidate(Config):

@@ -5,11 +5,11 @@ from typing import Final, NamedTuple
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
-from analysis.explain.sentences import part_label
 from analysis.explain.types import Candidate
 from analysis.figures.elements import PICK, Element, element, share
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
+from analysis.records.ablations import part_label
 from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
 from recap.model.recap import CORRECTION
 from recap.printable import shortened

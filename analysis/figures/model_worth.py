@@ -10,7 +10,7 @@ from analysis.figures.charts import assembled, note
 from analysis.figures.model_flow import part_colour
 from analysis.figures.palette import Palette
 from analysis.formatting import MINUS
-from analysis.records.ablations import GROUP_NAMES, HISTORY, TWO_HOPS, worth_label
+from analysis.records.ablations import GROUP_NAMES, HISTORY, TWO_HOPS, part_label
 from recap.features.catalogue import PAST
 
 _ROW: Final = 23
@@ -66,7 +66,7 @@ def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
                 notes.append(note(left + width, row, text, **right, yref=f"y{tail}"))
         for row, part in enumerate(parts):
             tail = "" if line == 0 else str(line * len(kinds) + 1)
-            notes.append(note(_LABELS, row, worth_label(part), **right, yref=f"y{tail}"))
+            notes.append(note(_LABELS, row, part_label(part), **right, yref=f"y{tail}"))
     return assembled(data, layout | {"annotations": notes}, palette, height=height, margin={"t": 0})
 
 

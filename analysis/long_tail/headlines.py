@@ -8,7 +8,7 @@ import pandas as pd
 
 from analysis.formatting import signed
 from analysis.long_tail.accuracy_tables import RareAccuracy
-from analysis.records.ablations import worth_label
+from analysis.records.ablations import part_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
 from analysis.records.causes import LostHits
 from analysis.records.evaluation_records import label_in_sentence
@@ -145,7 +145,7 @@ def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
     column = "hr" if metric.startswith("hr") else "mrr"
     named = {column: "drop", f"{column}_low": "lower", f"{column}_high": "upper"}
     rows = worth[list(named)].rename(columns=named)
-    rows.insert(0, "name", worth["ablation"].map(worth_label))
+    rows.insert(0, "name", worth["ablation"].map(part_label))
     return rows.sort_values("drop", ascending=False, ignore_index=True)
 
 

@@ -64,15 +64,22 @@ COLUMNS: Final = (
 )
 
 
-def worth_label(ablation: str) -> str:
-    """A row of what each part is worth.
+def part_words(name: str) -> str:
+    """A group of terms, a term or an ablation inside a sentence, after "without".
 
-    >>> worth_label("history"), worth_label("core")
-    ('Habit: past visits and times', 'Sequence model')
+    >>> part_words("past visits"), part_words("graph_token"), part_words("visit_count")
+    ('past visits', 'the graph token', 'visit count')
     """
-    if ablation == HISTORY:
-        return "Habit: past visits and times"
-    return capitalised(ABLATION_LABELS[ablation].removeprefix("the "))
+    return ABLATION_LABELS.get(slug(name), name.replace("_", " "))
+
+
+def part_label(name: str) -> str:
+    """The same as a row's label.
+
+    >>> part_label("core"), part_label("two-hop paths"), part_label("history")
+    ('Sequence model', 'Two-hop paths', 'Habit: past visits and times')
+    """
+    return "Habit: past visits and times" if name == HISTORY else capitalised(part_words(name).removeprefix("the "))
 
 
 def ablations_of(scorer: "RecapScorer") -> dict[str, frozenset[str]]:

@@ -5,21 +5,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from analysis.explain.edits import (
-    AddVisit,
-    CutPath,
-    Edit,
-    MoveVisit,
-    RemoveVisit,
-    SetEdge,
-    SetHour,
-    SetSource,
-    SetWeekday,
-    SwitchOff,
-    write_edits,
-)
+from analysis.explain.case_words import describe_edit
+from analysis.explain.edits import Edit, write_edits
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import Piece, Sentence, part_words
+from analysis.explain.types import Piece, Sentence
 from analysis.formatting import time_of_day, user_name
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.shared_case import SharedPlace
@@ -119,31 +108,10 @@ class Masking:
         return piece.model_copy(update={"text": f"another {text}" if another and named is None else text})
 
     def edits(self, edits: Iterable[Edit]) -> str:
-        """Edits in their text form in an exact export, otherwise in words."""
-        edits = tuple(edits)
-        return write_edits(edits) if self.is_exact else "; ".join(map(self._edit, edits))
-
-    def _edit(self, edit: Edit) -> str:
-        match edit:
-            case RemoveVisit():
-                return "one visit taken away"
-            case AddVisit():
-                return f"a visit to {self.name(edit.poi)} added"
-            case MoveVisit():
-                return "one visit at another time"
-            case SetHour():
-                return "another time of day"
-            case SetWeekday():
-                return "another weekday"
-            case SetSource():
-                return f"from {self.name(edit.poi)} instead"
-            case SetEdge():
-                counted = "taken away" if edit.count == 0 else f"set to {edit.count:,}"
-                return f"training transitions {self.name(edit.source)} → {self.name(edit.destination)} {counted}"
-            case CutPath():
-                return f"without the path through {self.name(edit.middle)} to {self.name(edit.destination)}"
-            case SwitchOff():
-                return f"without {part_words(edit.name).replace('_', ' ')}"
+        """Edits in their text form in an exact export, otherwise in words without visits and times."""
+        if self.is_exact:
+            return write_edits(tuple(edits))
+        return "; ".join(describe_edit(edit, self.name) for edit in edits)
 
 
 def _in_days(hours: re.Match[str]) -> str:

@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from analysis import formatting
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.sentences import part_label
 from analysis.figures.contributions import waterfall
 from analysis.figures.palette import DARK, LIGHT
+from analysis.records.ablations import part_label
 from analysis.sharing.case_map import case_map
 from analysis.sharing.generalise import share_case
 from analysis.sharing.masking import Masking, places_by_name

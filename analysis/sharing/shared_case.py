@@ -8,8 +8,7 @@ from typing import Final
 
 from pydantic import Field
 
-from analysis.explain.sentences import Sentence
-from analysis.explain.types import Candidate, Role, Without
+from analysis.explain.types import Candidate, Role, Sentence, Without
 from analysis.explain.what_if import WhatIf
 from analysis.sharing.ground import Ground
 from recap.config import Config

@@ -6,7 +6,8 @@ import streamlit as st
 from analysis.explain.curves import Learned, describe_learned, values_at
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_flow import ModelFlow, describe_flow
 from analysis.explain.paths import training_rows
 from analysis.explain.ranks_only import RanksOnly

@@ -156,7 +156,7 @@ def share(
 ) -> None:
     """Write saved cases or a collection as one page to share, blurred unless --exact."""
     from analysis.explain.edits import parse_edits
-    from analysis.explain.explanation import explain_case
+    from analysis.explain.explain_case import explain_case
     from analysis.workspace import Workspace
 
     if html is None:

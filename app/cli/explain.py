@@ -86,7 +86,7 @@ def explain(
 ) -> None:
     """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit
-    from analysis.explain.explanation import explain_case
+    from analysis.explain.explain_case import explain_case
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
     from recap.moments import find_moment, parse_time
@@ -265,7 +265,7 @@ def _print_explanation(explanation: "CaseExplanation", title: str) -> None:
 
 def _contributions(explanation: "CaseExplanation") -> Table:
     from analysis.explain.model_words import curve_label
-    from analysis.explain.sentences import part_label
+    from analysis.records.ablations import part_label
 
     a, b = explanation.a, explanation.b
     ranks = {entry.name: moved_rank(entry.rank, explanation.target_rank) for entry in explanation.without}

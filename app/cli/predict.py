@@ -153,7 +153,7 @@ def _parse_shard(text: str | None) -> slice:
 
 def _in_words(frame: "pd.DataFrame") -> "pd.DataFrame":
     """Contributions under the names that Explain gives their groups."""
-    from analysis.explain.sentences import part_label
+    from analysis.records.ablations import part_label
     from recap.prediction import CONTRIBUTION
 
     names = [str(name) for name in frame.columns]

@@ -8,7 +8,7 @@ import streamlit as st
 from recap.printable import markdown_text
 
 if TYPE_CHECKING:
-    from analysis.explain.sentences import Sentence  # its module loads torch
+    from analysis.explain.types import Sentence
 
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from analysis.cases.picture import marks_of_record
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.records.ablations import GROUP_NAMES
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace

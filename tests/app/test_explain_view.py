@@ -14,9 +14,10 @@ from analysis.cases.library import Library
 from analysis.cases.saved_case import SavedCase
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_flow import describe_flow
-from analysis.explain.model_words import WORTH_TAB, explain_part
+from analysis.explain.model_words import WORTH_TAB
 from analysis.explain.robustness import describe_checks
 from analysis.figures.elements import words_in
 from analysis.formatting import ordinal, points, signed, signed_points
@@ -296,7 +297,7 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
             assert any(all(signed_points(added) in text for added in part.adds) for text in shown)
         app = app.selectbox(key="model-part").select(part.name).run()
         check_calm(app)
-        assert explain_part(part.name, flow).equation in [element.value.strip("$\n") for element in app.latex]
+        assert flow.explain(part.name).equation in [element.value.strip("$\n") for element in app.latex]
     app = next(group for group in app.button_group if group.key == "model-tab").set_value(WORTH_TAB).run()
     check_calm(app)
     assert "3,438 test cases lead to known places" in texts(app)

@@ -9,7 +9,7 @@ from streamlit.proto.DownloadButton_pb2 import DownloadButton
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Dataframe as ElementDataframe
 
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.trajectories.predictions import CasePrediction, predict_case
 from analysis.workspace import Workspace
 from recap import columns as c

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from analysis.explain.case_words import describe_changes, describe_chart
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.learn.course import COURSE, Entry
 from analysis.learn.progress import Progress
 from tests.app.app_driver import check_calm, open_view, point_app_at

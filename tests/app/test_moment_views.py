@@ -6,7 +6,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.explain.edits import parse_edits
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.formatting import ordinal
 from analysis.trajectories.case_names import last_case
 from analysis.trajectories.predictions import predict_case

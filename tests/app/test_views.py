@@ -10,13 +10,12 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from analysis.explain.explanation import explain_case
-from analysis.explain.sentences import part_words
+from analysis.explain.explain_case import explain_case
 from analysis.figures.elements import picks_in, words_in
 from analysis.formatting import ordinal, points, share, signed_points
 from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count
 from analysis.long_tail.overview_headlines import PANEL_TITLES
-from analysis.records.ablations import GROUP_NAMES, describe_ablations
+from analysis.records.ablations import GROUP_NAMES, describe_ablations, part_words
 from analysis.records.accuracy import metric_values
 from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.predictions import predict_case

@@ -9,7 +9,6 @@ import pandas as pd
 from analysis.explain.edited_case import EditedCase, build_edited_case
 from analysis.explain.model_flow import ModelFlow, describe_flow
 from analysis.explain.robustness import check_rows
-from analysis.explain.sentences import part_label
 from analysis.figures.model_flow import describe_flow_picture, plot_flow
 from analysis.formatting import points, signed_points, user_name
 from analysis.learn.charts import Bar, Bars, Picture
@@ -24,6 +23,7 @@ from analysis.learn.lesson import (
     require_model,
 )
 from analysis.learn.measure import choose
+from analysis.records.ablations import part_label
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT

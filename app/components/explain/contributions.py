@@ -6,9 +6,10 @@ import streamlit as st
 from analysis.explain.case_words import describe_chart
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
-from analysis.explain.sentences import SCORE_TITLE, part_label
+from analysis.explain.sentences import SCORE_TITLE
 from analysis.figures.contributions import contributions_height, describe_contributions, draw_contributions
 from analysis.formatting import signed_points
+from analysis.records.ablations import part_label
 from app import state
 from app.components.chart_table import chart_table
 from app.components.picture import show_picture

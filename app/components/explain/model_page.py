@@ -73,7 +73,7 @@ def _open_clicked() -> None:
 
 
 def _detail(flow: ModelFlow, name: str, place: int) -> None:
-    part_text = words.explain_part(name, flow)
+    part_text = flow.explain(name)
     st.markdown(part_text.does)
     st.latex(part_text.equation)
     part = flow.part(name)

@@ -13,12 +13,11 @@ from analysis.explain.case_words import describe_paths, describe_visits
 from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.robustness import EXPLAINED, describe_checks
-from analysis.explain.sentences import part_label
 from analysis.explain.types import PathTerms, Role
 from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import VISITS_PX, draw_paths, draw_visits, paths_height
 from analysis.formatting import day, days, moved_rank, signed, signed_points
-from analysis.records.ablations import HOPS_ABLATIONS, slug
+from analysis.records.ablations import HOPS_ABLATIONS, part_label, slug
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn

@@ -5,9 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
-from analysis.explain.sentences import NEXT_NOT_KNOWN, part_words
+from analysis.explain.sentences import NEXT_NOT_KNOWN
 from analysis.formatting import day, ordinal, points, signed_points
-from analysis.records.ablations import ABLATION_LABELS, GROUP_NAMES
+from analysis.records.ablations import ABLATION_LABELS, part_words
 from recap.printable import markdown_text
 
 NO_CASE: Final = "No case passes these filters."
@@ -78,10 +78,7 @@ def contributions(name: str, score: float, parts: Mapping[str, float]) -> str:
         return f"{markdown_text(name)} is not in the list, so its rank and score are unknown."
     largest = sorted(parts, key=lambda group: -abs(parts[group]))[:MOST_CONTRIBUTIONS]
     named = [
-        f"{part_words(GROUP_NAMES[group]) if group in GROUP_NAMES else group.replace('_', ' ')} "
-        f"{signed_points(parts[group])}"
-        for group in largest
-        if points(parts[group]) != "0.00"
+        f"{part_words(group)} {signed_points(parts[group])}" for group in largest if points(parts[group]) != "0.00"
     ]
     said = f" Largest contributions: {', '.join(named)}." if len(parts) > 1 and named else ""
     return f"{markdown_text(name)}: score {markdown_text(f'{points(score)}.{said}')}"

@@ -7,7 +7,8 @@ import pytest
 
 from analysis.cases.slides import Slide, case_slide, change_slide, shown_places, why_slide
 from analysis.explain.edits import parse_edits
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import ordinal
 from analysis.workspace import Workspace
 

@@ -10,7 +10,8 @@ import torch
 from analysis.explain.curves import learned_curves, values_at
 from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff, parse_edits
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.paths import cut, two_hop_paths
 from analysis.explain.what_if import smallest_flip
 from recap.baselines.counting import CountPlusMarkov

@@ -18,7 +18,7 @@ from analysis.explain.curves import (
 )
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.model_flow import describe_flow
-from analysis.explain.model_words import explain_part, headline, worth_note
+from analysis.explain.model_words import headline, worth_note
 from analysis.figures.model_flow import plot_flow
 from analysis.figures.palette import DARK
 from analysis.records.ablations import describe_ablations
@@ -54,7 +54,7 @@ def test_parts_add_up_and_each_is_left_out_for_real(model: str) -> None:
             assert added == pytest.approx(place.score, abs=1e-9)
         batch = predictor.histories([predictor.case(number).row])
         for part in flow.parts:
-            assert part.title and all(part.reads) and explain_part(part.name, flow).does
+            assert part.title and all(part.reads) and flow.explain(part.name).does
             if part.name == GRAPH_TOKEN or part.without is None:
                 continue
             terms = [term.name for term in predictor.scorer.terms if part.name in (term.name, term.group)]

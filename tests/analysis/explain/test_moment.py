@@ -8,7 +8,8 @@ import pytest
 from analysis.explain.case_words import describe_ranks
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.explanation import CaseExplanation, explain_case, explain_edited_case
+from analysis.explain.explain_case import explain_case, explain_edited_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.ranks_only import explain_ranks

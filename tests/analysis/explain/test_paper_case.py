@@ -5,7 +5,8 @@ from functools import cache
 
 import pytest
 
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace

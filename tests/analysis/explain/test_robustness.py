@@ -5,7 +5,7 @@ import pytest
 
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.edits import parse_edits
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.explain.paths import training_rows, two_hop_paths
 from analysis.explain.robustness import (
     NUM_DRAWN,

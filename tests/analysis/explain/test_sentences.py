@@ -1,38 +1,38 @@
 """The sentences of Explain, from numbers that a reader can check by hand."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.paths import TransitionMakers
-from analysis.explain.sentences import SentenceInput, describe_listed, headline, render_sentences
+from analysis.explain.sentences import describe_listed, headline, render_sentences
 from analysis.explain.types import Candidate, PastVisits, Visit, Without
+from analysis.explain.what_if import RankChange, WhatIf
 from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
 
+TARGET, RUNNER_UP, SOURCE = 1, 2, 3
+NOBODY = TransitionMakers(own=0, others=0, users=0)
 
-def place(name: str, rank: float, *points: float) -> Candidate:
+
+def place(poi: int, name: str, rank: float, *points: float) -> Candidate:
     """A place with points of past visits, time, transitions and paths."""
     groups = dict(zip((PAST, TIME, TRANSITIONS, PATHS), points, strict=True))
-    return Candidate(
-        poi=hash(name) % 99,
-        name=name,
-        category="",
-        rank=rank,
-        probability=0.1,
-        score=sum(points),
-        groups=groups,
-        terms=groups,
-        gate=None,
-    )
+    of_score = {"probability": 0.1, "score": sum(points), "groups": groups, "terms": groups, "gate": None}
+    return Candidate(poi=poi, name=name, category="", rank=rank, **of_score)  # type: ignore[arg-type]
 
 
-def visits(*days_ago: float) -> PastVisits:
+def arms(rank: float, *points: float) -> list[Candidate]:
+    """The explained place, next to its runner-up."""
+    return [place(TARGET, "Denholme Arms", rank, *points), LIDO]
+
+
+def visits(*days_ago: float) -> list[PastVisits]:
     found = [
         Visit(visit=at, local_time="2013-10-03T18:20:00", checkins_ago=9, days_ago=days)
         for at, days in enumerate(days_ago)
     ]
-    return PastVisits(poi=1, name="Denholme Arms", visits=found)
+    return [PastVisits(poi=TARGET, name="Denholme Arms", visits=found)]
 
 
 def ranks(**without: float) -> list[Without]:
@@ -41,24 +41,36 @@ def ranks(**without: float) -> list[Without]:
     ]
 
 
-CASE = SentenceInput(
+def after(rank_before: float, edits: str) -> dict[str, Any]:
+    change = RankChange(poi=TARGET, name="", rank_before=rank_before, rank=1, score_before=0, score=0)
+    return {"edits": edits, "what_if": WhatIf(target=change, runner_up=change)}
+
+
+LIDO = place(RUNNER_UP, "Curlew Lido", 2, 2.10, 0.41, 0.83, 0.05)
+CASE = CaseExplanation.model_construct(
     model="RECAP",
-    target=place("Denholme Arms", 1, 2.41, 0.86, 0.0, 0.22),
-    runner_up=place("Curlew Lido", 2, 2.10, 0.41, 0.83, 0.05),
-    truth_name="Denholme Arms",
-    is_truth=True,
-    stays=False,
+    source=SOURCE,
     source_name="Mole Steps Flats",
+    target=TARGET,
+    target_name="Denholme Arms",
+    truth=TARGET,
+    truth_name="Denholme Arms",
+    runner_up=RUNNER_UP,
     num_places=2102,
-    makers=TransitionMakers(own=0, others=0, users=0),
-    visits=visits(40, 33, 20, 12, 9, 3),
+    edits="",
+    candidates=arms(1, 2.41, 0.86, 0.0, 0.22),
     without=ranks(past_visits=214, time_of_day_and_week=3, two_hop_paths=2),
-    has_paths=True,
+    paths=["a path"],
+    visits=visits(40, 33, 20, 12, 9, 3),
 )
 
 
-def said(case: SentenceInput) -> list[str]:
-    return [sentence.text for sentence in render_sentences(case)]
+def case(**changes: Any) -> CaseExplanation:
+    return CASE.model_copy(update=changes)
+
+
+def said(shown: CaseExplanation, makers: TransitionMakers = NOBODY) -> list[str]:
+    return [sentence.text for sentence in render_sentences(shown, makers)]
 
 
 def test_a_found_case() -> None:
@@ -73,18 +85,16 @@ def test_a_found_case() -> None:
 
 def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
     """Transitions: 0.00 - 0.83 is the largest difference against it; nothing carries where no rank falls."""
-    missed = replace(
-        CASE,
-        target=CASE.target.model_copy(update={"rank": 14.0}),
-        runner_up=CASE.runner_up.model_copy(update={"rank": 1.0}),
-        makers=TransitionMakers(own=2, others=5, users=3),
+    target = place(TARGET, "Denholme Arms", 14, 2.41, 0.86, 0.0, 0.22)
+    missed = case(
+        candidates=[target, LIDO.model_copy(update={"rank": 1.0})],
         visits=visits(144),
         without=ranks(past_visits=14, two_hop_paths=14),
     )
     assert headline(missed).text == (
         "RECAP ranks Denholme Arms 14th of 2,102. The user went there; RECAP's first choice was Curlew Lido."
     )
-    assert said(missed) == [
+    assert said(missed, TransitionMakers(own=2, others=5, users=3)) == [
         "In training, 3 other users (5 times) and this user (twice) made the transition "
         "Mole Steps Flats → Denholme Arms.",
         "The user had been there once, 144 days ago.",
@@ -99,17 +109,13 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
         ({"visits": visits()}, "The user had never been there."),
         ({"visits": visits(3), "without": ranks(past_visits=9)}, "One past visit, 3 days ago, carries it."),
         (  # the rank falls without them, but they subtract
-            {"target": place("Denholme Arms", 1, -0.01, 1.64, 0.0, 0.15)},
+            {"candidates": arms(1, -0.01, 1.64, 0.0, 0.15)},
             "The user had been there 6 times, the last time 3 days ago.",
         ),
-        ({"stays": True}, "Nobody checked in again at Denholme Arms in training."),
-        ({"stays": True, "visits": visits()}, "The user is there now and had never been there before."),
+        ({"source": TARGET}, "Nobody checked in again at Denholme Arms in training."),
+        ({"source": TARGET, "visits": visits()}, "The user is there now and had never been there before."),
         (
-            {"makers": TransitionMakers(1, 0, 0)},
-            "In training, only this user made the transition Mole Steps Flats → Denholme Arms (once).",
-        ),
-        (
-            {"has_paths": False, "without": ranks(past_visits=9, two_hop_paths=1)},
+            {"paths": [], "without": ranks(past_visits=9, two_hop_paths=1)},
             "Without past visits it would rank 9th.",
         ),
         (
@@ -117,32 +123,39 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
             "Without past visits, or without two-hop paths, it would rank 4th.",
         ),
         (
-            {"edits": 1, "rank_before": 1.0, "without": ranks(past_visits=9, two_hop_paths=2)},
+            after(1.0, "hour:05:00") | {"without": ranks(past_visits=9, two_hop_paths=2)},
             "Also without past visits it would rank 9th; without two-hop paths it would rank 2nd.",
         ),
     ],
 )
 def test_other_cases(changes: dict[str, Any], sentence: str) -> None:
-    """No visit, one visit, no move, the user's own transition, no two-hop path, one rank for two parts."""
-    assert any(text.startswith(sentence) for text in said(replace(CASE, **changes)))
+    """No visit, one visit, no move, no two-hop path, one rank for two parts, an edit."""
+    assert any(text.startswith(sentence) for text in said(case(**changes)))
 
 
 def test_a_group_that_adds_nothing_is_not_said_to_matter() -> None:
     """Paths add 0.00 to the target: it would rank 2nd without them only because other places lose points."""
-    target = place("Denholme Arms", 3, 2.41, 0.86, 0.3, 0.004)
     for rank in (2, 5):
-        assert "ithout" not in " ".join(said(replace(CASE, target=target, without=ranks(two_hop_paths=rank))))
+        shown = case(candidates=arms(3, 2.41, 0.86, 0.3, 0.004), without=ranks(two_hop_paths=rank))
+        assert "ithout" not in " ".join(said(shown))
+
+
+def test_who_made_the_transition() -> None:
+    """The user alone; nothing where an edit set the count."""
+    only = "In training, only this user made the transition Mole Steps Flats → Denholme Arms (once)."
+    assert said(CASE, TransitionMakers(1, 0, 0))[0] == only
+    assert "transition" not in {sentence.about for sentence in render_sentences(CASE, None)}
 
 
 def test_headlines_after_edits_without_a_truth_and_of_lists() -> None:
     """The rank before; nothing of the truth where it is hidden; a list that does not hold it."""
-    edited = replace(CASE, edits=2, rank_before=3.0)
-    assert headline(edited).text == "After 2 changes, RECAP ranks Denholme Arms 1st of 2,102. It was 3rd."
-    same = replace(CASE, edits=1, rank_before=1.0)
-    assert headline(same).text == "After 1 change, RECAP still ranks Denholme Arms 1st of 2,102."
-    assert headline(replace(CASE, truth_name="", is_truth=False)).text == "RECAP ranks Denholme Arms 1st of 2,102."
-    other = replace(CASE, truth_name="Ropewalk Market", is_truth=False)
-    assert headline(other).text == "RECAP ranks Denholme Arms 1st of 2,102. The user went to Ropewalk Market."
+    edited = headline(case(**after(3.0, "hour:05:00;remove:1")))
+    assert edited.text == "After 2 changes, RECAP ranks Denholme Arms 1st of 2,102. It was 3rd."
+    same = headline(case(**after(1.0, "hour:05:00")))
+    assert same.text == "After 1 change, RECAP still ranks Denholme Arms 1st of 2,102."
+    assert headline(case(truth=None, truth_name="")).text == "RECAP ranks Denholme Arms 1st of 2,102."
+    other = headline(case(truth=9, truth_name="Ropewalk Market"))
+    assert other.text == "RECAP ranks Denholme Arms 1st of 2,102. The user went to Ropewalk Market."
     assert describe_listed("LoTNext", "Pier 9", None, ["Ropewalk"]).text == "Pier 9 is not in the list of LoTNext."
     assert describe_listed("LoTNext", "Pier 9", 2.0, ["Ropewalk"]).text == (
         "LoTNext ranks Pier 9 2nd. The user went there; LoTNext's first choice was Ropewalk."

@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 import pytest
 
 from analysis.explain.curves import Curve, describe_learned
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import lost, shown_amount, shown_unit
 from analysis.figures.contributions import (
     contributions_height,
@@ -22,7 +23,7 @@ from analysis.figures.explain import draw_paths, draw_visits
 from analysis.figures.model_worth import plot_worth
 from analysis.figures.palette import DARK, LIGHT
 from analysis.formatting import points, signed_points
-from analysis.records.ablations import describe_ablations, worth_label
+from analysis.records.ablations import describe_ablations, part_label
 from analysis.records.causes import worth_by_kind
 from recap.features.catalogue import Feature
 from tests.analysis.planted import small_predictor
@@ -135,7 +136,7 @@ def test_what_each_part_is_worth_is_drawn_once_a_part() -> None:
     assert len(figure.data) == 6 and all(len(bars.x) == 8 for bars in figure.data)
     notes = [note.text for note in figure.layout.annotations]
     for row in worth[worth["ablation"] != "two_hops"].to_dict(orient="records"):
-        assert lost(row["hr"]) in notes and worth_label(row["ablation"]) in notes
+        assert lost(row["hr"]) in notes and part_label(row["ablation"]) in notes
 
 
 def test_paths_and_visits_say_what_they_count() -> None:

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image, ImageColor
 from scipy import sparse
 
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.figures.basemap import MAX_DOTS, basemap_style, frequent_ways, has_streets
 from analysis.figures.labels import Label, label_box, place_labels
 from analysis.figures.map_ground import Ground

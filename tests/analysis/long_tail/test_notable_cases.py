@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from analysis.explain.edits import SwitchOff
-from analysis.explain.explanation import explain_case
+from analysis.explain.explain_case import explain_case
 from analysis.long_tail.notable_cases import NotableCase, _spread, find_notable, notable_cases
 from analysis.records.ablations import ABLATIONS
 from analysis.workspace import Workspace

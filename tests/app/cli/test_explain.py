@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from analysis.explain.explanation import CaseExplanation, explain_case
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
 from recap.data.dataset import Dataset
 from recap.features.catalogue import NAMES
