@@ -99,11 +99,9 @@ def metres_per_pixel(camera: Camera) -> float:
 def aggregate_points(
     latitude: np.ndarray, longitude: np.ndarray, limit: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points, merged in square grid cells if there are more than ``limit``.
+    """Latitude, longitude and number of points per mark, for at most ``limit`` marks.
 
-    Returns:
-        latitude, longitude and number of points per mark. Above the limit, a mark is the mean point of one of at most
-        ``limit`` cells.
+    More points are merged in square grid cells; a mark is then the mean point of its cell.
     """
     if len(latitude) <= limit:
         return latitude, longitude, np.ones(len(latitude), dtype=np.int64)

@@ -10,12 +10,7 @@ _SHORTEST: Final = 6
 
 
 class Difference(NamedTuple):
-    """Difference between a link's files and the open ones.
-
-    Attributes:
-        differing: fields of `HASH_FIELDS` with different hashes.
-        sentence: the differing or missing hashes, in words; empty if all are known and equal.
-    """
+    """Fields of `HASH_FIELDS` in which a link differs from the open files, and what differs or is missing, in words."""
 
     differing: tuple[str, ...]
     sentence: str

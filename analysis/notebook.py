@@ -14,12 +14,7 @@ from analysis.workspace import Workspace
 
 
 def explain_case(model: Workspace, case: int, **options: Any) -> CaseExplanation:
-    """Explain one test case, with the options of `analysis.explain.explanation.explain_case`.
-
-    Raises:
-        CaseError: no such case or POI, or an edit that does not fit.
-        ConfigError, CheckpointError: no trained RECAP is open.
-    """
+    """Explain one test case of a RECAP, with the options of `analysis.explain.explain_case.explain_case`."""
     return explain_one(model.predictor, case, **{"seeds": model.seeds(), **options})
 
 
@@ -31,13 +26,8 @@ def compare_models(
 ) -> Comparison:
     """Compare a model (B) with another (A) on the same test cases.
 
-    Args:
-        other: an opened model, a checkpoint folder, a baseline's name, or imported predictions by name.
-        metric, k: see `analysis.compare.comparison.compare`.
-
-    Raises:
-        ConfigError: nothing of that name, or an unknown metric.
-        VocabularyError: a checkpoint that does not open with the dataset.
+    The other is an opened model, a checkpoint folder, a baseline's name, or imported predictions by name; metric and k
+    are those of `analysis.compare.comparison.compare`.
     """
     a = other if isinstance(other, Workspace) else model.with_model(other)
     side_a, side_b = sides_with_seeds([a, model], ())

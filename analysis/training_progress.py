@@ -119,11 +119,7 @@ def queue_table(rows: list[RunRow]) -> pd.DataFrame:
 
 
 def gpu_table(gpus: list[Gpu], leases: dict[str, Lease]) -> pd.DataFrame:
-    """GPUs: ``gpu, use`` (share of the last second), ``memory`` (share in use), ``used, runs``.
-
-    Args:
-        leases: of each active run, by number.
-    """
+    """GPUs: ``gpu, use`` (share of the last second), ``memory`` (share in use), ``used`` and ``runs`` (numbers)."""
     rows = []
     for gpu in gpus:
         used = gpu.total_bytes - gpu.free_bytes

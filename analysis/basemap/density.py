@@ -16,11 +16,7 @@ _DRAWN_STREETS: Final = {"district", "street"}
 
 
 def with_density(basemap: Basemap | None, latitude: np.ndarray, longitude: np.ndarray) -> Basemap | None:
-    """Add areas of dense places to a ground without streets.
-
-    Args:
-        latitude, longitude: degrees of every place, longitudes unwrapped.
-    """
+    """Add areas of dense places to a ground without streets; of every place's degrees, longitudes unwrapped."""
     if (basemap is not None and _DRAWN_STREETS & set(basemap["layers"])) or len(latitude) < 50:
         return basemap
     box = box_of(latitude, longitude)

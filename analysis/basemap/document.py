@@ -26,11 +26,7 @@ Box = tuple[float, float, float, float]
 
 
 def box_of(latitude: np.ndarray, longitude: np.ndarray) -> Box:
-    """The box of a dataset's map: the middle 99 % of its places, with a margin.
-
-    Args:
-        latitude, longitude: degrees of every place, longitudes unwrapped.
-    """
+    """The box of a dataset's map: the middle 99 % of its places (degrees, longitudes unwrapped), with a margin."""
     (south, north), (west, east) = (np.quantile(values, (0.005, 0.995)) for values in (latitude, longitude))
     low, high = MARGIN_DEG
     margin = min(max(north - south, east - west, low), high)
@@ -70,21 +66,13 @@ def _feature(item: tuple[dict[str, Any], Any]) -> dict[str, Any] | None:
 
 
 def write_basemap(document: Basemap, path: Path) -> None:
-    """Write a document completely or not at all.
-
-    Raises:
-        RecapError: the disk refused.
-    """
+    """Write a document completely or not at all; RecapError where the disk refuses."""
     with new_file(path, make_parents=True) as temporary:
         temporary.write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
 
 
 def read_basemap(path: Path) -> Basemap:
-    """Read a basemap.
-
-    Raises:
-        DataError: the file is missing, too large, or no basemap.
-    """
+    """Read a basemap; DataError if the file is missing, too large, or no basemap."""
     try:
         size = path.stat().st_size
         if size > MAX_BYTES:

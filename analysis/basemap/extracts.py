@@ -17,8 +17,7 @@ INSTALL_OSMIUM: Final = 'pip install "recap-mobility[osm]"'
 def read_extract(path: Path) -> Iterator[Tagged]:
     """The tagged geometries of an extract.
 
-    Raises:
-        DataError: unknown kind, too large, unreadable, or osmium is not installed.
+    DataError: its kind is unknown, it is too large or unreadable, or osmium is not installed.
     """
     kind = ".geojson" if path.suffix.lower() == ".json" else path.suffix.lower()
     if kind not in MAX_BYTES:

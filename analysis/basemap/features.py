@@ -50,8 +50,7 @@ def layer_of(tags: Mapping[str, str], *, is_area: bool) -> tuple[str, dict[str, 
 def draw_features(features: Iterable[Tagged], box: Box, attribution: str = OPENSTREETMAP) -> Basemap:
     """The basemap of all objects within a box.
 
-    Raises:
-        DataError: nothing in the box can be drawn, or it has too many points even when thinned.
+    DataError: nothing in the box can be drawn, or it has too many points even when thinned.
     """
     found: dict[tuple[str, int | str], list[Any]] = {}
     for tags, geometry in features:

@@ -15,9 +15,7 @@ LONGEST = 40
 def neighbourhoods(basemap: Mapping[str, Any] | None, latitude: np.ndarray, longitude: np.ndarray) -> list[str]:
     """Name of the smallest district around each place; empty if there is none.
 
-    Args:
-        basemap: from `find_basemap`; its layer ``district`` has areas with a ``name``.
-        latitude, longitude: degrees, longitudes unwrapped.
+    The basemap's layer ``district`` has areas with a ``name``; degrees have unwrapped longitudes.
     """
     layer = {} if basemap is None else basemap["layers"].get("district", {})
     named = [feature for feature in layer.get("features", []) if str(feature["properties"].get("name") or "").strip()]

@@ -19,11 +19,7 @@ ON_LAND: Final = 0.5
 
 
 def shores(latitude: np.ndarray, longitude: np.ndarray) -> Basemap | None:
-    """Water and shore around a dataset's places; None if the places are not on land.
-
-    Args:
-        latitude, longitude: degrees of every place, longitudes unwrapped.
-    """
+    """Water and shore around a dataset's places (degrees, longitudes unwrapped); None if they are not on land."""
     if not len(latitude):
         return None
     box = box_of(latitude, longitude)

@@ -13,10 +13,7 @@ from recap import columns as c
 class Card:
     """One case's card.
 
-    Attributes:
-        sentence: what is striking about it; empty outside a recipe.
-        ranks: (model, the truth's rank), the model itself last.
-        seen: how often training saw the transition.
+    The sentence (empty outside a recipe) says what is striking; ranks are (model, the truth's rank), the model last.
     """
 
     case: int

@@ -46,11 +46,7 @@ class CaseFilter(Config):
 
     @classmethod
     def from_text(cls, text: str) -> "CaseFilter":
-        """Read the text of a link or of a file.
-
-        Raises:
-            ConfigError: not such a text, or a value out of range.
-        """
+        """Read the text of a link or of a file; ConfigError for another text or a value out of range."""
         if len(text) > MAX_TEXT:
             raise ConfigError(f"a filter of cases has at most {MAX_TEXT:,} characters, got {len(text):,}")
         values: dict[str, object] = {}

@@ -18,20 +18,6 @@ FROM: Final = "from"
 TO: Final = "to"
 REASON: Final = "reason"
 CAUSES: Final = "causes"
-COLUMNS: Final = (
-    c.CASE,
-    c.RANK,
-    c.TRANSITION_COUNT,
-    c.DESTINATION_COUNT,
-    c.USER,
-    NAMED,
-    HOUR,
-    FROM,
-    TO,
-    c.CATEGORY,
-    REASON,
-    CAUSES,
-)
 TRANSITION: Final = "transition"
 REFERENCE: Final = "reference_rank"
 WHY: Final = "why"
@@ -50,7 +36,7 @@ def case_table(
         k: a case is missed where its rank is above.
 
     Returns:
-        `COLUMNS`: ``case`` (int), ``rank`` (float, mean over ties), ``transition_count, destination_count`` (int, in
+        ``case`` (int), ``rank`` (float, mean over ties), ``transition_count, destination_count`` (int, in
         training), ``user`` (int), ``user_name``, ``hour`` (int, 0 to 23, local time of the check-in before),
         ``from, to`` (labels of source and target), ``category`` (of the target), ``reason`` (a miss label of
         `analysis.long_tail.misses`, or `NO_REASON`), ``causes`` (tuple of the `analysis.records.ablations.ABLATIONS`
@@ -75,8 +61,7 @@ def case_table(
             c.CATEGORY: category.iloc[cases[c.TARGET].to_numpy()].to_numpy(),
             REASON: NO_REASON,
             CAUSES: [()] * len(cases),
-        },
-        columns=list(COLUMNS),
+        }
     )
     if described is None:
         return table

@@ -18,12 +18,9 @@ _MOST: Final = 5000
 
 @dataclass
 class Imported:
-    """The result of an import.
+    """The result of an import, as titles: new, there already with the same words, and different ones, which stay.
 
-    Attributes:
-        added, same: titles that are new, and that were there already with the same words.
-        kept: titles that differ in the library, which stays unchanged.
-        damaged: unreadable entries, and why.
+    ``damaged`` are unreadable entries, and why.
     """
 
     added: list[str] = field(default_factory=list)
@@ -55,12 +52,7 @@ def export_text(shelf: Shelf, names: list[str], collections: list[str] | None = 
 
 
 def import_text(library: Library, text: str) -> Imported:
-    """Import what `export_text` wrote, or a single saved case's file.
-
-    Raises:
-        ConfigError: the text is neither.
-        RecapError: the disk refused.
-    """
+    """Import what `export_text` wrote, or a single saved case's file; ConfigError for another text."""
     if len(text) > 20 * LARGEST_FILE:
         raise ConfigError(f"a file of saved cases has at most {20 * LARGEST_FILE:,} characters")
     try:

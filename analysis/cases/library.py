@@ -34,12 +34,7 @@ class LibraryConflictError(RecapError):
 
 @dataclass(frozen=True)
 class Stored(Generic[T]):
-    """A case or collection as stored.
-
-    Attributes:
-        name: its file's name without ending.
-        version: digest of the file's bytes.
-    """
+    """A case or collection as stored: its file's name without ending, and the digest of the file's bytes."""
 
     name: str
     value: T
@@ -54,12 +49,7 @@ class Damaged:
 
 @dataclass(frozen=True)
 class Shelf:
-    """The content of the library at one moment.
-
-    Attributes:
-        cases: by name, latest first.
-        collections: by name, in the order of their titles.
-    """
+    """The content of the library at one moment: cases by name, latest first, and collections by title."""
 
     cases: dict[str, Stored[SavedCase]] = field(default_factory=dict)
     collections: dict[str, Stored[Collection]] = field(default_factory=dict)
@@ -75,23 +65,14 @@ class Shelf:
 
 
 class Library:
-    """The saved cases and collections in one folder.
-
-    Args:
-        folder: of cases, with a folder of collections in it; made by the first save.
-        read_only: refuse every change.
-    """
+    """The saved cases in one folder, which the first save makes, with a folder of collections in it."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.folder, self.read_only = folder, read_only
 
     @classmethod
     def of_user(cls, *, read_only: bool = False) -> "Library":
-        """The user's own library.
-
-        Raises:
-            ConfigError: RECAP_HOME names a file.
-        """
+        """The user's own library; ConfigError where RECAP_HOME names a file."""
         return cls(user_folder() / "cases", read_only=read_only)
 
     def read(self) -> Shelf:
@@ -106,30 +87,15 @@ class Library:
         )
 
     def add(self, value: T) -> Stored[T]:
-        """Store a new case or collection.
-
-        Raises:
-            LibraryConflictError: the same view, or a collection of this title, is there already.
-            RecapError: the library is read-only, or the disk refused.
-        """
+        """Store a new case or collection; LibraryConflictError if it is there already."""
         return self._write(value, value.name, None)
 
     def change(self, stored: Stored[T], value: T) -> Stored[T]:
-        """Overwrite the version that was read.
-
-        Raises:
-            LibraryConflictError: somebody else changed or removed the file.
-            RecapError: the library is read-only, or the disk refused.
-        """
+        """Overwrite the version that was read; LibraryConflictError if the file has changed or gone since."""
         return self._write(value, stored.name, stored.version)
 
     def remove(self, stored: Stored[T]) -> None:
-        """Delete a file; do nothing if it is gone.
-
-        Raises:
-            LibraryConflictError: somebody else changed the file.
-            RecapError: the library is read-only, or the disk refused.
-        """
+        """Delete a file, if it is still there; LibraryConflictError if it has changed since it was read."""
         path = self._path(type(stored.value), stored.name)
         with self._alone(path):
             now = _digest(path)

@@ -53,8 +53,7 @@ class Marks:
 def marks_of_record(opened: Workspace, record: Any, *, hops: str | None) -> Marks:
     """The marks of a thumbnail, from one row of records.
 
-    Args:
-        hops: draw the strongest two-hop path to the truth that this part of the model reads, see `paths_read`.
+    ``hops`` is the part of the model whose strongest two-hop path to the truth is drawn, see `paths_read`.
     """
     source, target = int(record[c.SOURCE]), int(record[c.TARGET])
     middles = paths_read(opened, record, [target], hops)[0]["middle"].head(1).tolist() if hops else []
@@ -93,8 +92,7 @@ def draw_for_room(
 ) -> bytes:
     """A large map with names, as a PNG of 1520 x 900 pixels.
 
-    Args:
-        shown: every place of all slides, so that the map stays still.
+    It shows every place of all slides, so that the map stays still.
     """
     camera, image, draw, top = _ground(opened, shown, ROOM_PX, _ROOM_PADDING_PX, palette, basemap)
     _draw_marks(draw, opened, marks, camera, palette, size=1.5)

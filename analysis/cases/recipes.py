@@ -12,8 +12,8 @@ from analysis.cases.diversity import diverse_order
 from analysis.cases.words import NO_ABLATIONS, NO_SHARES, RECIPES, RecipeName, recipe_headline, recipe_meaning
 from analysis.records.ablations import HOPS_ABLATIONS
 from analysis.records.accuracy import CONFIDENT_SHARE, is_hit, listed_share
+from analysis.records.case_groups import popular_bar
 from analysis.records.causes import found_by
-from analysis.records.popular_places import popular_bar
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -94,13 +94,9 @@ def find_all(tables: RecipeTables, *, first: int = 12) -> dict[RecipeName, Found
 
 
 def find(tables: RecipeTables, recipe: str, *, first: int = 12) -> FoundCases:
-    """Find the cases of one recipe, the most striking first.
+    """Find the cases of one recipe, the most striking first; ConfigError for an unknown recipe.
 
-    Args:
-        first: among this many, repeat no user and no place unless that is unavoidable.
-
-    Raises:
-        ConfigError: an unknown recipe.
+    The ``first`` ones repeat no user and no place unless that is unavoidable.
     """
     if recipe not in RECIPES:
         raise ConfigError(f"unknown recipe {recipe!r}; choose one of {', '.join(RECIPES)}")

@@ -35,13 +35,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Slide:
-    """A slide about a case.
-
-    Attributes:
-        title: the finding, in pieces of the kinds of Explain.
-        numbers: at most three.
-        marks: what its map shows.
-    """
+    """A slide about a case: the finding in pieces of the kinds of Explain, at most three numbers, and a map."""
 
     title: tuple[Piece, ...]
     numbers: tuple[Number, ...]

@@ -85,11 +85,7 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
 
 
 def recipe_meaning(recipe: RecipeName, models: Sequence[str], k: int) -> str:
-    """The search of a recipe, in words.
-
-    Args:
-        models: the model, then the others; cases flip against the first of these.
-    """
+    """The search of a recipe, in words; cases flip against the first other model."""
     match recipe:
         case "wrong":
             return f"Missed, although the first choice is at least as probable as the next {k - 1} together."

@@ -98,11 +98,7 @@ class Learned(Config):
 
 
 def describe_learned(predictor: Predictor) -> Learned:
-    """The curves of a model, those of its other seeds, and its gates.
-
-    Raises:
-        CaseError: the model has no revisit prior.
-    """
+    """The curves of a model, those of its other seeds, and its gates; CaseError without a revisit prior."""
     others, checkpoint = replicate_curves(predictor.checkpoint), predictor.checkpoint
     elsewhere = checkpoint.learned_on if isinstance(checkpoint, PretrainedCheckpoint) else ""
     gates = gate_counts(predictor)
@@ -111,11 +107,7 @@ def describe_learned(predictor: Predictor) -> Learned:
 
 @one_thread()
 def learned_curves(predictor: Predictor) -> list[Curve]:
-    """Every curve of a model, in the order of `FEATURES`, or those of the paper's prior.
-
-    Raises:
-        CaseError: the model has no revisit prior.
-    """
+    """Every curve of a model in the order of `FEATURES`, or those of the paper's prior; CaseError without either."""
     model = predictor.model
     if model.curves is not None:
         return _curves(model.curves.curves.knot_FK1, model.curves.curves.levels, _candidate_values(predictor))

@@ -68,11 +68,7 @@ class EditedCase:
 
     @property
     def predictor(self) -> Predictor:
-        """The model whose scores are sums of terms.
-
-        Raises:
-            CaseError: a published model has no terms.
-        """
+        """The model whose scores are sums of terms; CaseError for a published model, which has none."""
         if not isinstance(self.ranker, Predictor):
             raise CaseError(f"{self.ranker.checkpoint.label} gives one score for each place and no terms")
         return self.ranker
@@ -117,11 +113,7 @@ class EditedCase:
         return int(self._unedited_P.argmax()) if known is None else known
 
     def asked(self, about: int | None, *, hide_truth: bool) -> "EditedCase":
-        """The same moment with another place explained; with a hidden truth, by default the best place.
-
-        Raises:
-            CaseError: unknown POI.
-        """
+        """The same moment with another place explained; by default the best one where the truth is hidden."""
         if about is not None:
             check_poi(self.ranker, about)
         elif hide_truth and self.next_place is not None:
@@ -242,11 +234,7 @@ def local_iso(local_seconds: int) -> str:
 
 
 def check_poi(predictor: CaseRanker, poi: int) -> None:
-    """Refuse a POI outside the vocabulary.
-
-    Raises:
-        CaseError: unknown POI.
-    """
+    """Refuse a POI outside the vocabulary with a CaseError."""
     if not 0 <= poi < predictor.dataset.num_pois:
         raise CaseError(f"there is no POI {poi}; this dataset has POIs 0 to {predictor.dataset.num_pois - 1}")
 
@@ -256,9 +244,7 @@ def build_edited_case(
 ) -> EditedCase:
     """A moment, or the case of a number in a split, with edits applied.
 
-    Raises:
-        CaseError: no such case.
-        EditError: an edit does not fit the case.
+    CaseError: no such case. EditError: an edit does not fit the case.
     """
     moment = predictor.moment(case, split)
     variant = Counterfactual(predictor.history(moment.row))
@@ -277,9 +263,7 @@ def build_edited_case(
 def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
     """The edited case after one more edit.
 
-    Raises:
-        EditError: the edit does not fit.
-        CaseError: it names an unknown POI.
+    EditError: the edit does not fit. CaseError: it names an unknown POI.
     """
     edits = (*edited_case.edits, edit)
     variant, visit_H = edited_case.variant, edited_case.visit_H

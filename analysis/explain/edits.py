@@ -128,11 +128,7 @@ _FORMS: Final = {
 
 
 def parse_edit(text: str) -> Edit:
-    """Read one edit from its text form.
-
-    Raises:
-        EditError: an unknown form, or a value out of range.
-    """
+    """Read one edit from its text form; EditError for an unknown form or a value out of range."""
     kind, _, rest = text.strip().partition(":")
     if kind not in _FORMS:
         raise EditError(f"unknown edit {text!r}; write one of {', '.join(form for _, form in _FORMS.values())}")
@@ -157,11 +153,7 @@ def parse_edit(text: str) -> Edit:
 
 
 def check_edge(edit: Edit) -> None:
-    """Refuse a negative transition count.
-
-    Raises:
-        EditError: it is negative.
-    """
+    """Refuse a negative transition count with an EditError."""
     if isinstance(edit, SetEdge) and edit.count < 0:
         raise EditError(
             f"edge weight {edit.count}: a transition count cannot be negative; 0 removes the edge "

@@ -133,10 +133,9 @@ def explain_edited_case(
 
 
 def choose_runner_up(edited_case: EditedCase, against: int | None = None) -> int:
-    """The place that the explained one is compared with: by default the best other one.
+    """The place that the explained one is compared with, by default the best other one.
 
-    Raises:
-        CaseError: it is unknown, or the explained place itself.
+    CaseError: it is unknown, or the explained place itself.
     """
     total_P, target = edited_case.total_P, edited_case.target
     best = total_P.topk(min(2, len(total_P))).indices.tolist()

@@ -52,11 +52,7 @@ class CaseLink(Config):
         return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
 
     def moment(self, ranker: CaseRanker) -> Moment:
-        """What the link names.
-
-        Raises:
-            CaseError: no such case, or a check-in that is not the user's.
-        """
+        """What the link names; CaseError for no such case, or a check-in that is not the user's."""
         if self.row is None and self.user is None:
             return ranker.moment(self.case, self.split)
         return ranker.moment(Moment(*(-1 if number is None else number for number in (self.user, self.row))))
@@ -65,9 +61,7 @@ class CaseLink(Config):
     def from_query(cls, query: str) -> "CaseLink":
         """Read a link or its query part; the app's own settings are ignored.
 
-        Raises:
-            ConfigError: an unknown or unreadable field.
-            EditError: edits that cannot be read.
+        ConfigError: an unknown or unreadable field. EditError: edits that cannot be read.
         """
         fields = {name: values[-1] for name, values in parse_qs(query.partition("?")[2] or query).items()}
         source = fields.pop("source", "")  # the app names the open checkpoint by the beginning of its hash
@@ -87,10 +81,6 @@ class CaseLink(Config):
         return f"{found.sentence}; open that {' and that '.join(found.differing)} to see what the link meant"
 
     def check(self, predictor: Predictor) -> None:
-        """Refuse a link to another checkpoint or dataset.
-
-        Raises:
-            CaseError: with the sentence of `mismatch`.
-        """
+        """Refuse a link to another checkpoint or dataset with the sentence of `mismatch` as a CaseError."""
         if sentence := self.mismatch(predictor):
             raise CaseError(sentence)

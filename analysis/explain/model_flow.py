@@ -75,14 +75,7 @@ class ModelFlow(Config):
 
 @one_thread()
 def describe_flow(edited_case: EditedCase, against: int | None = None) -> ModelFlow:
-    """How the model scores the explained place and its runner-up.
-
-    Args:
-        against: the runner-up; the best other place by default.
-
-    Raises:
-        CaseError: the runner-up is unknown, or the explained place itself.
-    """
+    """How the model scores the explained place and its runner-up; CaseError as in `choose_runner_up`."""
     pois = [edited_case.target, choose_runner_up(edited_case, against)]
     places = decompose_scores(edited_case, pois)
     names = [name for name in _part_names(edited_case) if name != CLIP or any(place.terms[CLIP] for place in places)]

@@ -276,11 +276,7 @@ _SYMBOLS: Final = {
 
 
 def worth_note(worth: pd.DataFrame) -> str:
-    """Note on what each part is worth, and which parts do harm.
-
-    Args:
-        worth: from `analysis.records.causes.worth_by_kind`.
-    """
+    """Note on what each part is worth, and which parts do harm; from `analysis.records.causes.worth_by_kind`."""
     known, new = (int(worth.loc[worth["among"] == among, "n"].max()) for among in ("known", "new"))
     harmful = worth[(worth["among"] == "new") & (worth["hr_high"] < 0)].sort_values("hr")["label"]
     harm = f" New places are found more often without {' or '.join(harmful)}." if len(harmful) else ""

@@ -59,14 +59,9 @@ def explain_ranks(
     hide_truth: bool = False,
     split: int = c.TEST,
 ) -> RanksOnly:
-    """Explain one case or moment, as edited, for any model.
+    """Explain one case or moment, as edited, for any model; errors are those of `build_edited_case`.
 
-    Args:
-        about: the place in question; by default the true next place, or without it the best one.
-
-    Raises:
-        CaseError: no such case or place.
-        EditError: an edit does not fit, or the model does not read it.
+    The place in question (``about``) is by default the true next place, or without it the best one.
     """
     edited_case = build_edited_case(ranker, case, edits, split).asked(about, hide_truth=hide_truth)
     labels, total_P, moment = ranker.dataset.poi_labels, edited_case.total_P, edited_case.moment

@@ -108,8 +108,7 @@ class RowCheck(Config):
 def check_rows(edited_case: EditedCase, seeds: Mapping[int, pd.DataFrame] | None = None) -> list[RowCheck]:
     """Check every contribution to the explained place, and the graph token.
 
-    Args:
-        seeds: tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
+    Other seeds are tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
     """
     target, parts = edited_case.target, edited_case.leavable
     point_T = edited_case.contributions([target])[0]

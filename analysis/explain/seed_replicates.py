@@ -27,8 +27,7 @@ def train_replicates(
 ) -> None:
     """Train until this many seeds exist, including the original; an interrupted training continues.
 
-    Raises:
-        ConfigError: fewer than two seeds, or another dataset than the checkpoint's own.
+    ConfigError: fewer than two seeds, or another dataset than the checkpoint's own.
     """
     if dataset.hash != checkpoint.manifest.dataset_hash:
         raise ConfigError("other seeds train on the checkpoint's own dataset; open it with that one")
@@ -46,13 +45,9 @@ def train_replicates(
 def measure_replicates(
     checkpoint: Checkpoint, dataset: Dataset, progress: Callable[[int, int], None] | None = None
 ) -> dict[int, pd.DataFrame]:
-    """Ablation tables of all trained replicates, computed if missing.
+    """Ablation tables of all trained replicates, computed if missing; progress is (cases done, all cases) of a table.
 
-    Args:
-        progress: receives (cases done, all cases) of each table.
-
-    Raises:
-        ConfigError: a replicate differs from the checkpoint in more than its seed.
+    ConfigError: a replicate differs from the checkpoint in more than its seed.
     """
     rows = len(dataset.cases(c.TEST))
     for folder in replicate_folders(checkpoint.folder):

@@ -59,12 +59,7 @@ def rank_headline(
 
 
 def describe_listed(model: str, truth: str | None, rank: float | None, best: Sequence[str]) -> Sentence:
-    """Headline for an imported list.
-
-    Args:
-        rank: of the truth; None if the list does not contain it.
-        best: names in order.
-    """
+    """Headline for an imported list of names; without a rank, the list does not contain the truth."""
     first = Piece(text=best[0], kind="runner_up") if best else None
     if truth is None:
         return _sentence("rank", f"The list of {model}")
@@ -84,8 +79,7 @@ def _after_edits(shown: CaseExplanation, before: float) -> Sentence:
 def render_sentences(shown: CaseExplanation, makers: TransitionMakers | None) -> list[Sentence]:
     """Sentences on the transition, past visits, ablations, and a better runner-up.
 
-    Args:
-        makers: of the training transitions from the source to the target; None if an edit changed them.
+    There are no ``makers`` of the training transitions from source to target if an edit changed these.
     """
     return [*_transition(shown, makers), _visits(shown), *_without(shown), *_runner_up(shown)]
 

@@ -1,8 +1,8 @@
 """Data of a lesson's figures; `analysis.learn.drawing` draws them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 import pandas as pd
@@ -41,6 +41,12 @@ class Bars:
     bars: tuple[Bar, ...]
     top: float | None = None
 
+    @classmethod
+    def of(cls, finding: str, axis: str, bars: Sequence[Bar], top: float | None = None) -> Self:
+        """Bars that are described by a finding and what is written at each bar."""
+        listed = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
+        return cls(f"{finding} {listed}.", axis, tuple(bars), top)
+
     def table(self) -> pd.DataFrame:
         rows = {"": [bar.label for bar in self.bars], self.axis: [bar.text for bar in self.bars]}
         return pd.DataFrame(rows)
@@ -57,8 +63,7 @@ class Row:
 class Panels:
     """Upright bars in rows that share their columns, each row on its own scale.
 
-    Attributes:
-        chosen, best: columns that are outlined and filled.
+    The chosen column is outlined, the best one filled.
     """
 
     says: str
@@ -81,12 +86,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines over the positions of a handle, with a mark at its position.
-
-    Attributes:
-        columns: labels of the positions.
-        at: the handle's position.
-    """
+    """Lines over the positions of a handle, whose labels are the columns, with a mark at the handle's position."""
 
     says: str
     axis: str
@@ -120,13 +120,7 @@ class Way:
 
 @dataclass(frozen=True, eq=False)
 class PlaceMap:
-    """Places at their positions on an empty ground.
-
-    Attributes:
-        latitude, longitude: degrees of every place.
-        dots: drawn in this order.
-        names: of the places that are named on the map.
-    """
+    """Places on an empty ground, at degrees of every place; dots are drawn in order, and some places are named."""
 
     says: str
     latitude: np.ndarray

@@ -5,7 +5,7 @@ import math
 import plotly.graph_objects as go
 
 from analysis.figures.charts import escape_tags, note, styled
-from analysis.figures.palette import Palette, mix, translucent
+from analysis.figures.palette import Hue, Palette, mix, translucent
 from analysis.formatting import percent
 from analysis.learn.charts import Bars, Chart, Dots, Lines, Meaning, Panels, Picture, PlaceMap
 
@@ -29,18 +29,16 @@ def draw(chart: Chart, palette: Palette) -> go.Figure:
             return chart.plot(palette)
 
 
-def _fill(meaning: Meaning, palette: Palette) -> str:
-    if meaning in ("baseline", "ink"):
-        return palette.baseline if meaning == "baseline" else palette.ink
-    fill: str = getattr(palette, meaning).fill
-    return fill
+def fill_of(meaning: Meaning, palette: Palette) -> str:
+    return _colours(meaning, palette)[0]
 
 
-def _word_colour(meaning: Meaning, palette: Palette) -> str:
+def _colours(meaning: Meaning, palette: Palette) -> tuple[str, str]:
+    """Of marks, and of words."""
     if meaning in ("baseline", "ink"):
-        return palette.quiet if meaning == "baseline" else palette.ink
-    text: str = getattr(palette, meaning).text
-    return text
+        return (palette.baseline, palette.quiet) if meaning == "baseline" else (palette.ink, palette.ink)
+    hue: Hue = getattr(palette, meaning)
+    return hue.fill, hue.text
 
 
 def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
@@ -50,7 +48,7 @@ def _draw_bars(chart: Bars, palette: Palette) -> go.Figure:
         y=labels,
         x=[bar.value for bar in chart.bars],
         orientation="h",
-        marker_color=[_fill(bar.meaning, palette) for bar in chart.bars],
+        marker_color=[fill_of(bar.meaning, palette) for bar in chart.bars],
         hoverinfo="skip",
     )
     known = [bar for bar in chart.bars if bar.low is not None and bar.high is not None]
@@ -143,7 +141,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
             x=list(chart.columns),
             y=list(line.values),
             mode="lines",
-            line={"color": _fill(line.meaning, palette), "width": 2.5, "dash": dash},
+            line={"color": fill_of(line.meaning, palette), "width": 2.5, "dash": dash},
             hovertemplate=f"{line.label}: %{{text}}<extra></extra>",
             text=[percent(value) for value in line.values],
         )
@@ -151,7 +149,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
             x=[chart.columns[chart.at]],
             y=[line.values[chart.at]],
             mode="markers",
-            marker={"color": _fill(line.meaning, palette), "size": 10, "opacity": 1},
+            marker={"color": fill_of(line.meaning, palette), "size": 10, "opacity": 1},
             hoverinfo="skip",
         )
     last = [(line.values[-1], line) for line in chart.series]
@@ -162,7 +160,7 @@ def _draw_lines(chart: Lines, palette: Palette) -> go.Figure:
     for value, line in sorted(last, key=lambda pair: pair[0]):
         at = value if beneath is None else max(value, beneath + 0.11 * span)
         beneath = at
-        colour = _word_colour(line.meaning, palette)
+        colour = _colours(line.meaning, palette)[1]
         figure.add_annotation(note(chart.columns[-1], at, line.label, colour, 14, xshift=10))
     styled(figure, palette, height=300, margin={"b": 36, "r": 150, "l": 44})
     figure.update_yaxes(range=[low - 0.05 * span, high + 0.12 * span], tickformat=".0%")
@@ -213,7 +211,7 @@ def _draw_map(chart: PlaceMap, palette: Palette) -> go.Figure:
 
 
 def _marker(dots: Dots, palette: Palette) -> dict[str, object]:
-    colour = translucent(palette.quiet, 0.45) if dots.meaning == "faint" else _fill(dots.meaning, palette)
+    colour = translucent(palette.quiet, 0.45) if dots.meaning == "faint" else fill_of(dots.meaning, palette)
     if dots.ring:
         return {"size": dots.size, "symbol": "circle-open", "color": colour, "line": {"width": 3}, "opacity": 1}
     return {"size": dots.size, "color": colour, "opacity": 1, "line": {"width": 0}}

@@ -3,15 +3,25 @@
 A `Lesson` belongs to one city, whose data give every number in it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+import numpy as np
+
 from analysis.learn.charts import Chart
+from analysis.records.bootstrap import UserBootstrap, interval
 from analysis.workspace import Workspace
 from recap.errors import RecapError
 
 MOST_CHOICES: Final = 6
+QUARTERS: Final = (
+    "Fewer than a quarter",
+    "A quarter up to half",
+    "Half up to three quarters",
+    "Three quarters or more",
+)
+QUARTER_EDGES: Final = (0.25, 0.5, 0.75)
 
 
 class LessonUnavailableError(RecapError):
@@ -19,11 +29,7 @@ class LessonUnavailableError(RecapError):
 
 
 def require_model(city: Workspace) -> Workspace:
-    """The city, if a trained RECAP is open.
-
-    Raises:
-        LessonUnavailableError: none is open.
-    """
+    """The city, if a trained RECAP is open; otherwise LessonUnavailableError."""
     if not city.has_parts:
         raise LessonUnavailableError("This lesson needs a trained RECAP. Choose one in the list above.")
     return city
@@ -60,12 +66,7 @@ class Question:
 
 @dataclass(frozen=True)
 class Handle:
-    """A control that the learner moves.
-
-    Attributes:
-        start: index of the first position shown.
-        kind: a slider, or a list if positions have no order.
-    """
+    """A slider that the learner moves, or a list if its positions have no order; it starts at the index ``start``."""
 
     name: str
     label: str
@@ -89,12 +90,7 @@ Report = Callable[[int, int, str], None]
 
 @dataclass(frozen=True)
 class Training:
-    """Small models that train while the learner watches.
-
-    Attributes:
-        words: what will be trained.
-        run: trains at positions of the handles and reports progress.
-    """
+    """Small models that train at positions of the handles, and report, while the learner watches."""
 
     label: str
     words: str
@@ -104,11 +100,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Deeper:
-    """A link into a view that shows the same.
-
-    Attributes:
-        moved: parameters to add for positions of the lesson's handles.
-    """
+    """A link into a view that shows the same; positions of the lesson's handles add parameters."""
 
     view: str
     label: str
@@ -161,3 +153,77 @@ class Lesson:
     @property
     def start(self) -> tuple[int, ...]:
         return tuple(handle.start for handle in self.handles)
+
+
+@dataclass(frozen=True)
+class Share:
+    """A mean over ``n`` cases with its 95 % interval, over resampled users; NaN where there is no case."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def share_of(hits: np.ndarray, users: np.ndarray, samples: int = 400) -> Share:
+    """The share of hits among cases of these users.
+
+    >>> share_of(np.array([True, False, True, True]), np.array([0, 0, 1, 1])).value
+    0.75
+    """
+    if not len(hits):
+        return Share(np.nan, np.nan, np.nan, 0)
+    values = np.asarray(hits, dtype=np.float64)
+    bootstrap = UserBootstrap(users, samples)
+    low, high = interval(bootstrap.means(values, np.zeros(len(values), dtype=np.int64), 1))
+    return Share(float(values.mean()), float(low[0]), float(high[0]), len(values))
+
+
+def share_question(
+    prompt: str,
+    share: float,
+    *,
+    fact: str,
+    too_low: str,
+    too_high: str,
+    labels: tuple[str, ...] = QUARTERS,
+    edges: tuple[float, ...] = QUARTER_EDGES,
+    picture: Chart | None = None,
+) -> Question:
+    """A question for a share; a share on an edge belongs to the answer above it.
+
+    Args:
+        fact: a sentence with the numbers, part of every reply.
+        too_low, too_high: a hint after such a guess.
+
+    >>> share_question("?", 0.5, fact="It is half.", too_low="More.", too_high="Fewer.").right
+    2
+    """
+    right = int(np.searchsorted(edges, share, side="right"))
+    answer = f"{labels[right][:1].lower()}{labels[right][1:]}"
+    replies = [
+        *[f"More than that: {answer}. {fact} {too_low}"] * right,
+        f"Right. {fact}",
+        *[f"Fewer than that: {answer}. {fact} {too_high}"] * (len(labels) - right - 1),
+    ]
+    return Question(prompt, tuple(Choice(*pair) for pair in zip(labels, replies, strict=True)), right, picture)
+
+
+def choose(prompt: str, labels: Sequence[str], right: int, fact: str, picture: Chart | None = None) -> Question:
+    """A question whose replies give the verdict and the fact.
+
+    >>> choose("?", ("A", "B"), 1, "It is B.").choices[0].reply
+    'Not quite, the answer is “B”. It is B.'
+    """
+    wrong = f"Not quite, the answer is “{labels[right]}”"
+    replies = (f"{'Right' if at == right else wrong}. {fact}" for at in range(len(labels)))
+    return Question(prompt, tuple(map(Choice, labels, replies)), right, picture)
+
+
+def larger(first: float, second: float, close: float) -> int:
+    """0 if the first number is larger, 1 if the second is, 2 if they are close.
+
+    >>> larger(0.5, 0.1, 0.05), larger(0.1, 0.12, 0.05)
+    (0, 2)
+    """
+    return 2 if abs(first - second) < close else 0 if first > second else 1

@@ -51,9 +51,7 @@ class LiveEpoch:
 class Worth:
     """Worth of a part: HR@1 with it minus HR@1 without it, over the same test transitions.
 
-    Attributes:
-        with_part, without: HR@1 of the two models.
-        low, high: 95 % interval of the difference, over resampled users.
+    ``low`` and ``high`` are the 95 % interval of the difference, over resampled users.
     """
 
     with_part: float
@@ -96,11 +94,7 @@ def toy_config(*, lacks: Part | None = None, seed: int = 0, epochs: int = EPOCHS
 def train_in_town(
     town: ToyTown, config: TrainConfig, report: Callable[[LiveEpoch], None] | None = None
 ) -> pd.DataFrame:
-    """Train, and rank the town's test transitions after the last epoch.
-
-    Returns:
-        The test cases with ``rank``, see `recap.evaluation.scoring.rank_cases`.
-    """
+    """Train, and rank the town's test transitions after the last epoch, see `recap.evaluation.scoring.rank_cases`."""
     with tempfile.TemporaryDirectory(prefix="recap-toy-") as folder:
         trainer = Trainer(town.dataset, config, Path(folder), torch.device("cpu"))
         cases = describe_cases(town.dataset, trainer.graph, c.TEST)

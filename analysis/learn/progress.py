@@ -18,12 +18,7 @@ _LETTERS: Final = ascii_lowercase[:MOST_CHOICES]
 
 @dataclass(frozen=True)
 class Progress:
-    """Answers by lesson, as indices of choices; None if there is none.
-
-    Attributes:
-        guesses: made before the reveal.
-        checks: last answers to the check questions.
-    """
+    """Answers by lesson as indices of choices, None for none: guesses before the reveal, and last checks."""
 
     guesses: tuple[int | None, ...]
     checks: tuple[int | None, ...]

@@ -99,10 +99,9 @@ def _train_parts(two_hop: float, returns: float, seed: int, report: Report) -> S
         f"{PART_WORDS[part]}: {signed(-worth.difference)} [{signed(-worth.high)}, {signed(-worth.low)}]."
         for part, worth in worths.items()
     )
-    says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
     return Scene(
         finding,
-        (Bars(says, "True place ranked first", tuple(bars), 1.0),),
+        (Bars.of(finding, "True place ranked first", bars, 1.0),),
         f"{changes} 95 % intervals over users; up to {BY_CHANCE:g} is chance.",
     )
 

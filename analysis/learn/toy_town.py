@@ -54,12 +54,7 @@ _DOOR: Final = 1e-4
 
 @dataclass(frozen=True)
 class ToyTown:
-    """A generated town.
-
-    Attributes:
-        dataset: prepared check-ins with the town's own split.
-        kinds: kind of every test case, in case order.
-    """
+    """A generated town: check-ins with the town's own split, and the kind of every test case."""
 
     dataset: Dataset
     kinds: tuple[Kind, ...]
@@ -79,16 +74,11 @@ def square_of(house: int) -> int:
     return 2 * HOUSES + house % SQUARES
 
 
-def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, layout: int = 0) -> ToyTown:
+def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0) -> ToyTown:
     """Generate a town of sixty users.
 
-    Args:
-        two_hop_share: share of transitions straight from a house to its square, 0 to `MAX_SHARE`.
-        return_share: share of transitions that return to a place of this season, 0 to `MAX_SHARE`.
-        layout: 0 puts stops and squares on rings; other numbers place them anywhere in their quarters.
-
-    Raises:
-        ConfigError: a share outside its range.
+    ConfigError: a share of planted transitions (straight to the square; back to a place of this season) is above
+    `MAX_SHARE` or negative.
     """
     for name, share in (("two_hop_share", two_hop_share), ("return_share", return_share)):
         if not 0 <= share <= MAX_SHARE:
@@ -97,7 +87,7 @@ def build_toy_town(two_hop_share: float, return_share: float, seed: int = 0, lay
     transitions = [
         transition for person in range(_PEOPLE) for transition in _life(person, two_hop_share, return_share, generator)
     ]
-    raw, kinds = _check_ins(transitions, [_position(place, seed, layout) for place in range(PLACES)])
+    raw, kinds = _check_ins(transitions, [_position(place, seed) for place in range(PLACES)])
     dataset = prepare_dataset(
         raw,
         DataConfig(min_poi_checkins=1, min_user_checkins=1, min_trajectory_length=1),
@@ -211,15 +201,11 @@ def map_position(place: int, seed: int) -> tuple[float, float]:
     return round(45.0 + radius * float(np.sin(angle)), 5), round(-30.0 + 1.4 * radius * float(np.cos(angle)), 5)
 
 
-def _position(place: int, seed: int, layout: int) -> tuple[float, float]:
+def _position(place: int, seed: int) -> tuple[float, float]:
     """Position of a place in the dataset, in degrees."""
     if place < HOUSES:
         return _STREET[0], round(_STREET[1] + _DOOR * place, 5)
-    if layout == 0:
-        latitude, longitude = map_position(place, seed)
-    else:
-        north, east = np.random.default_rng([seed, layout, place]).uniform(-0.03, 0.03, 2)
-        latitude, longitude = 45.0 + float(north), round(-30.0 + 1.4 * float(east), 5)
+    latitude, longitude = map_position(place, seed)
     if kind_of_place(place) == "Square":
         latitude = _SOUTH + (latitude - 45.0) / 3
     return round(latitude, 5), longitude

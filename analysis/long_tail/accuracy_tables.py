@@ -97,19 +97,8 @@ def accuracy_by_group(models: Mapping[str, pd.DataFrame], metric: str) -> pd.Dat
     """
     first, *others = models
     records = models[first]
-    bootstrap = UserBootstrap(records[c.USER].to_numpy())
-    panel_N, all_N = panel_of_cases(records), np.zeros(len(records), dtype=np.int64)
-    found: dict[str, _Measured] = {}
-    for name, own in models.items():
-        value_N = metric_values(own, metric)
-        (n, over_all), (counts, over_panels) = (
-            group_means(value_N, all_N, 1),
-            group_means(value_N, panel_N, len(PANELS)),
-        )
-        drawn = [bootstrap.means(value_N, all_N, 1), bootstrap.means(value_N, panel_N, len(PANELS))]
-        found[name] = _Measured(
-            np.concatenate([n, counts]), np.concatenate([over_all, over_panels]), np.concatenate(drawn, axis=1)
-        )
+    bootstrap, panel_N = UserBootstrap(records[c.USER].to_numpy()), panel_of_cases(records)
+    found = {name: _measure(metric_values(own, metric), panel_N, bootstrap) for name, own in models.items()}
     others.sort(key=lambda name: -np.nan_to_num(found[name].value_G[0]))
     rows = []
     for at, group in enumerate(("all", *PANELS)):
@@ -133,11 +122,8 @@ MOST_SHOWN: Final = 6
 def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFrame:
     """Rows of `accuracy_by_group` for a figure of at most `MOST_SHOWN` models.
 
-    They are the model in question, the feature curves, the two counts of past visits, the best published model, and the
-    better of popularity and distance.
-
-    Args:
-        published: labels of published models and imported predictions.
+    They are the model in question, the feature curves, the two counts of past visits, the best published model or
+    imported predictions, and the better of popularity and distance.
     """
     first, *others = dict.fromkeys(groups["model"])
     counts = [MODEL_LABELS[name] for name in ("feature_curves", "visit_count", "count_plus_markov")]
@@ -150,9 +136,18 @@ def lead_models(groups: pd.DataFrame, published: Collection[str]) -> pd.DataFram
 
 
 class _Measured(NamedTuple):
+    """Over all cases, then each of `PANELS`."""
+
     n_G: np.ndarray
     value_G: np.ndarray
     drawn_BG: np.ndarray
+
+
+def _measure(value_N: np.ndarray, panel_N: np.ndarray, bootstrap: UserBootstrap) -> _Measured:
+    groups = ((np.zeros_like(panel_N), 1), (panel_N, len(PANELS)))
+    counts, means = zip(*(group_means(value_N, *group) for group in groups), strict=True)
+    drawn = [bootstrap.means(value_N, *group) for group in groups]
+    return _Measured(np.concatenate(counts), np.concatenate(means), np.concatenate(drawn, axis=1))
 
 
 class Difference(NamedTuple):
@@ -173,9 +168,7 @@ def paired_difference(a: pd.DataFrame, b: pd.DataFrame, metric: str) -> Differen
 class RareAccuracy(NamedTuple):
     """Accuracy on rare transitions to known and to new places; NaN without cases.
 
-    Attributes:
-        known_behind: frequent minus known.
-        new_behind: known minus new.
+    Known places are behind frequent transitions, new places are behind known ones.
     """
 
     n_known: int
@@ -202,11 +195,7 @@ def rare_accuracy(records: pd.DataFrame, metric: str, eta: int = TAIL_MAX_COUNT)
 
 
 def table_of_models(groups: pd.DataFrame) -> pd.DataFrame:
-    """`accuracy_by_group` with one row per model.
-
-    Returns:
-        ``model``, then ``<group>, <group>_lower, <group>_upper`` for all cases and each of `PANELS`.
-    """
+    """`accuracy_by_group` with one row per model: ``model``, then ``<group>, <group>_lower, <group>_upper``."""
     names = list(dict.fromkeys(groups["model"]))
     table = pd.DataFrame({"model": names})
     for group in ("all", *PANELS):
@@ -221,8 +210,7 @@ def accuracy_by_cohort(
 ) -> pd.DataFrame:
     """Tail accuracy by the target's kind: known or new, within two hops or not (Fig. 7).
 
-    Returns:
-        Four rows in the order of `COHORTS`: ``is_known, within_two_hops, n, value, lower, upper, reference``.
+    Four rows in the order of `COHORTS`: ``is_known, within_two_hops, n, value, lower, upper, reference``.
     """
     cohorts = cohort_of_cases(records, eta)
     table = _grouped(records, cohorts, len(COHORTS), metric, reference)
@@ -231,10 +219,9 @@ def accuracy_by_cohort(
 
 
 def accuracy_by_user(records: pd.DataFrame, num_users: int) -> pd.DataFrame:
-    """Accuracy of each user, those with most cases first; a user without cases has n = 0 and no accuracy.
+    """Accuracy of each user (``user, n`` and `USER_METRICS`), those with most cases first.
 
-    Returns:
-        One row per user of the dataset: ``user, n`` and `USER_METRICS`.
+    A user of the dataset without cases has n = 0 and no accuracy.
     """
     known = [metric for metric in USER_METRICS if is_known(records, metric)]
     values = pd.DataFrame({metric: metric_values(records, metric) for metric in known}, index=records[c.USER])
@@ -247,12 +234,8 @@ def accuracy_by_user(records: pd.DataFrame, num_users: int) -> pd.DataFrame:
 def transition_distribution(cases: pd.DataFrame) -> pd.DataFrame:
     """Training counts of the distinct test transitions, most frequent first (Fig. 9).
 
-    Args:
-        cases: the case table or any records.
-
-    Returns:
-        One row per occurring count, descending: ``transition_count, pairs, share, from_share, to_share`` (cumulated
-        shares of the distinct transitions) and ``cases, case_share``.
+    One row per occurring count: ``transition_count, pairs, share, from_share, to_share`` (cumulated shares of the
+    distinct transitions) and ``cases, case_share``.
     """
     pairs = cases.drop_duplicates([c.SOURCE, c.TARGET])[c.TRANSITION_COUNT]
     count = pairs.value_counts().sort_index(ascending=False)

@@ -38,11 +38,7 @@ PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths", 
 
 
 def long_tail_headline(rare: RareAccuracy, rises: pd.DataFrame) -> str:
-    """When rare transitions are hard, or else what accuracy depends on.
-
-    Args:
-        rises: from `accuracy_rises`.
-    """
+    """When rare transitions are hard, or else what accuracy depends on, from `accuracy_rises`."""
     if rare.new_behind.lower > 0 and rare.new < rare.known / 2:
         if rare.known_behind.upper < FLAT:
             return "A rare transition is only hard when the place is new."
@@ -139,8 +135,7 @@ def worth_metric(metric: str) -> str:
 def worth_rows(worth: pd.DataFrame, metric: str) -> pd.DataFrame:
     """``name, drop, lower, upper`` of each part, largest loss first: hit rate for hit rates, otherwise MRR.
 
-    Args:
-        worth: from `analysis.records.causes.ablation_worth`, at the K of the metric.
+    From `analysis.records.causes.ablation_worth`, at the K of the metric.
     """
     column = "hr" if metric.startswith("hr") else "mrr"
     named = {column: "drop", f"{column}_low": "lower", f"{column}_high": "upper"}
@@ -154,11 +149,7 @@ def is_beyond_chance(rows: pd.DataFrame) -> bool:
 
 
 def retrained_line(table: pd.DataFrame, metric: str) -> str:
-    """Significant changes of a model that was trained without one part.
-
-    Args:
-        table: from `analysis.long_tail.ablations.ablation_table`.
-    """
+    """Significant changes of a model that was trained without one part, from `shipped_ablations`."""
     worse, better = table[table["lower"] > 0], table[table["upper"] < 0]
     label = METRIC_LABELS[metric]
     if worse.empty and better.empty:
@@ -188,11 +179,7 @@ def lost_hits_line(hits: LostHits) -> str:
 
 
 def hop_line(hops: pd.DataFrame) -> str:
-    """The number of hops with the best signal-to-noise ratio, as a title.
-
-    Args:
-        hops: rows of `recap.dataset_statistics.hop_statistics`.
-    """
+    """The number of hops with the best signal-to-noise ratio, as a title, from `hop_statistics`."""
     usable = hops[hops["coverage"] > 0]
     if usable.empty:
         return "No unseen transition is reached at any number of hops"

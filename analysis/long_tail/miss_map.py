@@ -16,13 +16,9 @@ MIN_USERS: Final = 5
 
 
 def miss_cells(opened: Workspace, records: pd.DataFrame, k: int, min_users: int = MIN_USERS) -> pd.DataFrame:
-    """Cells with cases of at least ``min_users`` people, the most missed cases first.
+    """Cells with cases of at least ``min_users`` people, the most cases whose truth ranks below k first.
 
-    Args:
-        k: a case is missed if the truth ranks below k.
-
-    Returns:
-        ``west, south, east, north`` in degrees, ``cases, missed, users`` and ``share`` (missed of cases).
+    ``west, south, east, north`` in degrees, ``cases, missed, users`` and ``share`` (missed of cases).
     """
     source = records[c.SOURCE].to_numpy(np.int64)
     longitude, latitude = opened.longitude[source], opened.latitude[source]

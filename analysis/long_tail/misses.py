@@ -76,11 +76,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
 
 
 def label_misses(described: pd.DataFrame, k: int = 20) -> pd.Series:
-    """One label per case: `HIT`, or the miss label at K.
-
-    Raises:
-        ConfigError: K is below 1.
-    """
+    """One label per case: `HIT`, or the miss label at K; ConfigError for K below 1."""
     obstacles = obstacles_of(described, k)
     ranks = pd.DataFrame(
         {

@@ -44,11 +44,7 @@ class NotableCase(NamedTuple):
 
 
 def find_notable(opened: Workspace, *, may_ablate: bool = True) -> list[NotableCase]:
-    """The `notable_cases` of an opened model.
-
-    Args:
-        may_ablate: whether to run ablations of a few cases if those of all are not kept.
-    """
+    """The `notable_cases` of an opened model; it may run ablations of a few cases if those of all are not kept."""
     tables, kept = (opened.records_with_lists(), opened.with_model("visit_count").records()), opened.kept_ablations()
     if kept is not None:
         return notable_cases(opened, *tables, lambda cases: kept.iloc[cases])

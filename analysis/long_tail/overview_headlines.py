@@ -35,11 +35,7 @@ _PARTS: Final = {"past_visits": "past visits", "two_hop_paths": "two-hop paths"}
 
 
 def overview_headline(groups: pd.DataFrame, metric: str) -> str:
-    """Rare transitions that the model finds, to known and to new places, and which model finds more.
-
-    Args:
-        groups: from `accuracy_by_group`; the first model is the one in question.
-    """
+    """Rare transitions that the first model of `accuracy_by_group` finds, and which model finds more."""
     model = str(groups["model"].iloc[0])
     mine = _rows_of(groups, model)
     if mine["all"]["n"] == 0:
@@ -63,11 +59,7 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
 
 
 def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> str:
-    """What counting past visits finds, which model finds more new places, and how many transitions are rare.
-
-    Args:
-        rare_share: of the test cases, 0 to 1.
-    """
+    """What counting past visits finds, which model finds more new places, and how many transitions are rare."""
     model, said = str(groups["model"].iloc[0]), []
     mine, counter = _rows_of(groups, model), _rows_of(groups, "Visit count")
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
@@ -89,11 +81,7 @@ def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str
 
 
 def curves_line(model: str, difference: Difference, metric: str) -> str:
-    """Whether a model and its feature curves alone differ.
-
-    Args:
-        difference: the model minus the curves.
-    """
+    """Whether a model and its feature curves alone differ; the difference is the model minus the curves."""
     if math.isnan(difference.lower):
         return ""
     span = f"({METRIC_LABELS[metric]} difference {signed(difference.lower)} to {signed(difference.upper)})"
@@ -128,11 +116,7 @@ def models_table(groups: pd.DataFrame) -> pd.DataFrame:
 
 
 def next_table(models: Mapping[str, pd.DataFrame], metric: str) -> pd.DataFrame:
-    """Accuracy over every next check-in and by the gap before it, with intervals as text.
-
-    Args:
-        models: label -> records of protocol ``every_next``.
-    """
+    """Accuracy over every next check-in and by the gap before it, with intervals as text; from `next_records`."""
     columns: dict[str, list[str]] = {"Model": list(models), **{title: [] for title in _NEXT_TITLES}}
     for records in models.values():
         users = UserBootstrap(records[c.USER].to_numpy())

@@ -25,8 +25,7 @@ CONFIDENT_SHARE: Final = 0.5
 def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
     """The metric of every case, in expectation over tied orders.
 
-    Raises:
-        ConfigError: unknown metric, or imported lists are too short for it.
+    ConfigError: unknown metric, or imported lists are too short for it.
     """
     if metric not in METRICS:
         raise ConfigError(f"unknown metric {metric!r}; choose one of {', '.join(METRICS)}")

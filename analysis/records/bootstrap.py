@@ -30,11 +30,7 @@ class UserBootstrap:
             block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
 
     def means(self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> np.ndarray:
-        """Group means in every sample, (B, G); NaN without a case of the group.
-
-        Args:
-            groups_N: group of each case, -1 for none.
-        """
+        """Group means in every sample, (B, G); NaN without a case of the group. A case of group -1 is in none."""
         kept = groups_N >= 0
         values_N, groups_N, user_N = values_N[kept], groups_N[kept], self.user_N[kept]
         cell_N = user_N * num_groups + groups_N

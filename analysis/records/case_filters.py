@@ -96,11 +96,7 @@ def filter_cases(
     k: int = MISSED_ABOVE,
     ablations: pd.DataFrame | None = None,
 ) -> np.ndarray:
-    """Numbers of the cases that pass every named filter, ascending.
-
-    Raises:
-        ConfigError: unknown name.
-    """
+    """Numbers of the cases that pass every named filter, ascending; ConfigError for an unknown name."""
     unknown = [name for name in names if name not in FILTERS]
     if unknown:
         raise ConfigError(f"unknown filter {unknown[0]!r}; choose from {', '.join(FILTERS)}")
@@ -110,11 +106,7 @@ def filter_cases(
 
 
 def cases_of_steps(cases: pd.DataFrame, names: list[str]) -> np.ndarray:
-    """Like `filter_cases`, for ``tail`` and ``unseen``, which need no rank.
-
-    Args:
-        cases: see `recap.evaluation.cases.describe_cases`.
-    """
+    """Like `filter_cases`, for ``tail`` and ``unseen``, which need no rank."""
     groups = group_masks(cases[c.TRANSITION_COUNT])
     return cases[c.CASE].to_numpy(np.int64)[np.logical_and.reduce([groups[name].to_numpy(bool) for name in names])]
 

@@ -1,4 +1,4 @@
-"""Groups of cases: by training count of the transition or the place, and by the target's kind."""
+"""Groups of cases: by training count of the transition or the place, and by the target's kind; popular places."""
 
 from typing import Final, Literal
 
@@ -18,6 +18,8 @@ By = Literal["transition_count", "destination_count"]
 STEP_BINS: Final = (*range(10), 10)
 """Lower edges: 0, 1, ..., 9 and 10 or more (Fig. 10)."""
 
+POPULAR_SHARE: Final = 0.1
+
 PLACE_BINS: Final = (0, 10, 20, 50, 100, 200)
 """Lower edges of the target's training check-ins (Fig. 2)."""
 
@@ -28,8 +30,7 @@ COHORTS: Final = ((True, True), (False, True), (True, False), (False, False))
 def count_bins(by: str) -> pd.DataFrame:
     """The bins of a count: ``bin`` (its name), ``low, high`` (both included, -1 for open).
 
-    Raises:
-        ConfigError: unknown ``by``.
+    ConfigError: another count than ``transition_count`` or ``destination_count``.
     """
     edges = _edges(by)
     high = [*(edge - 1 for edge in edges[1:]), -1]
@@ -38,11 +39,7 @@ def count_bins(by: str) -> pd.DataFrame:
 
 
 def bin_of_cases(cases: pd.DataFrame, by: str) -> np.ndarray:
-    """The row in `count_bins` of each case (case table or records).
-
-    Raises:
-        ConfigError: unknown ``by``.
-    """
+    """The row in `count_bins` of each case (case table or records)."""
     return np.searchsorted(_edges(by), cases[by].to_numpy(np.int64), side="right") - 1
 
 
@@ -57,6 +54,21 @@ def panel_of_cases(cases: pd.DataFrame, eta: int = TAIL_MAX_COUNT) -> np.ndarray
     """The index in `PANELS` of each case."""
     new = (~is_known_place(cases)).astype(np.int64)
     return np.where(cases[c.TRANSITION_COUNT].to_numpy(np.int64) <= eta, new, PANELS.index("head"))
+
+
+def popular_bar(train_checkins: np.ndarray, share: float = POPULAR_SHARE) -> int:
+    """Fewest training check-ins of a popular place, one of the most visited ``share`` of places.
+
+    Args:
+        train_checkins: of every place, (P,); unvisited places are never popular.
+
+    >>> popular_bar(np.array([9, 4, 4, 0, 0]), 0.4), popular_bar(np.array([0, 0]))
+    (4, 1)
+    """
+    if len(train_checkins) == 0:
+        return 1
+    number = max(1, round(share * len(train_checkins)))
+    return max(1, int(np.sort(train_checkins)[::-1][number - 1]))
 
 
 def _edges(by: str) -> tuple[int, ...]:

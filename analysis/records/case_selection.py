@@ -34,11 +34,7 @@ class CaseSelection:
 
     @classmethod
     def parse(cls, text: str) -> "CaseSelection":
-        """Read the text of a link.
-
-        Raises:
-            ConfigError: another form.
-        """
+        """Read the text of a link; ConfigError for another form."""
         for kind, form in _FORMS.items():
             match = form.fullmatch(text)
             if match:

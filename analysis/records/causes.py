@@ -81,17 +81,9 @@ def kept_ablations(
 
 
 def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """Which ablations lose each case: found at K, and not without the group.
+    """Which ablations lose each case: found at K, and not without the group; ConfigError for K below 1.
 
-    Args:
-        table: from `case_ablations`.
-
-    Returns:
-        bool, one column for each of `ABLATIONS`, aligned with the table; False for a missed case, and for a part that
-        the model does not have.
-
-    Raises:
-        ConfigError: K is below 1.
+    One bool column for each of `ABLATIONS`; False for a missed case, and for a part that the model does not have.
     """
     found, without = _at(table, k)
     return without.gt(k).mul(found, axis=0)
@@ -104,11 +96,7 @@ def obstacles_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
 
 
 def found_by(table: pd.DataFrame, ablation: str, k: int) -> pd.Series:
-    """Cases that are found at K and lost without one group, see `causes_of`.
-
-    Raises:
-        ConfigError: an unknown ablation, or K below 1.
-    """
+    """Cases that are found at K and lost without one group; ConfigError for an unknown ablation."""
     if ablation not in ABLATIONS:
         raise ConfigError(f"unknown ablation {ablation!r}; choose one of {', '.join(ABLATIONS)}")
     return causes_of(table, k)[ablation]
@@ -155,22 +143,13 @@ def worth_by_kind(table: pd.DataFrame, users_N: np.ndarray, k: int = 20) -> pd.D
 
 
 def deciding_part(worth: pd.DataFrame, among: Among) -> str | None:
-    """The ablation in `_SEPARATE` that loses most MRR; None if none is significant.
-
-    Args:
-        worth: from `worth_by_kind`.
-    """
+    """The ablation in `_SEPARATE` that loses most MRR in `worth_by_kind`; None if none is significant."""
     certain = worth[(worth["among"] == among) & worth["ablation"].isin(_SEPARATE) & (worth["mrr_low"] > 0)]
     return None if certain.empty else str(certain.sort_values("mrr")["ablation"].iloc[-1])
 
 
 class LostHits(NamedTuple):
-    """Hits of a model, and those lost in each ablation.
-
-    Attributes:
-        found: number of cases whose truth ranks within K.
-        lost: of these, lost in each ablation of the model; they overlap.
-    """
+    """Hits of a model within K, and how many of them each of its ablations loses; these overlap."""
 
     k: int
     found: int

@@ -62,8 +62,7 @@ def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL
 def models_shown(dataset_hash: str, bundle: Path | None = None, *, may_rank: bool = True) -> list[str]:
     """The baselines next to a model: `feature_curves` if its records are kept or it was fitted, then counts.
 
-    Args:
-        may_rank: whether a fitted ranker may rank now; otherwise its records must exist.
+    Where a fitted ranker may not rank now, its records must exist.
     """
     is_ready = records_key(dataset_hash, FEATURE_CURVES).is_kept(bundle)
     if may_rank and not is_ready:

@@ -34,11 +34,7 @@ def replicate_folders(checkpoint_folder: Path) -> list[Path]:
 def seed_tables(
     dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
 ) -> dict[int, pd.DataFrame]:
-    """The kept tables of ablations of a checkpoint's seed replicates, by seed.
-
-    Args:
-        rows: test cases.
-    """
+    """The kept tables of ablations of a checkpoint's seed replicates, by seed, with one row per test case."""
     first = seed_key(dataset_hash, checkpoint_hash, 0)
     places = [] if bundle is None else [first.shipped_in(bundle)]
     with suppress(RecapError):  # ignore an unreadable cache

@@ -49,12 +49,8 @@ class TableKey:
 
     def is_kept(self, bundle: Path | None) -> bool:
         """Whether there is a file, shipped or in the cache; its content is not checked."""
-        if bundle is not None and self.shipped_in(bundle).is_file():
-            return True
-        try:
-            return self.cached().is_file()
-        except RecapError:
-            return False
+        paths = (None if bundle is None else self.shipped_in(bundle), _cached(self))
+        return any(path is not None and path.is_file() for path in paths)
 
 
 def kept_table(
@@ -76,20 +72,14 @@ def kept_table(
         bundle: a folder that may have the table; it is only read.
         without: columns to leave out; they are not even read.
     """
-    if bundle is not None:
-        shipped = _read(key.shipped_in(bundle), key, rows, without)
-        if shipped is not None:
-            return shipped
-    try:
-        path: Path | None = key.cached()
-    except RecapError:
-        path = None
-    table = None if path is None else _read(path, key, rows, without)
-    if table is not None:
-        return table
+    cached = _cached(key)
+    for path in (None if bundle is None else key.shipped_in(bundle), cached):
+        table = None if path is None else _read(path, key, rows, without)
+        if table is not None:
+            return table
     table = make()
-    if keep and path is not None:
-        _write_if_possible(table, path, key)
+    if keep and cached is not None:
+        _write_if_possible(table, cached, key)
     return table.drop(columns=list(without), errors="ignore") if without else table
 
 
@@ -111,53 +101,35 @@ def table_in_pieces(
         progress: receives (rows done, all rows).
     """
 
-    kept_pieces = Pieces(key, keep=keep)
+    path = _cached(key) if keep else None
+    folder = None if path is None else path.with_name(f"{path.stem}.pieces")
+
+    def piece(start: int, end: int) -> pd.DataFrame:
+        file = None if folder is None else folder / f"{start:08d}.parquet"
+        found = None if file is None else _read(file, key, end - start)
+        if found is None:
+            found = make_piece(start, end)
+            if file is not None:
+                _write_if_possible(found, file, key)
+        if progress is not None:
+            progress(end, rows)
+        return found
 
     def make() -> pd.DataFrame:
-        pieces = []
-        for start in range(0, rows, ROWS_PER_PIECE):
-            end = min(start + ROWS_PER_PIECE, rows)
-            piece = kept_pieces.read(f"{start:08d}", end - start)
-            if piece is None:
-                piece = make_piece(start, end)
-                kept_pieces.write(f"{start:08d}", piece)
-            pieces.append(piece)
-            if progress is not None:
-                progress(end, rows)
+        pieces = [piece(start, min(start + ROWS_PER_PIECE, rows)) for start in range(0, rows, ROWS_PER_PIECE)]
         return pd.concat(pieces, ignore_index=True) if pieces else make_piece(0, 0)
 
     table = kept_table(key, make, rows=rows, keep=keep, bundle=bundle)
-    kept_pieces.drop()
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
     return table
 
 
-class Pieces:
-    """Parts of an unfinished table in the user's cache, if it can be written."""
-
-    def __init__(self, key: TableKey, *, keep: bool = True) -> None:
-        self._key = key
-        self._folder: Path | None = None
-        if keep:
-            with suppress(RecapError):
-                path = key.cached()
-                self._folder = path.with_name(f"{path.stem}.pieces")
-
-    def read(self, name: str, rows: int) -> pd.DataFrame | None:
-        """A piece of this many rows; None if it is missing."""
-        path = self._path(name)
-        return None if path is None else _read(path, self._key, rows)
-
-    def write(self, name: str, piece: pd.DataFrame) -> None:
-        path = self._path(name)
-        if path is not None:
-            _write_if_possible(piece, path, self._key)
-
-    def drop(self) -> None:
-        if self._folder is not None and self._folder.is_dir():
-            shutil.rmtree(self._folder, ignore_errors=True)
-
-    def _path(self, name: str) -> Path | None:
-        return None if self._folder is None else self._folder / f"{name}.parquet"
+def _cached(key: TableKey) -> Path | None:
+    """The table's file in the user's cache; None where there can be none."""
+    with suppress(RecapError):
+        return key.cached()
+    return None
 
 
 def _write_if_possible(table: pd.DataFrame, path: Path, key: TableKey) -> None:

@@ -31,8 +31,7 @@ _RADIUS: Final = {"source": 13, "target": 15, "runner_up": 14, "middle": 8}
 def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | None = None) -> bytes:
     """The map of the page's first case, 1520 x 1080 pixels; only the ground's colour if the case has no point.
 
-    Args:
-        font: a font file that knows the names' letters; without one, accents are left out.
+    Without a font file that knows the names' letters, accents are left out.
     """
     drawn = case_map(page.cases[0], page.places, projection_of(page))
     image = Image.new("RGB", SIZE, palette.land)

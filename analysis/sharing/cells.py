@@ -34,11 +34,7 @@ class Cells:
     def assign(
         cls, latitude: np.ndarray, longitude: np.ndarray, traces: Traces, hidden: np.ndarray, rule: Generalisation
     ) -> "Cells":
-        """The smallest cell around each hidden place in which k people were at hidden places.
-
-        Args:
-            hidden: bool, places shown as cells.
-        """
+        """The smallest cell around each hidden place in which k people were at hidden places."""
         size = len(latitude)
         zeros = np.zeros(size, dtype=np.int64)
         cells = cls(latitude, longitude, zeros - 1, zeros.copy(), zeros.copy(), np.ones(size))

@@ -23,12 +23,7 @@ BEST: Final = 5
 
 
 def share_case(explanation: CaseExplanation, masking: Masking, number: int, note: str = "") -> SharedCase:
-    """One case as the export shows it.
-
-    Args:
-        number: on the page, from 1.
-        note: a person's own words, shown unchanged.
-    """
+    """One case as the export shows it; its number is that on the page, and a person's note is shown unchanged."""
     e, exact = explanation, masking.is_exact
     place = masking.number
     for poi in (e.source, e.target, e.runner_up):  # numbered in the order a reader meets them

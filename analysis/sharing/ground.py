@@ -44,11 +44,7 @@ class Ground(Config):
 
 
 class Projection:
-    """From degrees to map units.
-
-    Args:
-        latitude, longitude: of every place that may be shown, degrees, longitudes unwrapped; NaN is left out.
-    """
+    """From degrees to map units, around every place that may be shown; longitudes are unwrapped, NaN is left out."""
 
     def __init__(self, latitude: np.ndarray, longitude: np.ndarray) -> None:
         known = np.isfinite(latitude) & np.isfinite(longitude)
@@ -97,12 +93,7 @@ def draw_ground(
     longitude: np.ndarray,
     frames: list[Frame],
 ) -> Ground:
-    """Layers and dots inside the frames.
-
-    Args:
-        basemap: the city's own layers, or None.
-        latitude, longitude: of places of at least k people, which may be dots.
-    """
+    """The city's own layers inside the frames, and dots for places of at least k people (in degrees)."""
     if not frames:
         return Ground(layers=[], dots=[])
     layers = []

@@ -80,11 +80,7 @@ class Masking:
         return user_name(user) if self.rule is None else self.rule.pseudonym(user)
 
     def sentence(self, sentence: Sentence, shown: dict[str, int]) -> Sentence:
-        """A sentence with places as shown and coarser spans of hours.
-
-        Args:
-            shown: places by the name in the explanation.
-        """
+        """A sentence with places as shown and coarser spans of hours; the explanation names them as ``shown``."""
         if self.is_exact:
             return sentence
         pieces, starts = [], True

@@ -37,11 +37,7 @@ def render_html(page: SharedPage) -> str:
 
 
 def write_html(page: SharedPage, path: Path) -> None:
-    """Write the page completely or not at all.
-
-    Raises:
-        RecapError: the disk refused.
-    """
+    """Write the page completely or not at all; RecapError where the disk refuses."""
     write_text(path, render_html(page), make_parents=True)
 
 

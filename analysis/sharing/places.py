@@ -67,11 +67,7 @@ class MaskedPlaces:
 
     @classmethod
     def generalised(cls, opened: Workspace, rule: Generalisation, hide: frozenset[int] = frozenset()) -> "MaskedPlaces":
-        """Show places of fewer than k people as cells.
-
-        Args:
-            hide: further places, which are shown as cells without a category.
-        """
+        """Show places of fewer than k people as cells, and those to hide as cells without a category."""
         exact, traces = cls.exact(opened), traces_of(opened.dataset)
         hidden = traces.users_of_place < rule.min_users
         hidden[list(hide)] = True

@@ -22,23 +22,14 @@ MOST_POINTS: Final = 8
 
 @dataclass(frozen=True)
 class SharedPoint:
-    """A place where a case's user was, and the time of one visit if it is shown.
-
-    Attributes:
-        row: the check-in whose part of the week is shown, or None.
-    """
+    """A place where a case's user was; ``row`` is the check-in whose part of the week is shown."""
 
     poi: int
     row: int | None = None
 
 
 class Crowd:
-    """Everybody's points, as shown and as recorded.
-
-    Args:
-        places: as the file shows them.
-        part: code of the shown part of the week (or of the day) of every check-in.
-    """
+    """Everybody's points, as shown and as recorded; ``part`` codes the shown part of the week of every check-in."""
 
     def __init__(self, traces: Traces, places: MaskedPlaces, part: np.ndarray) -> None:
         self._traces, self._places, self._part = traces, places, part

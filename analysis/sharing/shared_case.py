@@ -132,6 +132,3 @@ class SharedPage(Config):
     dataset_hash: str | None = None
     checkpoint_hash: str | None = None
     ground: Ground = Field(exclude=True, description="The ground of the maps; not part of the JSON.")
-
-    def place(self, number: int) -> SharedPlace:
-        return self.places[number]

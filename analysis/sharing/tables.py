@@ -41,11 +41,7 @@ def is_personal(table: pd.DataFrame) -> bool:
 
 
 def share_table(table: pd.DataFrame, opened: Workspace, *, exact: bool = False) -> pd.DataFrame:
-    """A copy for a file, with a column on its privacy; a table of counts stays as it is.
-
-    Args:
-        exact: keep everything, and say so.
-    """
+    """A copy for a file, with a column on its privacy; a table of counts stays as it is."""
     if not is_personal(table):
         return table.copy()
     if exact:

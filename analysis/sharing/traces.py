@@ -16,12 +16,7 @@ _DAY: Final = 86_400  # seconds; importing it from `recap.history` would load to
 
 @dataclass(frozen=True, eq=False)
 class Traces:
-    """All check-ins of a dataset, of every split, one entry each.
-
-    Attributes:
-        user, poi: int64 indices.
-        local_seconds: local time of the place.
-    """
+    """All check-ins of a dataset, of every split: int64 indices, and seconds on the clock of the place."""
 
     user: np.ndarray
     poi: np.ndarray

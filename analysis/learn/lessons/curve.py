@@ -23,9 +23,9 @@ from analysis.learn.lesson import (
     Outline,
     Question,
     Scene,
+    choose,
     require_model,
 )
-from analysis.learn.measure import choose
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.features.catalogue import TIME_SINCE_FEATURE
@@ -70,11 +70,7 @@ def shape_of(curve: Curve) -> int:
 
 
 def build(world: Workspace) -> Lesson:
-    """Build the lesson.
-
-    Raises:
-        LessonUnavailableError: no model with this curve, or no user with three places.
-    """
+    """Needs a model with this curve, and a user with three places."""
     predictor = require_model(world).predictor
     if predictor.model.curves is None:
         raise LessonUnavailableError("This lesson needs a RECAP with learned curves. Choose another one.")

@@ -7,8 +7,17 @@ import pandas as pd
 
 from analysis.formatting import percent, signed
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
-from analysis.learn.measure import choose, share_question
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    choose,
+    share_question,
+)
 from analysis.long_tail.ablations import shipped_ablations
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -57,11 +66,7 @@ def hide(graph: TransitionGraph, share: float) -> tuple[int, int]:
 
 
 def build(world: Workspace) -> Lesson:
-    """Make the lesson.
-
-    Raises:
-        LessonUnavailableError: training saw no transition twice.
-    """
+    """Needs a transition that training saw twice."""
     if not len(frequent_edges(world.graph)[0]):
         raise LessonUnavailableError("In this city training saw no transition twice.")
     shares = [hide(world.graph, share) for share in HIDDEN]
@@ -98,8 +103,7 @@ def _picture(world: Workspace) -> Bars:
     ):
         text = f"{int(mask.sum()):,}, which occur in {percent(float(counts[mask].sum() / counts.sum()))} of all cases"
         bars.append(Bar(name, float(mask.sum()), text, meaning))  # type: ignore[arg-type]
-    says = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
-    return Bars(f"Distinct training transitions. {says}.", "Distinct training transitions", tuple(bars))
+    return Bars.of("Distinct training transitions.", "Distinct training transitions", bars)
 
 
 def _scene(shares: list[tuple[int, int]], at: int) -> Scene:

@@ -7,8 +7,17 @@ import pandas as pd
 
 from analysis.formatting import percent
 from analysis.learn.charts import Dots, Panels, PlaceMap, Row
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
-from analysis.learn.measure import choose, larger
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    choose,
+    larger,
+)
 from analysis.long_tail.lift import kept_hops
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -30,11 +39,7 @@ _CLOSE: Final = 0.1
 
 
 def build(world: Workspace) -> Lesson:
-    """Make the lesson.
-
-    Raises:
-        LessonUnavailableError: the city has no new test transition, or none within reach.
-    """
+    """Needs a new test transition within reach."""
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
         raise LessonUnavailableError("This city has no test transition that training never saw.")

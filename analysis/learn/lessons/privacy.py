@@ -1,14 +1,21 @@
 """The lesson on privacy: points that identify users, and k-anonymity."""
 
+from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
+
+import numpy as np
 
 from analysis.formatting import all_or_percent
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.hiding import crowd_at, fitting, generalised_for, trail
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene
-from analysis.learn.measure import share_question
+from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Scene, share_question
+from analysis.sharing.places import MaskedPlaces
+from analysis.sharing.reidentification import Crowd, SharedPoint
+from analysis.sharing.share import WIDEST
+from analysis.sharing.traces import traces_of
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.privacy import Generalisation
 
 OUTLINE: Final = Outline(
     "privacy",
@@ -25,16 +32,14 @@ MOST_POINTS: Final = 6
 POINTS: Final = 4
 KS: Final = (2, 5, 10, 20, 50)
 START_K: Final = 1
+_SALT: Final = "lesson"
+"""Nothing here is named by it."""
 
 
 def build(world: Workspace) -> Lesson:
-    """Make the lesson.
-
-    Raises:
-        LessonUnavailableError: nobody has four points.
-    """
-    recorded, users = crowd_at(world, 1).unicity(POINTS, as_recorded=True)
-    masked, _ = crowd_at(world, KS[START_K]).unicity(POINTS)
+    """Needs a user with four points."""
+    recorded, users = _crowd_at(world, 1).unicity(POINTS, as_recorded=True)
+    masked, _ = _crowd_at(world, KS[START_K]).unicity(POINTS)
     if recorded is None or masked is None:
         raise LessonUnavailableError(f"In this city nobody has {POINTS} points.")
     user = choose_user(world)
@@ -79,23 +84,58 @@ def choose_user(world: Workspace) -> int:
 
 
 def _chart(world: Workspace, user: int, number: int, *more: Bar) -> Bars:
-    places = trail(world, user, MOST_POINTS)[:number]
+    places, exact = trail(world, user)[:number], MaskedPlaces.exact(world)
     bars = [
         Bar("1 place" if at == 0 else f"{at + 1} places", count, f"{count:,}", "truth")
-        for at, count in enumerate(fitting(world, places[: at + 1]) for at in range(len(places)))
+        for at, count in enumerate(_matching(world, exact, places[: at + 1]) for at in range(len(places)))
     ]
     bars += more
-    listed = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
-    return Bars(f"Users who match: {listed}.", "Users who match", tuple(bars))
+    return Bars.of("Users who match:", "Users who match", bars)
 
 
 def _scene(world: Workspace, user: int, number: int, k: int) -> Scene:
-    places = trail(world, user, MOST_POINTS)[:number]
-    exact, masked = fitting(world, places), generalised_for(world, tuple(places), k)
+    places = trail(world, user)[:number]
+    exact, (blurred, cell_km) = _matching(world, MaskedPlaces.exact(world), places), _blurred(world, tuple(places), k)
     unit = "1 place" if len(places) == 1 else f"{len(places)} places"
     alone = "only this user matches" if exact == 1 else f"{exact:,} users match"
-    finding = f"{unit}: {alone}. Blurred for k = {k}: {masked.fits:,} match"
-    finding += "." if masked.reached else ", too few to share."
-    chart = _chart(world, user, number, Bar(f"Blurred, k = {k}", masked.fits, f"{masked.fits:,}", "model"))
-    note = f"Places: {', '.join(world.labels[place] for place in places)}. Blurred: cells of {masked.cell_km:.1f} km."
+    finding = f"{unit}: {alone}. Blurred for k = {k}: {blurred:,} match"
+    finding += "." if blurred >= k else ", too few to share."
+    chart = _chart(world, user, number, Bar(f"Blurred, k = {k}", blurred, f"{blurred:,}", "model"))
+    note = f"Places: {', '.join(world.labels[place] for place in places)}. Blurred: cells of {cell_km:.1f} km."
     return Scene(finding, (chart,), note)
+
+
+@lru_cache(maxsize=16)
+def _crowd_at(opened: Workspace, k: int) -> Crowd:
+    """Everyone's points; places of fewer than k users are cells, times are weekday and part of the day."""
+    rule = Generalisation(salt=_SALT, min_users=k)
+    traces = traces_of(opened.dataset)
+    return Crowd(traces, MaskedPlaces.generalised(opened, rule), traces.part_of_week(rule.hours))
+
+
+def trail(opened: Workspace, user: int) -> list[int]:
+    """At most `MOST_POINTS` distinct places of a user, evenly spread in the order of first visits."""
+    traces = traces_of(opened.dataset)
+    own = traces.poi[traces.user == user]
+    _, first = np.unique(own, return_index=True)
+    places = own[np.sort(first)]
+    spread = np.linspace(0, len(places) - 1, min(MOST_POINTS, len(places))).astype(int)
+    return [int(place) for place in places[spread]]
+
+
+def _matching(opened: Workspace, masked: MaskedPlaces, places: Sequence[int]) -> int:
+    """How many users were at all of these places as shown."""
+    traces = traces_of(opened.dataset)
+    return Crowd(traces, masked, np.zeros_like(traces.poi)).fitting([SharedPoint(place) for place in places])
+
+
+@lru_cache(maxsize=256)
+def _blurred(opened: Workspace, places: tuple[int, ...], k: int) -> tuple[int, float]:
+    """Matching users, and the side in km of the smallest cells in which k users match, or else of the widest."""
+    rule = Generalisation(salt=_SALT, min_users=k)
+    for level in range(WIDEST):  # as in `analysis.sharing.share`
+        wide = rule.model_copy(update={"cell_degrees": rule.cell_degrees * 2**level})
+        users = _matching(opened, MaskedPlaces.generalised(opened, wide, frozenset(places)), places)
+        if users >= k:
+            break
+    return users, wide.cell_km

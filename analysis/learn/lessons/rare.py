@@ -7,9 +7,19 @@ import pandas as pd
 
 from analysis.formatting import all_or_percent, percent, times
 from analysis.learn.charts import Bar, Bars, Lines, Series
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
-from analysis.learn.measure import choose, share_of, share_question
-from analysis.records.popular_places import popular_bar
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    choose,
+    share_of,
+    share_question,
+)
+from analysis.records.case_groups import popular_bar
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
@@ -43,11 +53,7 @@ def rare_shares(cases: pd.DataFrame, threshold: int) -> tuple[float, float]:
 
 
 def build(world: Workspace) -> Lesson:
-    """Make the lesson.
-
-    Raises:
-        LessonUnavailableError: no test case, or none for one of the answers of the check.
-    """
+    """Needs a test case for each answer of the check."""
     cases = world.cases
     if cases.empty:
         raise LessonUnavailableError("This city has no test case.")
@@ -93,12 +99,11 @@ def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
     ]
     counts = some[c.TRANSITION_COUNT].tolist()
     distinct = dict(zip(names, counts, strict=True))
-    bars = tuple(
+    bars = [
         Bar(name, count, times(count) if count else "never", "baseline" if count > TAIL_MAX_COUNT else "truth")
         for name, count in distinct.items()
-    )
-    listed = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
-    return Bars(f"Some next transitions and how often training saw them. {listed}.", "Times in training", bars)
+    ]
+    return Bars.of("Some next transitions and how often training saw them.", "Times in training", bars)
 
 
 def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular: np.ndarray, threshold: int) -> Scene:
@@ -123,10 +128,7 @@ def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular:
             value = share.value if share.n else 0.0
             meaning = "truth" if rare else "baseline"
             bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))  # type: ignore[arg-type]
-    says = "; ".join(f"{bar.label}: {bar.text}" for bar in bars)
-    hits = Bars(
-        f"Found by counting transitions: {says}.", f"Found in the top {K} by counting transitions", tuple(bars), 1.0
-    )
+    hits = Bars.of("Found by counting transitions:", f"Found in the top {K} by counting transitions", bars, 1.0)
     note = "All test cases. Popular places are the most visited tenth. Lines: 95 % intervals over users."
     return Scene(finding, (curve, hits), note)
 

@@ -20,9 +20,9 @@ from analysis.learn.lesson import (
     Outline,
     Question,
     Scene,
+    choose,
     require_model,
 )
-from analysis.learn.measure import choose
 from analysis.records.ablations import part_label
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -47,11 +47,7 @@ _SMALL: Final = 0.005
 
 
 def choose_case(world: Workspace) -> int:
-    """A rare transition that the model ranks first, if possible one that needs past visits.
-
-    Raises:
-        LessonUnavailableError: the model ranks no rare transition first.
-    """
+    """A rare transition that the model ranks first, if possible one that needs past visits."""
     ablations, cases = require_model(world).ablations(), world.cases
     first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
     if not first.any():
@@ -61,11 +57,7 @@ def choose_case(world: Workspace) -> int:
 
 
 def build(world: Workspace) -> Lesson:
-    """Make the lesson.
-
-    Raises:
-        LessonUnavailableError: no model, or none that ranks a rare transition first.
-    """
+    """Needs a model that ranks a rare transition first."""
     case = choose_case(world)
     edited = build_edited_case(require_model(world).predictor, case)
     flow = describe_flow(edited)
@@ -128,12 +120,8 @@ def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: in
     )
     bars = [Bar("Lead so far", lead, signed_points(lead), "truth" if lead >= 0 else "model")]
     bars += [Bar(part_label(group), gaps[group], signed_points(gaps[group]), "baseline") for group in order[:number]]
-    says = f"{finding} " + "; ".join(f"{bar.label}: {bar.text}" for bar in bars) + "."
-    return Scene(
-        finding,
-        (Bars(says, f"Lead over {flow.places[1].name}, in points", tuple(bars)),),
-        "The largest difference first. Rounded to two decimals.",
-    )
+    chart = Bars.of(finding, f"Lead over {flow.places[1].name}, in points", bars)
+    return Scene(finding, (chart,), "The largest difference first. Rounded to two decimals.")
 
 
 def _check(world: Workspace, edited: EditedCase, order: list[str]) -> Question:

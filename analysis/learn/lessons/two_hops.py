@@ -6,8 +6,17 @@ import numpy as np
 
 from analysis.formatting import ordinal, percent
 from analysis.learn.charts import Way
-from analysis.learn.lesson import Deeper, Handle, Lesson, LessonUnavailableError, Outline, Question, Scene
-from analysis.learn.measure import choose, share_question
+from analysis.learn.lesson import (
+    Deeper,
+    Handle,
+    Lesson,
+    LessonUnavailableError,
+    Outline,
+    Question,
+    Scene,
+    choose,
+    share_question,
+)
 from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_map
 from analysis.learn.toy_town import PLACES, SQUARES, place_name, square_of, stop_of
 from analysis.workspace import Workspace
@@ -46,11 +55,7 @@ def found_with_path(world: Workspace) -> np.ndarray:
 
 
 def build(world: Workspace) -> Lesson:
-    """Make the lesson.
-
-    Raises:
-        LessonUnavailableError: the city has no new test transition.
-    """
+    """Needs a test transition that training never saw."""
     town = opened_town(*_TOWN)
     source, target = poi_of(town, HOUSE), poi_of(town, square_of(HOUSE))
     every = np.arange(town.dataset.num_pois)

@@ -7,7 +7,7 @@ import pytest
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.paths import TransitionMakers
 from analysis.explain.sentences import describe_listed, headline, render_sentences
-from analysis.explain.types import Candidate, PastVisits, Visit, Without
+from analysis.explain.types import Candidate, PastVisits, PathTerms, Visit, Without
 from analysis.explain.what_if import RankChange, WhatIf
 from recap.features.catalogue import PAST, PATHS, TIME, TRANSITIONS
 
@@ -46,8 +46,9 @@ def after(rank_before: float, edits: str) -> dict[str, Any]:
     return {"edits": edits, "what_if": WhatIf(target=change, runner_up=change)}
 
 
+PATH = PathTerms.model_construct(middle=9)  # type: ignore[call-arg]
 LIDO = place(RUNNER_UP, "Curlew Lido", 2, 2.10, 0.41, 0.83, 0.05)
-CASE = CaseExplanation.model_construct(
+CASE = CaseExplanation.model_construct(  # type: ignore[call-arg] # what no sentence reads
     model="RECAP",
     source=SOURCE,
     source_name="Mole Steps Flats",
@@ -60,7 +61,7 @@ CASE = CaseExplanation.model_construct(
     edits="",
     candidates=arms(1, 2.41, 0.86, 0.0, 0.22),
     without=ranks(past_visits=214, time_of_day_and_week=3, two_hop_paths=2),
-    paths=["a path"],
+    paths=[PATH],
     visits=visits(40, 33, 20, 12, 9, 3),
 )
 

@@ -37,10 +37,9 @@ def test_the_truth_is_the_planted_one(two_hop: float, returns: float, seed: int)
         assert (cases[kinds == "ordinary"][c.TRANSITION_COUNT] > 1).all()
 
 
-@pytest.mark.parametrize("layout", [0, 1])
-def test_positions_tell_no_house_from_another(layout: int) -> None:
+def test_positions_tell_no_house_from_another() -> None:
     """A position tells the kind: twelve houses 8 m apart, the others kilometres apart, squares south of all stops."""
-    pois = build_toy_town(0.5, 0.0, 0, layout).dataset.pois
+    pois = build_toy_town(0.5, 0.0, 0).dataset.pois
     kind = pois[c.CATEGORY].to_numpy()
     latitude, longitude = (
         {name: np.sort(pois[degrees].to_numpy(np.float64)[kind == name]) for name in ("House", "Stop", "Square")}

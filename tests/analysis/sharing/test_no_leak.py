@@ -92,7 +92,7 @@ def test_hidden_places_leak_nothing_and_hide_better() -> None:
     assert_nothing_leaks(page, picture=False)
     assert page.estimate is not None and page.estimate.matching_users >= 5
     for case in page.cases:
-        assert page.place(case.source).is_cell and case.truth is not None and page.place(case.truth).is_cell
+        assert page.places[case.source].is_cell and case.truth is not None and page.places[case.truth].is_cell
 
 
 def test_numbers_stay_exact() -> None:
