@@ -40,10 +40,5 @@ def test_search(text: str, cases: list[int]) -> None:
 
 
 def test_the_headline_counts_in_the_singular_too() -> None:
-    """One case matches, two match."""
-    said = [found_headline(count, 3984, "17") for count in (0, 1, 2)]
-    assert [text.partition(" “")[0] for text in said] == [
-        "No case matches",
-        "1 of 3,984 cases matches",
-        "2 of 3,984 cases match",
-    ]
+    said = [found_headline(count, 3984, "17").partition(" “")[0] for count in (0, 1, 2)]
+    assert said == ["No case matches", "1 of 3,984 cases matches", "2 of 3,984 cases match"]

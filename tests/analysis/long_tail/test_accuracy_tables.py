@@ -25,25 +25,10 @@ from recap.evaluation.metrics import METRICS, metrics_by_group
 
 def records_of(*rows: tuple[int, int, int, int, int, int, bool, bool]) -> pd.DataFrame:
     """Records from (user, source, target, transition count, destination count, better, visited, near)."""
-    table = pd.DataFrame(
-        rows,
-        columns=[
-            "user",
-            "source",
-            "target",
-            "transition_count",
-            "destination_count",
-            "num_better",
-            "in_history",
-            "within_two_hops",
-        ],
-    )
-    return table.assign(
-        case=np.arange(len(rows)),
-        num_tied=1,
-        rank=table["num_better"] + 1.0,
-        reciprocal_rank=1 / (table["num_better"] + 1.0),
-    )
+    names = "user source target transition_count destination_count num_better in_history within_two_hops"
+    table = pd.DataFrame(rows, columns=names.split())
+    rank = table["num_better"] + 1.0
+    return table.assign(case=np.arange(len(rows)), num_tied=1, rank=rank, reciprocal_rank=1 / rank)
 
 
 SIX = records_of(
@@ -56,13 +41,19 @@ SIX = records_of(
 )
 
 
-def test_bins_by_step_over_cases() -> None:
-    """Three unseen cases with one hit: a third. Empty bins stay, with n = 0 and no value."""
+def test_bins_over_cases() -> None:
+    """Three unseen cases with one hit: a third. Empty bins stay, with n = 0 and no value, also without any case."""
     table = accuracy_by_count(SIX, "transition_count", "hr20")
     assert table["bin"].tolist() == ["0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10+"]
     assert table["n"].tolist() == [3, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1]
     np.testing.assert_allclose(table["value"].iloc[[0, 1, 4, 10]], [1 / 3, 1, 1, 0])
     assert table["value"].iloc[[2, 3, 5]].isna().all() and table["lower"].iloc[2:4].isna().all()
+    places = accuracy_by_count(SIX, "destination_count", "mrr")
+    assert places["bin"].tolist() == ["0–9", "10–19", "20–49", "50–99", "100–199", "200+"]
+    assert places["n"].tolist() == [3, 1, 0, 0, 1, 1]
+    assert places["value"].iloc[0] == pytest.approx((1 + 1 / 31 + 1 / 31) / 3)
+    empty = accuracy_by_count(SIX.iloc[:0], "transition_count", "hr20")
+    assert empty["n"].sum() == 0 and empty["value"].isna().all()
 
 
 def test_every_user_has_a_row() -> None:
@@ -71,20 +62,6 @@ def test_every_user_has_a_row() -> None:
     assert table["user"].tolist() == [1, 0, 2, 3, 4] and table["n"].tolist() == [3, 2, 1, 0, 0]
     np.testing.assert_allclose(table["hr20"].iloc[:3], [2 / 3, 1 / 2, 0])
     assert table["hr1"].iloc[0] == pytest.approx(1 / 3) and table["mrr"].iloc[3:].isna().all()
-
-
-def test_bins_by_place() -> None:
-    """Destination counts 5, 15, 150 and 900 fall into 0-9, 10-19, 100-199 and 200+."""
-    table = accuracy_by_count(SIX, "destination_count", "mrr")
-    assert dict(zip(table["bin"], table["n"], strict=True)) == {
-        "0–9": 3,
-        "10–19": 1,
-        "20–49": 0,
-        "50–99": 0,
-        "100–199": 1,
-        "200+": 1,
-    }
-    assert table["value"].iloc[0] == pytest.approx((1 + 1 / 31 + 1 / 31) / 3)
 
 
 def test_cohorts_follow_eta() -> None:
@@ -163,20 +140,18 @@ def test_bootstrap_means_by_hand() -> None:
     assert set(np.round(drawn, 6)) <= {0.5, 1.0, round(2 / 3, 6)}
 
 
-def test_bootstrap_is_seeded_and_ordered() -> None:
-    """The same seed gives the same interval, and the interval holds the mean of a well-filled bin."""
-    rng = np.random.default_rng(1)
-    values, users = rng.random(500), rng.integers(0, 60, 500)
-    draws = [UserBootstrap(users, seed=5).means(values, np.zeros(500, dtype=int), 1) for _ in range(2)]
-    np.testing.assert_array_equal(draws[0], draws[1])
-    low, high = interval(draws[0])
-    assert low[0] < group_means(values, np.zeros(500, dtype=int), 1)[1][0] < high[0]
-
-
-def test_empty_records_give_empty_bins() -> None:
-    """No case at all: every bin is there with n = 0."""
-    table = accuracy_by_count(SIX.iloc[:0], "transition_count", "hr20")
-    assert table["n"].sum() == 0 and table["value"].isna().all()
+def test_bootstrap_of_many_users_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Weights kept small and taken a block at a time: the same draws and means; the interval holds the mean."""
+    rng = np.random.default_rng(2)
+    values, users, groups = rng.random(600), np.arange(600) % 130, np.arange(600) % 3
+    whole = UserBootstrap(users, samples=250)
+    drawn, (_, mean) = whole.means(values, groups, 3), group_means(values, groups, 3)
+    low, high = interval(drawn)
+    assert (low < mean).all() and (mean < high).all()
+    monkeypatch.setattr("analysis.records.bootstrap._WHOLE_WEIGHTS", 0)
+    small = UserBootstrap(users, samples=250)
+    assert small.weights_BU.dtype == np.uint16 and np.array_equal(small.weights_BU, whole.weights_BU)
+    np.testing.assert_allclose(small.means(values, groups, 3), drawn, rtol=1e-14)
 
 
 def test_refusals_name_the_choices() -> None:
@@ -187,18 +162,19 @@ def test_refusals_name_the_choices() -> None:
         accuracy_by_count(SIX, "transition_count", "hr20", reference=SIX.iloc[:3])
 
 
-@pytest.mark.parametrize("text", ["step:0:0", "step:10:-1", "place:10:19", "cohort:1:0:1"])
-def test_selections_survive_a_link(text: str) -> None:
-    """Text, selection and text again; the cases are those of the bin."""
-    assert CaseSelection.parse(text).text == text
-    assert CaseSelection.parse(text).mask(SIX).dtype == bool
-
-
-def test_selection_masks() -> None:
-    """Bins and cohorts pick the cases that their tables count."""
-    assert CaseSelection.of_bin("transition_count", 0, 0).mask(SIX).tolist() == [True, True, True, False, False, False]
-    assert CaseSelection.of_bin("destination_count", 200, -1).mask(SIX).sum() == 1
-    assert CaseSelection.of_cohort(True, False, 1).mask(SIX).tolist() == [False, False, False, True, False, False]
+@pytest.mark.parametrize(
+    ("text", "chosen", "cases"),
+    [
+        ("step:0:0", CaseSelection.of_bin("transition_count", 0, 0), [0, 1, 2]),
+        ("place:200:-1", CaseSelection.of_bin("destination_count", 200, -1), [5]),
+        ("place:10:19", CaseSelection.of_bin("destination_count", 10, 19), [3]),
+        ("cohort:1:0:1", CaseSelection.of_cohort(True, False, 1), [3]),
+    ],
+)
+def test_a_link_selects_the_cases_that_a_table_counts(text: str, chosen: CaseSelection, cases: list[int]) -> None:
+    """Text, selection and text again."""
+    assert CaseSelection.parse(text) == chosen and chosen.text == text
+    assert np.flatnonzero(chosen.mask(SIX)).tolist() == cases
 
 
 @pytest.mark.parametrize("text", ["", "step", "step:a:b", "step:0:0:0", "cohort:2:0:1", "<b>", "step:9999999:0"])
@@ -206,14 +182,3 @@ def test_bad_selections_are_refused(text: str) -> None:
     """Anything else from an address is an error with the forms in it."""
     with pytest.raises(ConfigError, match="step:0:0"):
         CaseSelection.parse(text)
-
-
-def test_bootstrap_of_many_users_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Weights kept small and taken a block at a time: the same draws, the same means."""
-    rng = np.random.default_rng(2)
-    values, users, groups = rng.random(600), np.arange(600) % 130, np.arange(600) % 3
-    whole = UserBootstrap(users, samples=250)
-    monkeypatch.setattr("analysis.records.bootstrap._WHOLE_WEIGHTS", 0)
-    small = UserBootstrap(users, samples=250)
-    assert small.weights_BU.dtype == np.uint16 and np.array_equal(small.weights_BU, whole.weights_BU)
-    np.testing.assert_allclose(small.means(values, groups, 3), whole.means(values, groups, 3), rtol=1e-14)

@@ -31,12 +31,8 @@ def rare(known: float, new: float, known_behind: Span, new_behind: Span) -> Rare
 
 def rises(transition: Span, place: Span, difference: Span = NONE) -> pd.DataFrame:
     """Rises with bounds, as `accuracy_rises` gives them; accuracy begins at 0.5."""
-    rows = [
-        (over, 0.5, 0.5 + rise, rise, low, high)
-        for over, (rise, low, high) in zip(
-            ("transition", "place", "difference"), (transition, place, difference), strict=True
-        )
-    ]
+    spans = {"transition": transition, "place": place, "difference": difference}
+    rows = [(over, 0.5, 0.5 + rise, rise, low, high) for over, (rise, low, high) in spans.items()]
     return pd.DataFrame(rows, columns=["over", "first", "last", "rise", "lower", "upper"])
 
 
@@ -44,22 +40,19 @@ FLAT = rises(LEVEL, LEVEL)
 FALLS = "Accuracy falls with how rare the transition is"
 
 
+HARD = "Rare transitions are harder than frequent ones, above all to new places."
+HARDLY = "Accuracy hardly depends on how rare"
+
+
 @pytest.mark.parametrize(
     ("found", "said"),
     [
-        (
-            rare(0.94, 0.03, (0.03, 0.01, 0.09), (0.9, 0.8, 0.95)),
-            "A rare transition is only hard when the place is new.",
-        ),
-        # known places are behind by more than a tenth
-        (
-            rare(0.8, 0.03, (0.17, 0.11, 0.2), (0.77, 0.7, 0.8)),
-            "Rare transitions are harder than frequent ones, above all to new places.",
-        ),
+        (rare(0.94, 0.03, (0.03, 0.01, 0.09), (0.9, 0.8, 0.95)), "A rare transition is only hard when the place is"),
+        (rare(0.8, 0.03, (0.17, 0.11, 0.2), (0.77, 0.7, 0.8)), HARD),  # known places are behind by more than a tenth
         # new places are found more than half as often as known ones, or not clearly less
-        (rare(0.94, 0.6, (0.03, 0.01, 0.05), (0.34, 0.3, 0.4)), "Accuracy hardly depends on how rare"),
-        (rare(0.94, 0.4, (0.03, 0.01, 0.05), (0.54, -0.1, 0.9)), "Accuracy hardly depends on how rare"),
-        (rare(math.nan, 0.4, NONE, NONE), "Accuracy hardly depends on how rare"),
+        (rare(0.94, 0.6, (0.03, 0.01, 0.05), (0.34, 0.3, 0.4)), HARDLY),
+        (rare(0.94, 0.4, (0.03, 0.01, 0.05), (0.54, -0.1, 0.9)), HARDLY),
+        (rare(math.nan, 0.4, NONE, NONE), HARDLY),
     ],
 )
 def test_when_rare_transitions_are_hard(found: RareAccuracy, said: str) -> None:
@@ -67,31 +60,25 @@ def test_when_rare_transitions_are_hard(found: RareAccuracy, said: str) -> None:
     assert long_tail_headline(found, FLAT).startswith(said)
 
 
+STEEP: Span = (0.32, 0.2, 0.4)
+UNPOPULAR = "with how unpopular the place is"
+
+
 @pytest.mark.parametrize(
     ("transition", "place", "difference", "said"),
     [
-        (LEVEL, UP, UP, "Accuracy hardly depends on how rare the transition is."),
+        (LEVEL, UP, UP, f"{HARDLY} the transition is."),
         # a rise of 0.3 whose interval holds 0 is no trend
         ((0.30, -0.01, 0.6), UP, UP, "These cases do not show whether rare transitions are harder."),
         ((-0.30, -0.4, -0.2), UP, UP, "Rare transitions are easier than frequent ones here."),
-        (
-            (0.32, 0.2, 0.4),
-            (0.05, -0.05, 0.09),
-            (0.27, 0.1, 0.4),
-            f"{FALLS}, not with how unpopular the place is.",
-        ),
-        (
-            (0.32, 0.2, 0.4),
-            (0.05, -0.05, 0.11),
-            (0.27, 0.1, 0.4),
-            f"{FALLS}, more than with how unpopular the place is.",
-        ),
-        ((0.32, 0.2, 0.4), (0.31, 0.2, 0.4), (0.01, -0.08, 0.1), f"{FALLS} and with how unpopular the place is."),
+        (STEEP, (0.05, -0.05, 0.09), (0.27, 0.1, 0.4), f"{FALLS}, not {UNPOPULAR}."),
+        (STEEP, (0.05, -0.05, 0.11), (0.27, 0.1, 0.4), f"{FALLS}, more than {UNPOPULAR}."),
+        (STEEP, STEEP, (0.01, -0.08, 0.1), f"{FALLS} and {UNPOPULAR}."),
         (
             (0.2, 0.1, 0.3),
-            (0.4, 0.3, 0.5),
+            STEEP,
             (-0.2, -0.3, -0.1),
-            "Accuracy falls with how unpopular the place is, more than with how rare the transition is.",
+            f"Accuracy falls {UNPOPULAR}, more than with how rare the transition is.",
         ),
         (NONE, UP, NONE, "There are too few cases to see a trend."),
         (UP, NONE, NONE, "There are too few cases to see a trend."),
@@ -122,9 +109,8 @@ def test_parts_beyond_chance() -> None:
 
 def test_lost_hits() -> None:
     """Past visits, and two-hop paths or what stands for them."""
-    assert lost_hits_line(
-        LostHits(20, 3356, {"past_visits": 444, "core": 3, "two_hop_paths": 8, "graph_token": 1})
-    ) == ("444 of 3,356 hits are lost without past visits; 8 without two-hop paths")
+    hits = LostHits(20, 3356, {"past_visits": 444, "core": 3, "two_hop_paths": 8, "graph_token": 1})
+    assert lost_hits_line(hits) == "444 of 3,356 hits are lost without past visits; 8 without two-hop paths"
     assert lost_hits_line(LostHits(20, 9, {"past_visits": 4, "graph_token": 1})).endswith("; 1 without the graph token")
     assert lost_hits_line(LostHits(20, 0, {"past_visits": 0})) == "What each part is worth"
 

@@ -35,12 +35,6 @@ def lift_of(dataset: Dataset) -> pd.DataFrame:
     return two_hop_lift(Workspace.of(dataset), samples=20).set_index("control")
 
 
-def with_popularity(dataset: Dataset, checkins: list[int]) -> Dataset:
-    """The dataset with given training check-ins of each place."""
-    dataset.pois[c.TRAIN_CHECKINS] = checkins
-    return dataset
-
-
 def test_an_unseen_transition_is_compared_with_unseen_ones() -> None:
     """Given own visits two hops lift by 12/5; with the frequent place 1 among the others it would be below 1.
 
@@ -67,7 +61,9 @@ def test_among_places_new_to_the_user() -> None:
         (1, [(0, TEST), (2, TEST)]),
         (2, [(0, TEST), (0, TEST)]),
     ]
-    table = lift_of(with_popularity(split_dataset(walks, 5), [9, 9, 1, 9, 3]))
+    dataset = split_dataset(walks, 5)
+    dataset.pois[c.TRAIN_CHECKINS] = [9, 9, 1, 9, 3]
+    table = lift_of(dataset)
     row = table.loc[["unvisited"]].iloc[0]
     assert row[["n", "observed", "chance", "lift"]].tolist() == [1, 1.0, 0.25, 4.0]
     assert row[["lower", "upper"]].tolist() == [4.0, 4.0]  # drawing one user again changes nothing
@@ -118,9 +114,6 @@ def test_the_finding_says_where_the_interval_lies(row: tuple[float, ...], words:
     """Above, across or below 1; and what it says where nobody went anywhere new."""
     table = pd.DataFrame([{"control": "unvisited", **dict(zip(("lift", "lower", "upper"), row, strict=True))}])
     assert words in lift_line(table)
-
-
-# Filters
 
 
 def test_filters_partition_recoveries() -> None:

@@ -4,15 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from analysis.long_tail.misses import (
-    HIT,
-    MISS_ABLATIONS,
-    MISS_LABELS,
-    MISSES,
-    count_misses,
-    describe_misses,
-    label_misses,
-)
+from analysis.long_tail.misses import HIT, MISS_ABLATIONS, MISSES, count_misses, describe_misses, label_misses
 from analysis.records.ablations import ABLATIONS, describe_ablations
 from recap.errors import ConfigError
 from recap.evaluation.scoring import score_cases
@@ -26,10 +18,7 @@ ROWS = [
     ({"without_core": 5.0, "without_two_hops": 6.0, "within_reach": False}, "outvoted_by_core"),
     ({"without_core": 4.0, "without_popularity_and_distance": 2.0}, "outvoted_by_places"),
     ({"without_correction": 5.5, "without_history": 5.0}, "outvoted_by_past_visits"),
-    (
-        {"without_graph_token": 4.0, "without_two_hops": 8.0, "without_transitions_from_here": 4.5},
-        "outvoted_by_two_hops",
-    ),
+    ({"without_graph_token": 4.0, "without_transitions_from_here": 4.5}, "outvoted_by_two_hops"),
     ({"without_time_of_day_and_week": 1.0, "without_past_visits": 3.0}, "outvoted_by_times"),
     ({"within_reach": False, "first_distance_m": 10.0}, "out_of_reach"),
     ({"first_distance_m": 200.0, "first_same_category": True}, "near_miss"),
@@ -52,10 +41,10 @@ def test_labels_by_hand() -> None:
         label_misses(table, k=0)
 
 
-def test_every_ablation_has_a_label_and_every_label_words() -> None:
+def test_every_ablation_has_a_label() -> None:
     """No ablation can find a case and leave it unnamed."""
     assert {name for names in MISS_ABLATIONS.values() for name in names} == set(ABLATIONS)
-    assert set(MISS_ABLATIONS) < set(MISSES) == set(MISS_LABELS)
+    assert set(MISS_ABLATIONS) < set(MISSES)
 
 
 @pytest.mark.parametrize("k", [1, 2, 5, 16])

@@ -44,24 +44,17 @@ def groups(
 
 
 TWO = {"RECAP": (0.943, 0.031, 0.99), "Visit count": (0.929, 0.02, 0.98)}
+RARE = "rare transitions to places a user knows"
 
 
 @pytest.mark.parametrize(
     ("values", "metric", "said"),
     [
-        ((0.943, 0.031), "hr20", "RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 of 100"),
-        (
-            (0.4, 0.3),
-            "hr20",
-            "RECAP finds 40 of 100 rare transitions to places a user knows, and 30 of 100 to new places.",
-        ),
-        ((0.4, 0.004), "hr20", "RECAP finds 40 of 100 rare transitions to places a user knows, but almost none to new"),
+        ((0.943, 0.031), "hr20", f"RECAP finds 94 of 100 {RARE}, but only 3 of 100 to new"),
+        ((0.4, 0.3), "hr20", f"RECAP finds 40 of 100 {RARE}, and 30 of 100 to new places."),
+        ((0.4, 0.004), "hr20", f"RECAP finds 40 of 100 {RARE}, but almost none to new"),
         ((0.31, 0.02), "hr1", "With one guess, RECAP finds 31 of 100 rare transitions"),
-        (
-            (0.4553, 0.017),
-            "mrr",
-            "RECAP reaches MRR 0.455 on rare transitions to places a user knows, but only 0.017 on",
-        ),
+        ((0.4553, 0.017), "mrr", f"RECAP reaches MRR 0.455 on {RARE}, but only 0.017 on"),
     ],
 )
 def test_the_headline(values: tuple[float, float], metric: str, said: str) -> None:
@@ -116,13 +109,10 @@ def test_feature_curves_alone() -> None:
     """Ahead by more than .002 MRR: a sentence; in any case one line with the interval."""
     ours, level, better = (pd.DataFrame({"reciprocal_rank": [value]}) for value in (0.5, 0.502, 0.503))
     assert curves_headline("RECAP", ours, level) == ""
-    assert curves_headline("RECAP", ours, better) == (
-        "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500."
-    )
-    said = [
-        curves_line("RECAP", Difference(*span), "hr20")
-        for span in ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
-    ]
+    ahead = "Feature curves alone rank better than RECAP: MRR 0.503 against 0.500."
+    assert curves_headline("RECAP", ours, better) == ahead
+    spans = ((0, -0.001, 0.005), (0.1, 0.05, 0.2), (-1, -2, -0.5))
+    said = [curves_line("RECAP", Difference(*span), "hr20") for span in spans]
     assert said[0] == "RECAP ties with feature curves alone (HR@20 difference −0.001 to +0.005)."
     assert "is ahead of" in said[1] and "is behind" in said[2]
 
