@@ -12,9 +12,8 @@ from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.predictor import Predictor
-from tests.analysis.planted import predictor_with
+from tests.analysis.planted import predictor_of
 from tests.checkins import split_dataset
-from tests.worlds import shake
 
 BBQ, STADIUM, STATION, AIRPORT, BAR, HOME = range(6)
 NAMES = ["BBQ Joint", "Stadium", "Train Station", "Airport", "Bar", "Home"]
@@ -35,7 +34,7 @@ WALKS = [
 def case() -> tuple[Predictor, CaseExplanation]:
     dataset = split_dataset(WALKS, len(NAMES))
     dataset.pois[c.POI_NAME] = NAMES
-    predictor = predictor_with(dataset, lambda model: shake(model, seed=5))
+    predictor = predictor_of(dataset, seed=5)
     return predictor, explain_case(predictor, 1, top=6, search=True)
 
 

@@ -78,7 +78,7 @@ UNPOPULAR = "with how unpopular the place is"
             (0.2, 0.1, 0.3),
             STEEP,
             (-0.2, -0.3, -0.1),
-            f"Accuracy falls {UNPOPULAR}, more than with how rare the transition is.",
+            f"Accuracy falls {UNPOPULAR}, more than {FALLS[15:]}.",
         ),
         (NONE, UP, NONE, "There are too few cases to see a trend."),
         (UP, NONE, NONE, "There are too few cases to see a trend."),
