@@ -12,17 +12,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from analysis.explain.edits import (
-    AddVisit,
-    Edit,
-    MoveVisit,
-    RemoveVisit,
-    SetEdge,
-    SetHour,
-    SetSource,
-    SetWeekday,
-    SwitchOff,
-)
+from analysis.explain.edits import Edit
 from recap import columns as c
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
@@ -44,32 +34,33 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     matrix = predictor.graph.counts.tocoo()
     counts = {(int(s), int(d)): int(n) for s, d, n in zip(*matrix.coords, matrix.data, strict=True)}
     off = set()
+    edit: Any
     for edit in edits:
-        match edit:
-            case RemoveVisit():
+        match edit.kind:
+            case "remove":
                 past = [record for record in past if record["visit"] != edit.visit]
-            case AddVisit():
+            case "add":
                 clock = {c.TZ_OFFSET_MINUTES: zone, **_at(edit.local_time, zone)}
                 past.append(source | {"visit": added, c.POI: edit.poi} | clock)
                 past, added = _ordered(past, source), added + 1
-            case MoveVisit():
+            case "move":
                 for record in past:
                     if record["visit"] == edit.visit:
                         record |= _at(edit.local_time, int(record[c.TZ_OFFSET_MINUTES]))
                         moved = record
                 past = _ordered([*(record for record in past if record is not moved), moved], source)
-            case SetHour():
+            case "hour":
                 local = _local(source).replace(hour=edit.hour, minute=edit.minute, second=0)
                 source[c.TZ_OFFSET_MINUTES] += (local - _local(source)).total_seconds() / 60
                 _keep_order(source, past, zone)
-            case SetWeekday():
+            case "weekday":
                 source[c.TZ_OFFSET_MINUTES] += 1440 * (edit.weekday - _local(source).weekday())
                 _keep_order(source, past, zone)
-            case SetSource():
+            case "source":
                 source[c.POI] = edit.poi
-            case SetEdge():
+            case "edge":
                 counts[edit.source, edit.destination] = edit.count
-            case SwitchOff():
+            case "off":
                 off.add(edit.name)
     edited = pd.DataFrame([*records[:first], *past, source, *records[row + 1 :]])
     dataset = replace(predictor.dataset, checkins=edited)

@@ -15,13 +15,7 @@ from analysis.explain.edits import (
     AddVisit,
     Edit,
     EditError,
-    MoveVisit,
-    RemoveVisit,
     SetEdge,
-    SetHour,
-    SetSource,
-    SetWeekday,
-    SwitchOff,
     parse_edit,
     parse_edits,
     with_edits,
@@ -73,9 +67,9 @@ def test_edits_of_one_kind_are_exchanged() -> None:
     """Those that stay keep their place, new ones come last, other kinds are not touched."""
     one, hour, two, off = edits = parse_edits("remove:1;hour:5;remove:2;off:past_visits")
     three = parse_edit("remove:3")
-    assert with_edits(edits, RemoveVisit, (two, three)) == (hour, two, off, three)
-    assert with_edits(edits, SetHour, ()) == (one, two, off)
-    assert with_edits((), SwitchOff, (off,)) == (off,)
+    assert with_edits(edits, type(one), (two, three)) == (hour, two, off, three)
+    assert with_edits(edits, type(hour), ()) == (one, two, off)
+    assert with_edits((), type(off), (off,)) == (off,)
 
 
 def test_refuses_edits_that_do_not_fit() -> None:
@@ -83,15 +77,14 @@ def test_refuses_edits_that_do_not_fit() -> None:
     predictor = small_predictor()
     edited_case = build_edited_case(predictor, 3)
     last = len(edited_case.variant.history) - 1
-    later = "2030-01-01T10:00"
     refusals = {
         "remove:9999": "there is no visit 9999",
         f"remove:{last}": "is the current check-in",
         "source:9999": "there is no POI 9999",
         "add:9999@2012-04-04T10:00": "there is no POI 9999",
         "edge:0-9999:1": "there is no POI 9999",
-        f"add:1@{later}": "before the current check-in",
-        f"move:0@{later}": "before the current check-in",
+        "add:1@2030-01-01T10:00": "before the current check-in",
+        "move:0@2030-01-01T10:00": "before the current check-in",
         "off:core;off:core": "no such part to leave out; there are past_visits, correction",
         "off:gravity": "no such part to leave out",
         "cut:9999-1": "there is no POI 9999",
@@ -126,9 +119,9 @@ def test_an_edit_touches_what_it_says() -> None:
     predictor = small_predictor()
     edited_case = build_edited_case(predictor, 3)
     history = edited_case.variant.history
-    gone = apply_edit(edited_case, RemoveVisit(visit=0)).variant.history
+    gone = apply_edit(edited_case, parse_edit("remove:0")).variant.history
     assert gone.poi_H.tolist() == history.poi_H.tolist()[1:]
-    hour = apply_edit(edited_case, SetHour(hour=5, minute=7)).variant.history
+    hour = apply_edit(edited_case, parse_edit("hour:5:07")).variant.history
     assert hour.seconds_H.tolist() == history.seconds_H.tolist()
     assert hour.local_seconds_H[-1] % 86400 == 5 * 3600 + 7 * 60 and len(hour) == len(history)
     assert (hour.local_seconds_H[:-1] == history.local_seconds_H[:-1]).all()
@@ -145,28 +138,21 @@ def random_edits(edited_case: EditedCase, generator: np.random.Generator, length
     while len(edited_case.edits) < length:
         visits = edited_case.visit_H[:-1]
         start, now = (int(edited_case.variant.history.local_seconds_H[at]) for at in (0, -2))
-        moment = pd.Timestamp(int(generator.integers(start - 90_000, now)), unit="s").floor("min").to_pydatetime()
+        moment = pd.Timestamp(int(generator.integers(start - 90_000, now)), unit="s").strftime("%Y-%m-%dT%H:%M")
         poi, other = (int(value) for value in generator.integers(0, num_pois, 2))
         if generator.random() < 0.5:
             poi = edited_case.source
-        edit: Edit
-        match int(generator.integers(0, 8)):
-            case 0:
-                edit = RemoveVisit(visit=int(generator.choice(visits)))
-            case 1:
-                edit = AddVisit(poi=poi, local_time=moment)
-            case 2:
-                edit = MoveVisit(visit=int(generator.choice(visits)), local_time=moment)
-            case 3:
-                edit = SetHour(hour=int(generator.integers(0, 24)), minute=int(generator.integers(0, 60)))
-            case 4:
-                edit = SetWeekday(weekday=int(generator.integers(0, len(WEEKDAYS))))
-            case 5:
-                edit = SetSource(poi=other)
-            case 6:
-                edit = SetEdge(source=poi, destination=other, count=int(generator.integers(0, 5)))
-            case _:
-                edit = SwitchOff(name=str(generator.choice([*edited_case.parts_off.values()])))
+        texts = (
+            f"remove:{generator.choice(visits)}",
+            f"add:{poi}@{moment}",
+            f"move:{generator.choice(visits)}@{moment}",
+            f"hour:{generator.integers(0, 24)}:{generator.integers(0, 60)}",
+            f"weekday:{generator.choice(WEEKDAYS)}",
+            f"source:{other}",
+            f"edge:{poi}-{other}:{generator.integers(0, 5)}",
+            f"off:{generator.choice([*edited_case.parts_off.values()])}",
+        )
+        edit = parse_edit(str(generator.choice(texts)))
         try:
             edited_case = apply_edit(edited_case, edit)
         except CaseError:
@@ -211,15 +197,11 @@ def test_a_clock_edit_never_comes_before_the_check_in_before() -> None:
     moved = 0
     for number in range(len(predictor.cases)):
         edited_case = build_edited_case(predictor, number)
-        history = edited_case.variant.history
-        hours: list[Edit] = [SetHour(hour=hour) for hour in range(24)]
-        days: list[Edit] = [SetWeekday(weekday=day) for day in range(7)]
-        for edit in (*hours, *days):
-            clock_H = apply_edit(edited_case, edit).variant.history.local_seconds_H
-            assert (np.diff(clock_H) >= 0).all(), edit.text
-            if isinstance(edit, SetHour):
-                assert clock_H[-1] % 86400 == 3600 * edit.hour
-                moved += clock_H[-1] - history.local_seconds_H[-1] > 86400
-            else:
-                assert clock_H[-1] % 86400 == history.local_seconds_H[-1] % 86400
+        now = edited_case.variant.history.local_seconds_H[-1]
+        clocks = [(f"hour:{hour}", 3600 * hour) for hour in range(24)]
+        clocks += [(f"weekday:{day}", now % 86400) for day in WEEKDAYS]
+        for text, second_of_day in clocks:
+            clock_H = apply_edit(edited_case, parse_edit(text)).variant.history.local_seconds_H
+            assert (np.diff(clock_H) >= 0).all() and clock_H[-1] % 86400 == second_of_day, text
+            moved += text.startswith("hour") and clock_H[-1] - now > 86400
     assert moved, "no hour came before the check-in before"

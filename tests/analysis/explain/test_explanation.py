@@ -76,7 +76,6 @@ def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
                 assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-9)
                 assert edits or entry.score == pytest.approx(float(scores[entry.poi]), abs=1e-12)
             assert sum(entry.probability for entry in explained.candidates) == pytest.approx(1)
-            assert [name for names in explained.groups.values() for name in names] != []
 
 
 def test_a_counting_baseline_is_a_sum_too() -> None:
@@ -108,7 +107,7 @@ def test_every_without_is_scored_again(changes: dict[str, Any]) -> None:
 def test_groups_come_in_one_order_and_the_token_is_one_more() -> None:
     """Five groups of features, then the core; the paper's model has past visits, correction, core."""
     recap = explain_case(small_predictor(**MODELS["recap"]), 3)
-    assert list(recap.groups) == [*GROUPS, "core"] or set(recap.groups) == {*GROUPS, "core"}
+    assert set(recap.groups) == {*GROUPS, "core"}
     assert recap.without[-1].name == "graph_token" and recap.inactive == []
     paper = explain_case(small_predictor(), 3)
     assert list(paper.groups) == ["past visits", "correction", "core"]

@@ -1,6 +1,5 @@
 """The paper's case (Fig. 8): BBQ joint, stadium, airport; an unseen step, a path by train, one past visit."""
 
-import json
 from functools import cache
 
 import pytest
@@ -51,18 +50,9 @@ def test_paths_and_visits_of_the_case() -> None:
     assert explanation.inactive == [] and predictor.dataset.num_pois == explanation.num_places == 6
 
 
-def test_the_words_of_the_case() -> None:
-    """What the paper says of it, said here from the numbers."""
-    _, explanation = case()
-    said = " ".join(sentence.text for sentence in explanation.sentences)
-    assert "once, 5 hours ago." in said or "One past visit, 5 hours ago, carries it." in said
-    assert "Nobody made the transition Stadium → Airport in training." in said
-
-
 def test_all_renderings_hold_the_same_numbers() -> None:
-    """JSON reads back; the page shows ranks and counts, escapes names, and asks for nothing outside."""
+    """The page shows ranks and counts, escapes names, and asks for nothing outside."""
     predictor, explanation = case()
-    assert CaseExplanation.parse(json.loads(explanation.model_dump_json())) == explanation
     opened = Workspace(predictor.dataset, predictor.graph)
     page = render_html(share_cases([explanation], opened, exact=True))
     notebook = str(explanation._repr_html_())
