@@ -35,11 +35,10 @@ def write_geojson(path: Path, nested: bool = False) -> Path:
     """The city as a FeatureCollection, tags flat or nested as exporters write them."""
     features = []
     for tags, points in ways():
-        ring = points[0] == points[-1]
-        geometry = (
-            {"type": "Polygon", "coordinates": [points]} if ring else {"type": "LineString", "coordinates": points}
-        )
+        is_ring = points[0] == points[-1]
+        kind, coordinates = ("Polygon", [points]) if is_ring else ("LineString", points)
         properties: dict[str, Any] = {"tags": tags, "id": 7} if nested else tags
+        geometry = {"type": kind, "coordinates": coordinates}
         features.append({"type": "Feature", "properties": properties, "geometry": geometry})
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
     return path
@@ -48,35 +47,26 @@ def write_geojson(path: Path, nested: bool = False) -> Path:
 def write_pbf(path: Path) -> Path:
     """The city as .osm.pbf."""
     osmium = pytest.importorskip("osmium", reason="osmium is not installed: pip install -e '.[osm]'")
-    number = 1
+    places = {at: number for number, at in enumerate(dict.fromkeys(at for _, points in ways() for at in points), 1)}
     with osmium.SimpleWriter(str(path)) as writer:
-        lines = []
-        for tags, points in ways():
-            ids = {}
-            for at in points:
-                if at not in ids:
-                    ids[at] = number
-                    writer.add_node(osmium.osm.mutable.Node(id=number, location=at))
-                    number += 1
-            lines.append((tags, [ids[at] for at in points]))
-        for index, (tags, nodes) in enumerate(lines, 1):
-            writer.add_way(osmium.osm.mutable.Way(id=index, nodes=nodes, tags=tags))
+        for at, number in places.items():
+            writer.add_node(osmium.osm.mutable.Node(id=number, location=at))
+        for index, (tags, points) in enumerate(ways(), 1):
+            writer.add_way(osmium.osm.mutable.Way(id=index, nodes=[places[at] for at in points], tags=tags))
     return path
 
 
 def read(kind: str, folder: Path) -> Basemap:
     """The city's basemap by way of one kind of file."""
-    path = (
-        write_pbf(folder / "city.osm.pbf") if kind == "pbf" else write_geojson(folder / "c.geojson", kind == "nested")
-    )
+    is_pbf = kind == "pbf"
+    path = write_pbf(folder / "c.osm.pbf") if is_pbf else write_geojson(folder / "c.geojson", kind == "nested")
     return draw_features(read_extract(path), BOX)
 
 
 def drawn(basemap: Basemap, layer: str) -> Any:
     """All geometry of a layer."""
-    return shapely.union_all(
-        [shapely.from_geojson(json.dumps(f["geometry"])) for f in basemap["layers"][layer]["features"]]
-    )
+    features = basemap["layers"][layer]["features"]
+    return shapely.union_all([shapely.from_geojson(json.dumps(feature["geometry"])) for feature in features])
 
 
 @pytest.mark.parametrize("kind", ["flat", "nested", "pbf"])
@@ -104,23 +94,22 @@ def test_which_tags_are_drawn() -> None:
     assert layer_of({"place": "suburb"}, is_area=True) is None, "one without a name"
 
 
+BOW = '{"features": [{"properties": {"highway": "primary"}, "geometry": {"type": "Bow"}}]}'
+
+
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
         ("city.osm", "<osm/>", "should end in .osm.pbf"),
         ("city.geojson", "{", "is not JSON"),
         ("city.geojson", "[]", "should be a GeoJSON FeatureCollection"),
-        (
-            "city.geojson",
-            '{"features": [{"properties": {"highway": "primary"}, "geometry": {"type": "Bow"}}]}',
-            "feature 0",
-        ),
+        ("city.geojson", BOW, "feature 0"),
         ("city.geojson", '{"features": []}', "no shore, water, park"),
         ("city.osm.pbf", "no protocol buffer", "cannot be read as .osm.pbf"),
     ],
 )
-def test_what_is_refused(name: str, content: str, said: str, tmp_path: Path) -> None:
-    """One line says what is wrong with a file."""
+def test_what_is_refused(name: str, content: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says what is wrong with a file; without osmium, how to install it."""
     path = tmp_path / name
     path.write_text(content)
     if name.endswith(".pbf"):
@@ -129,13 +118,8 @@ def test_what_is_refused(name: str, content: str, said: str, tmp_path: Path) -> 
         draw_features(read_extract(path), BOX)
     with pytest.raises(DataError, match="there is no file"):
         read_extract(tmp_path / "missing.geojson")
-
-
-def test_without_osmium_the_command_to_install_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A .osm.pbf without the optional package: what to install, and that GeoJSON needs nothing."""
+    path = path.rename(tmp_path / "city.pbf")
     monkeypatch.setitem(sys.modules, "osmium", None)
-    path = tmp_path / "city.osm.pbf"
-    path.write_bytes(b"x")
     with pytest.raises(DataError, match=r'pip install "recap-mobility\[osm\]"'):
         list(read_extract(path))
 
@@ -151,8 +135,7 @@ def test_command(tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPa
     west, south, east, north = box_of(opened.latitude, opened.longitude)
     road = {"type": "LineString", "coordinates": [[west, south], [east, north]]}
     extract = tmp_path / "own.geojson"
-    feature = {"type": "Feature", "properties": {"highway": "primary"}, "geometry": road}
-    extract.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
+    extract.write_text(json.dumps({"features": [{"properties": {"highway": "primary"}, "geometry": road}]}))
     said = recap_json_here("basemap", extract, "--data", city_folder)
     assert said["attribution"] == OPENSTREETMAP and said["layers"]["road"] == 1
     found = find_basemap(opened.dataset.hash, None, opened.latitude, opened.longitude, synthetic=True)

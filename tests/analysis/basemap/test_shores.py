@@ -1,4 +1,4 @@
-"""The shores in the package: near the true ones, small, cut to a city, and absent where there is no real city."""
+"""The shores in the package: near the true ones, small, cut to a city, absent elsewhere; density, neighbourhoods."""
 
 import json
 from typing import Any
@@ -9,6 +9,7 @@ import shapely
 
 from analysis.basemap.density import density_areas, with_density
 from analysis.basemap.document import OPENSTREETMAP, Basemap, Box, box_of, compose, read_basemap, write_basemap
+from analysis.basemap.neighbourhoods import neighbourhoods
 from analysis.basemap.shores import _clip, land_in, shores
 from analysis.basemap.stored import find_basemap, stored_path
 from recap.errors import DataError
@@ -80,9 +81,7 @@ def test_file_is_small_and_says_its_licence() -> None:
 def test_a_city_across_the_date_line() -> None:
     """Fiji's islands lie on both sides of 180 degrees; one map shows both."""
     land = land_in((178.0, -18.5, 181.0, -16.0))
-    assert land.intersects(shapely.box(178.0, -18.5, 179.9, -16.0)) and land.intersects(
-        shapely.box(180.1, -18.5, 181.0, -16.0)
-    )
+    assert all(land.intersects(shapely.box(west, -18.5, west + 0.9, -16.0)) for west in (179.0, 180.1))
 
 
 def test_no_shore_where_no_city_lies() -> None:
@@ -154,3 +153,20 @@ def test_own_basemap_comes_first() -> None:
 def _road(geometry: dict[str, Any]) -> str:
     """A basemap of one road."""
     return json.dumps({"order": ["road"], "layers": {"road": {"features": [{"properties": {}, "geometry": geometry}]}}})
+
+
+def square(name: object, west: float, size: float) -> dict[str, object]:
+    """A district from a point on, upwards and to the right."""
+    ring = [[west, 0.0], [west + size, 0.0], [west + size, size], [west, size], [west, 0.0]]
+    return {"type": "Feature", "properties": {"name": name}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+
+
+def test_the_smallest_district_around_a_place_names_it() -> None:
+    """Outside all there is no name, nor where the map has none; a hostile name is one line."""
+    features = [square("Borough", 0.0, 10.0), square("Old\nTown", 0.0, 2.0), square(None, 20.0, 2.0)]
+    basemap = {"layers": {"district": {"features": features}}}
+    latitude, longitude = np.array([1.0, 5.0, 1.0, 50.0]), np.array([1.0, 5.0, 21.0, 50.0])
+    assert neighbourhoods(basemap, latitude, longitude) == ["Old Town", "Borough", "", ""]
+    nothing: dict[str, Any] = {"layers": {}}
+    for without in (None, nothing):
+        assert neighbourhoods(without, latitude, longitude) == [""] * 4

@@ -4,12 +4,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from analysis.figures.miss_map import miss_deck
+from analysis.figures.palette import LIGHT
+from analysis.long_tail.miss_map import miss_cells
 from analysis.long_tail.misses import HIT, MISS_ABLATIONS, MISSES, count_misses, describe_misses, label_misses
 from analysis.records.ablations import ABLATIONS, describe_ablations
+from analysis.workspace import Workspace
+from recap import columns as c
 from recap.errors import ConfigError
 from recap.evaluation.scoring import score_cases
 from tests.analysis.planted import small_predictor
-from tests.worlds import CURVES
+from tests.worlds import CURVES, small_city
 
 FAR = {"first_distance_m": 9e3, "first_same_category": False, "within_reach": True, "rank": 9.0}
 ROWS = [
@@ -63,3 +68,19 @@ def test_labels_partition_the_misses_of_a_model(k: int) -> None:
         assert (named[[f"without_{name}" for name in names]].min(axis=1) <= k).all()
     unnamed = ablations[labels.isin(set(MISSES) - set(MISS_ABLATIONS))]
     assert not (unnamed[[f"without_{name}" for name in ABLATIONS]] <= k).any(axis=None)
+
+
+def test_cells_of_few_people_are_not_shown() -> None:
+    """Every shown cell has cases of at least the asked number of people, and counts add up."""
+    opened = Workspace.of(small_city())
+    records = opened.with_model("visit_count").records_with_lists()
+    everything = miss_cells(opened, records, 1, min_users=1)
+    assert everything["cases"].sum() == len(records)
+    assert everything["missed"].sum() == (records[c.RANK] > 1).sum()
+    assert (everything["share"] == everything["missed"] / everything["cases"]).all()
+    few = miss_cells(opened, records, 1, min_users=3)
+    assert len(few) < len(everything) and (few["users"] >= 3).all()
+    people = int(records[c.USER].nunique())
+    assert miss_cells(opened, records, 1, min_users=people + 1).empty
+    deck = miss_deck(everything, k=1, map_style="data:,", palette=LIGHT)
+    assert "cases missed at 1" in deck.to_json()

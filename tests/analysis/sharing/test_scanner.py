@@ -57,28 +57,18 @@ def png(**chunks: str) -> bytes:
     return buffer.getvalue()
 
 
-def quoted(text: str) -> str:
-    return "".join(f"%{byte:02X}" for byte in text.encode())
-
-
-def escaped(text: str) -> str:
-    return "".join(f"&#{ord(letter)};" for letter in text)
-
-
-def in_base64(text: str) -> str:
-    return base64.b64encode(f"a padded text with {text} in it".encode()).decode()
+def in_base64(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 FORMATS: dict[str, Callable[[str], bytes]] = {
     "HTML text": lambda leak: f"<p>They were {leak} then</p>".encode(),
-    "HTML entities": lambda leak: f"<p>They were {escaped(leak)}</p>".encode(),
+    "HTML entities": lambda leak: "".join(f"&#{ord(letter)};" for letter in leak).encode(),
     "HTML comment": lambda leak: f"<!-- {leak} -->".encode(),
-    "link": lambda leak: f'<a href="explain?x={quoted(leak)}">open</a>'.encode(),
+    "link": lambda leak: f'<a href="explain?x={"".join(f"%{byte:02X}" for byte in leak.encode())}">open</a>'.encode(),
     "SVG path": lambda leak: f'<svg><path d="M{leak} l1 1" data-x="{leak} "/></svg>'.encode(),
-    "base64": lambda leak: f'<img src="data:text/plain;base64,{in_base64(leak)}">'.encode(),
-    "picture in base64": lambda leak: (
-        f'<img src="data:image/png;base64,{base64.b64encode(png(Comment=leak)).decode()}">'.encode()
-    ),
+    "base64": lambda leak: f'<img src="data:text/plain;base64,{in_base64(f"padded {leak} text".encode())}">'.encode(),
+    "picture in base64": lambda leak: f'<img src="data:image/png;base64,{in_base64(png(Comment=leak))}">'.encode(),
     "JSON": lambda leak: f'{{"note": "it was {leak} there"}}'.encode(),
     "CSV": lambda leak: f"a,b\n1,{leak}\n".encode(),
     "PNG text": lambda leak: png(Comment=f"made {leak} here"),
@@ -98,14 +88,8 @@ def test_each_kind_is_found_in_each_format(kind: str, wrapped: str) -> None:
 @pytest.mark.parametrize("wrapped", FORMATS)
 def test_what_may_be_shown_is_no_leak(wrapped: str) -> None:
     """Places that many people know, weekdays, parts of the day, scores, and a cell's point."""
-    for shown in (
-        "Ferry Terminal",
-        "venue-open",
-        "Tuesday, 16 to 20 h",
-        "0.0123456",
-        "40.712345, -74.012345",
-        "cell K7",
-    ):
+    texts = ("Ferry Terminal", "venue-open", "Tuesday, 16 to 20 h", "0.0123456", "40.712345, -74.012345", "cell K7")
+    for shown in texts:
         assert scan(FORMATS[wrapped](shown), secrets()) == [], shown
 
 

@@ -1,5 +1,7 @@
 """Every table that a view or a command writes: shared by default, as recorded only with a column that says so."""
 
+from collections.abc import Callable
+
 import pandas as pd
 import pytest
 
@@ -22,35 +24,23 @@ def kept(kind: str) -> pd.DataFrame:
     return pd.read_parquet(CITY / "records" / key)
 
 
-def table(name: str) -> pd.DataFrame:
-    """A table as the view or the command hands it over."""
-    if name == "Evaluation records":
-        return kept("every_step").drop(columns=[c.TOP_POIS, c.TOP_SCORES])
-    if name == "records with lists":
-        return kept("every_step").head(50)
-    if name == "Misses":
-        return describe_misses(opened().dataset, opened().cases, kept("ablations"))
-    if name == "Ablations":
-        return kept("ablations")
-    if name == "Stops":
-        return read_trajectory(opened(), CASE).stops
-    if name == "Past visits":
-        return pd.DataFrame([entry.model_dump() for entry in explained(7, full=True).visits[0].visits])
-    if name == "Candidates":
-        return pd.json_normalize([entry.model_dump() for entry in explained(CASE).candidates])
-    return predict_case(opened().with_model("markov"), CASE).candidates
-
-
-TABLES = (
-    *("Evaluation records", "records with lists", "Misses", "Ablations", "Stops", "Past visits", "Candidates"),
-    "Predictions",
-)
+TABLES: dict[str, Callable[[], pd.DataFrame]] = {
+    "Evaluation records": lambda: kept("every_step").drop(columns=[c.TOP_POIS, c.TOP_SCORES]),
+    "records with lists": lambda: kept("every_step").head(50),
+    "Misses": lambda: describe_misses(opened().dataset, opened().cases, kept("ablations")),
+    "Ablations": lambda: kept("ablations"),
+    "Stops": lambda: read_trajectory(opened(), CASE).stops,
+    "Past visits": lambda: pd.DataFrame([e.model_dump() for e in explained(7, full=True).visits[0].visits]),
+    "Candidates": lambda: pd.json_normalize([entry.model_dump() for entry in explained(CASE).candidates]),
+    "Predictions": lambda: predict_case(opened().with_model("markov"), CASE).candidates,
+}
+"""Tables as the view or the command hands them over."""
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_written_table_leaks_nothing(name: str) -> None:
     """No id, index of a case or rare place, and no time; the file says how it was generalised."""
-    whole = table(name)
+    whole = TABLES[name]()
     shared = share_table(whole, opened())
     assert scan(to_csv(shared.head(600)), secrets()) == []
     assert not {c.CASE, c.ROW, c.TRAJECTORY, c.POSITION, "stop", "visit"} & set(shared.columns)
@@ -61,7 +51,7 @@ def test_a_written_table_leaks_nothing(name: str) -> None:
 
 @pytest.mark.parametrize("name", TABLES)
 def test_as_recorded_only_with_a_column_that_says_so(name: str) -> None:
-    whole = table(name)
+    whole = TABLES[name]()
     exact = share_table(whole, opened(), exact=True)
     assert (exact[PRIVACY] == EXACT).all()
     pd.testing.assert_frame_equal(exact.drop(columns=PRIVACY), whole)
@@ -69,7 +59,8 @@ def test_as_recorded_only_with_a_column_that_says_so(name: str) -> None:
 
 def test_numbers_of_the_model_stay() -> None:
     """Scores and ranks are the same numbers, in another order."""
-    whole, shared = table("Evaluation records"), share_table(table("Evaluation records"), opened())
+    whole = TABLES["Evaluation records"]()
+    shared = share_table(whole, opened())
     for column in (c.RANK, c.SCORE, c.part_column("core")):
         assert sorted(shared[column]) == sorted(whole[column])
     assert shared[c.RANK].tolist() != whole[c.RANK].tolist()
