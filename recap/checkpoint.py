@@ -116,11 +116,7 @@ class CheckpointManifest(Config):
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A verified checkpoint folder.
-
-    Attributes:
-        hash: SHA-256 over SHA256SUMS, which names the whole content.
-    """
+    """A verified checkpoint folder. ``hash``: SHA-256 over SHA256SUMS, which names the whole content."""
 
     folder: Path
     manifest: CheckpointManifest
@@ -184,11 +180,7 @@ class Checkpoint:
 
     @property
     def recap_training(self) -> TrainConfig:
-        """The configuration of a RECAP.
-
-        Raises:
-            CheckpointError: it holds a published model.
-        """
+        """The configuration of a RECAP. Raises CheckpointError: it holds a published model."""
         if not isinstance(self.manifest.train, TrainConfig):
             raise CheckpointError(
                 f"{self.folder.name} holds {self.label}, which gives one score for each place and no sum of parts: "
@@ -209,10 +201,8 @@ class Checkpoint:
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
     def match(self, dataset: Dataset) -> Match | None:
-        """Find a dataset's users and places in this checkpoint, see `match_dataset`.
-
-        Raises:
-            VocabularyError: it does not open with this dataset.
+        """Find a dataset's users and places in this checkpoint, see `match_dataset`. Raises VocabularyError: it does
+        not open with this dataset.
         """
         manifest = self.manifest
         trained_on = TrainedOn(

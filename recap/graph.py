@@ -23,13 +23,8 @@ _CELLS_PER_BLOCK: Final = 1 << 25
 
 
 def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3).
-
-    Returns:
-        Sources, destinations and counts (int64), in order of source and destination.
-
-    Raises:
-        DataError: there is no training case.
+    """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3). Returns sources, destinations and
+    counts (int64), in order of source and destination. Raises DataError: there is no training case.
     """
     rows = build_cases(checkins, c.TRAIN)
     if len(rows) == 0:
@@ -51,11 +46,7 @@ def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class TransitionGraph:
-    """Counted transitions between P POIs.
-
-    Attributes:
-        counts: int64 CSR of shape (P, P), m_sd.
-    """
+    """Counted transitions between P POIs. ``counts``: int64 CSR of shape (P, P), m_sd."""
 
     counts: sparse.csr_array
 
@@ -151,10 +142,8 @@ class TransitionGraph:
         return values
 
     def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """Breadth-first reach of many sources, in blocks to bound memory.
-
-        Yields:
-            (start, reach): ``reach[n - 1]`` is a bool array (block, P) of C_n of ``sources[start:start + block]``.
+        """Breadth-first reach of many sources, in blocks to bound memory. Yields (start, reach): ``reach[n - 1]`` is a
+        bool array (block, P) of C_n of ``sources[start:start + block]``.
         """
         size = max(1, min(_SOURCES_PER_BLOCK, _CELLS_PER_BLOCK // self.num_pois))
         for start in range(0, len(sources), size):

@@ -171,10 +171,8 @@ class Histories:
 
 @dataclass(frozen=True, eq=False)
 class TimedHistories(Histories):
-    """Histories with the time of the check-in to predict, for the models that read it.
-
-    Attributes:
-        next_local_seconds_B: its local wall-clock seconds since 1970.
+    """Histories with the time of the check-in to predict, for the models that read it. ``next_local_seconds_B``: its
+    local wall-clock seconds since 1970.
     """
 
     next_local_seconds_B: Tensor
@@ -182,10 +180,8 @@ class TimedHistories(Histories):
 
 @dataclass(frozen=True, eq=False)
 class CaseBatch:
-    """Cases: histories whose next check-in is known. Only ranks, metrics and losses read it.
-
-    Attributes:
-        row_B: source rows t; the target is row t + 1.
+    """Cases: histories whose next check-in is known. Only ranks, metrics and losses read it. ``row_B``: source rows t;
+    the target is row t + 1.
     """
 
     checkins: CheckinTensors
@@ -201,11 +197,7 @@ class CaseBatch:
         return self.checkins.local_seconds_T[self.row_B + 1]
 
     def histories(self, *, target_time: bool = False) -> Histories:
-        """What is known before the target.
-
-        Args:
-            target_time: with the target's time, for a scorer that reads it.
-        """
+        """What is known before the target. ``target_time``: with the target's time, for a scorer that reads it."""
         if target_time:
             return TimedHistories(self.checkins, self.row_B, self.target_local_seconds_B)
         return Histories(self.checkins, self.row_B)

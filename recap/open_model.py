@@ -53,11 +53,8 @@ def _folder(name: str | Path) -> Checkpoint:
 def named_scorer(
     name: str | Path, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
 ) -> tuple[Checkpoint | None, Scorer]:
-    """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
-
-    Raises:
-        ConfigError, CheckpointError: see `named_checkpoint`.
-        VocabularyError: a checkpoint that does not open with the dataset.
+    """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU. Raises ConfigError,
+    CheckpointError: see `named_checkpoint`; VocabularyError: a checkpoint that does not open with the dataset.
     """
     checkpoint = named_checkpoint(name, dataset)
     if checkpoint is None:

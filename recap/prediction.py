@@ -33,11 +33,8 @@ _PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Histories to predict from.
-
-    Attributes:
-        row_N: the last known check-in of each user.
-        notes: what the reader must know, one line each.
+    """Histories to predict from. ``row_N``: the last known check-in of each user; ``notes``: what the reader must know,
+    one line each.
     """
 
     row_N: np.ndarray
@@ -51,10 +48,8 @@ class Chosen:
 
 
 def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: datetime | None = None) -> Chosen:
-    """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`).
-
-    Raises:
-        CaseError: an unknown user, one of these users has no check-in by then, or nobody has.
+    """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`). Raises
+    CaseError: an unknown user, one of these users has no check-in by then, or nobody has.
     """
     dataset = model.dataset
     ids, row_U = dataset.users[c.USER_ID].astype(str), last_rows(dataset, as_of)
@@ -158,8 +153,7 @@ def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
     """The next check-in of each chosen user who has one in the data set."""
     user_T, next_N = model.checkins.user_T.numpy(), chosen.row_N + 1
     is_own_N = user_T[np.minimum(next_N, len(user_T) - 1)] == user_T[chosen.row_N]
-    followed: np.ndarray = next_N[is_own_N & (next_N < len(user_T))]
-    return followed
+    return next_N[is_own_N & (next_N < len(user_T))]
 
 
 def passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None = None) -> Iterator[tuple[Histories, Scores]]:

@@ -189,10 +189,8 @@ class TrainConfig(Config):
         return self
 
     def override(self, assignments: list[str]) -> Self:
-        """`Config.override`; also refuses a number of hops without a graph token.
-
-        Raises:
-            ConfigError: also for ``model.num_hops`` without a graph token.
+        """`Config.override`; also refuses a number of hops without a graph token. Raises ConfigError: also for
+        ``model.num_hops`` without a graph token.
         """
         changed = super().override(assignments)
         fields = {text.partition("=")[0].strip() for text in assignments}

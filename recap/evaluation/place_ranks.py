@@ -23,12 +23,7 @@ _WORTH_A_THREAD: Final = 64
 
 @dataclass(frozen=True, eq=False)
 class PlaceRanks:
-    """One place in M scorings.
-
-    Attributes:
-        logit_M: its total.
-        rank_M: its mean rank over ties, 1 is best.
-    """
+    """One place in M scorings. ``logit_M``: its total; ``rank_M``: its mean rank over ties, 1 is best."""
 
     logit_M: Tensor
     rank_M: Tensor
@@ -59,11 +54,7 @@ class Contributions:
 
 @one_thread()
 def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Contributions, poi: int) -> PlaceRanks:
-    """Ranks of a place in scorings ``output(state) + contributions``.
-
-    Args:
-        output: l_core(d) = w_d . h + b_d (Eq. 5).
-    """
+    """Ranks of a place in scorings ``output(state) + contributions``. ``output``: l_core(d) = w_d . h + b_d (Eq. 5)."""
     blocks = ScoreBlocks(output, state_MD, contributions)
     own = poi - poi % _BLOCK
     own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # bitwise equal to the block's own value below

@@ -28,11 +28,8 @@ from recap.ragged import found_in
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Features of a few places of each case.
-
-    Attributes:
-        key_C: case x P + POI, ascending, each pair once.
-        value_FC: one row a feature.
+    """Features of a few places of each case. ``key_C``: case x P + POI, ascending, each pair once; ``value_FC``: one
+    row a feature.
     """
 
     key_C: Tensor
@@ -142,11 +139,8 @@ class Features:
         cut_K3: Tensor | None = None,
         dtype: torch.dtype = torch.float64,
     ) -> FeatureValues:
-        """Features of every case of a histories.
-
-        Args:
-            edits: training counts changed for single cases.
-            cut_K3: (case, middle, destination) of two-hop paths taken out.
+        """Features of every case of a histories. ``edits``: training counts changed for single cases; ``cut_K3``:
+        (case, middle, destination) of two-hop paths taken out.
         """
         num_pois = self.others.num_pois
         past = PastRows.of(histories)

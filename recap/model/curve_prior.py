@@ -202,10 +202,9 @@ class CurvePrior(nn.Module):
         if self.new_places is not None:
             kept = 1.0 if kept_FB is None else kept_FB[len(FEATURES)][:, None]
             distance_BU = distance_BU + self.new_places * kept
-        total_BU: Tensor = _AsNew.apply(
+        return _AsNew.apply(
             popularity_U, distance_BU, of_category_JBK.sum(0), category_U, key_O, own_O, known_C, key_N, packed_N
         )
-        return total_BU
 
     def visits_and_time(self, values: CurveValues, key_C: Tensor) -> Tensor:
         """Sum of the curves of past visits and of times at pairs with visited places, (C,)."""

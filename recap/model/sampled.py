@@ -42,12 +42,8 @@ class SampledScores:
 
 
 def sampled_scores(model: Recap, cases: CaseBatch, stage: Stage, poi_U: Tensor) -> SampledScores:
-    """Scores of targets, candidates and sampled places.
-
-    Candidates are the user's past places and, with curves, other users' direct and two-hop destinations.
-
-    Args:
-        poi_U: ascending, each once.
+    """Scores of targets, candidates and sampled places. Candidates are the user's past places and, with curves, other
+    users' direct and two-hop destinations. ``poi_U``: ascending, each once.
     """
     histories = cases.histories(target_time=model.config.use_future_time)
     changes = None

@@ -63,8 +63,7 @@ class Deepmove(SequenceNetwork):
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         whole_ND = torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1)
-        logits: Tensor = self.output(self.dropout(whole_ND))
-        return logits
+        return self.output(self.dropout(whole_ND))
 
 
 def changes(value_BK: Tensor) -> Tensor:

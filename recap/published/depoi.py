@@ -81,8 +81,7 @@ class RelationBlock(nn.Module):
         query_BKD = self.query_norm(x_BKD)
         x_BKD = self.inner_norm(query_BKD + self.attention(query_BKD, x_BKD, relations))
         x_BKD = x_BKD + self.dropout(self.outer(F.relu(self.dropout(self.inner(x_BKD)))))
-        state: Tensor = self.norm(x_BKD)
-        return state
+        return self.norm(x_BKD)
 
 
 LONGEST: Final = 256

@@ -93,8 +93,7 @@ class Dprl(SequenceNetwork):
         slot_N = slot_of_week(step_times(steps, target_time=self.config.target_time))
         user_ND, slot_ND = self.user_embedding(steps.user_B), self.slot_embedding(slot_N)
         whole_ND = torch.cat([place_ND + region_ND, user_ND, likes_place_ND + likes_region_ND, slot_ND], dim=-1)
-        logits: Tensor = self.output(F.dropout(whole_ND, _REGION_DROPOUT, self.training))
-        return logits
+        return self.output(F.dropout(whole_ND, _REGION_DROPOUT, self.training))
 
     def region_logits(self, state_ND: Tensor, user_N: Tensor) -> Tensor:
         """Scores of all regions, (N, R)."""

@@ -56,9 +56,7 @@ class Flashback(FlashbackAverages):
         self.output = nn.Linear(2 * config.dim, city.num_pois)
 
     def tokens(self, windows: Windows) -> Tensor:
-        embedded: Tensor = self.poi_embedding(windows.poi_BK)
-        return embedded
+        return self.poi_embedding(windows.poi_BK)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        logits: Tensor = self.output(torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1))
-        return logits
+        return self.output(torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1))

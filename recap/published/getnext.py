@@ -134,10 +134,8 @@ def place_features(city: City, *, raw: bool) -> Tensor:
 
 
 def flow_map(city: City) -> dict[str, Tensor]:
-    """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on.
-
-    Returns:
-        ``to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
+    """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on. Returns ``to_L``
+    (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
     """
     counts = city.graph.counts
     degree = torch.from_numpy(counts.indptr[1:] - counts.indptr[:-1]).long()

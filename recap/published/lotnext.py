@@ -118,8 +118,7 @@ class Lotnext(SequenceNetwork):
         """The keeping network over [v_u; b_p]."""
         of_user_DU, of_poi_DP = self.keep_inner.weight.split(prefers_UD.shape[1], dim=1)
         user_UD, poi_PD = prefers_UD @ of_user_DU.T, smooth_PD @ of_poi_DP.T + self.keep_inner.bias
-        logits: Tensor = self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
-        return logits
+        return self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
 
     def states(self, windows: Windows) -> Tensor:
         """The averaged state and the predicted next slot as a fraction of the week, (B, K, D + 1)."""
@@ -140,8 +139,7 @@ class Lotnext(SequenceNetwork):
         return torch.cat([average_BKD, self.next_slot(x_BKD)], dim=-1)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        logits: Tensor = self.output(self._with_user(state_ND, steps))
-        return logits
+        return self.output(self._with_user(state_ND, steps))
 
     def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         """The mean of adjusted cross-entropy, plain cross-entropy and squared error of the next slot."""

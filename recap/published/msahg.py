@@ -45,8 +45,7 @@ class TwoSteps(nn.Module):
         self.to_edges, self.to_nodes = Propagation(row_normalised(to_edges)), Propagation(row_normalised(to_nodes))
 
     def forward(self, x: Tensor) -> Tensor:
-        propagated: Tensor = self.to_nodes(self.to_edges(x))
-        return propagated
+        return self.to_nodes(self.to_edges(x))
 
 
 class Msahg(PublishedNetwork):

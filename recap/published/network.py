@@ -72,10 +72,8 @@ class PublishedNetwork(nn.Module, ABC):
 
 
 class SequenceNetwork(PublishedNetwork):
-    """A causal network: one pass gives the state after every check-in of a window.
-
-    Attributes:
-        window: most check-ins of a window.
+    """A causal network: one pass gives the state after every check-in of a window. ``window``: most check-ins of a
+    window.
     """
 
     window: int

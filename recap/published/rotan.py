@@ -100,8 +100,7 @@ class Rotan(PackedNetwork):
     def codes(self, poi_M: Tensor) -> Tensor:
         """The code of some places' cells, (M, D)."""
         token_MGD = self.run_embedding(self.runs_PG[poi_M]) * self.config.dim**0.5
-        code_MD: Tensor = self.code_norm(self.code_encoder(token_MGD).mean(1))
-        return code_MD
+        return self.code_norm(self.code_encoder(token_MGD).mean(1))
 
     def packed_states(self, packing: Packing) -> Tensor:
         """Both encoders' states and the code of the place, (N, 5 D)."""

@@ -189,10 +189,8 @@ class TrainingLoop(ABC):
         stop: StopRequest = lambda: False,
         after_epoch: Callable[[Self, int], None] | None = None,
     ) -> bool:
-        """Train to the last epoch; False if ``stop`` ended it early (the state is saved).
-
-        Raises:
-            DivergenceError: losses or weights are no longer finite; the saved state is from before that.
+        """Train to the last epoch; False if ``stop`` ended it early (the state is saved). Raises DivergenceError:
+        losses or weights are no longer finite; the saved state is from before that.
         """
         journal = self._open_journal()
         if self.progress.epoch == 1 and self.progress.step == 0:

@@ -26,11 +26,8 @@ _ALL: Final = "all"
 
 
 class PublishedTrainer(TrainingLoop):
-    """Trains one published model.
-
-    Raises:
-        ConfigError: more than one process.
-        DataError: the training split has nothing to learn from.
+    """Trains one published model. Raises ConfigError: more than one process; DataError: the training split has nothing
+    to learn from.
     """
 
     config: PublishedConfig

@@ -53,20 +53,14 @@ class RunFolder:
         return self.path / LOG
 
     def read_spec(self) -> RunSpec:
-        """The run's specification.
-
-        Raises:
-            FormatVersionError: written by a newer version.
-            RecapError: missing or damaged.
+        """The run's specification. Raises FormatVersionError: written by a newer version; RecapError: missing or
+        damaged.
         """
         return RunSpec.from_json(read_json(self.path / SPEC), str(self.path / SPEC))
 
     def read_state(self) -> RunState:
-        """The run's state; an unreadable state file is rebuilt from the other files.
-
-        Raises:
-            FormatVersionError: written by a newer version.
-            RecapError: the run's folder is gone.
+        """The run's state; an unreadable state file is rebuilt from the other files. Raises FormatVersionError: written
+        by a newer version; RecapError: the run's folder is gone.
         """
         return self._read_or_rebuild()[0]
 
@@ -111,10 +105,8 @@ class RunFolder:
             return self._write_state(state, {"state": to, **values})
 
     def claim(self, attempt: int, process: ProcessIdentity) -> bool:
-        """Enter the process that trains; False if the run was stopped or started again meanwhile.
-
-        Raises:
-            RecapError: the run's folder is gone, or the disk refused.
+        """Enter the process that trains; False if the run was stopped or started again meanwhile. Raises RecapError:
+        the run's folder is gone, or the disk refused.
         """
         with self._locked():
             state = self.read_state()
@@ -131,10 +123,8 @@ class RunFolder:
             return True
 
     def note(self, of_attempt: int, **values: Any) -> bool:
-        """Record values without changing the state; False if the run was started again or is over.
-
-        Raises:
-            RecapError: the run's folder is gone, or the disk refused.
+        """Record values without changing the state; False if the run was started again or is over. Raises RecapError:
+        the run's folder is gone, or the disk refused.
         """
         with self._locked():
             state = self.read_state()
@@ -171,11 +161,8 @@ class RunFolder:
             return {}
 
     def write_notes(self, notes: str) -> None:
-        """Replace the notes.
-
-        Raises:
-            ConfigError: longer than allowed.
-            RecapError: the run's folder is gone, or the disk refused.
+        """Replace the notes. Raises ConfigError: longer than allowed; RecapError: the run's folder is gone, or the disk
+        refused.
         """
         with self._locked():
             spec = self.read_spec()
