@@ -165,31 +165,24 @@ class TransitionGraph:
             ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their product)
             and ``share`` of (A^2)_sd, the sum of the products.
         """
-        out_edges, in_edges = self.counts[[source]], self._incoming
-        middles = np.intersect1d(out_edges.indices, _column(in_edges, destination))
-        count_in, count_out = (
-            self.count(np.full_like(middles, source), middles),
-            self.count(middles, np.full_like(middles, destination)),
-        )
-        p_in = self.probability(np.full_like(middles, source), middles)
-        p_out = self.probability(middles, np.full_like(middles, destination))
+        into = self._incoming.indices[slice(*self._incoming.indptr[destination : destination + 2])]
+        middles = np.intersect1d(self.counts[[source]].indices, into)
+        first, second = (np.full_like(middles, source), middles), (middles, np.full_like(middles, destination))
+        p_in, p_out = self.probability(*first), self.probability(*second)
         product = p_in * p_out
         total = product.sum()
-        return (
-            pd.DataFrame(
-                {
-                    "middle": middles.astype(np.int64),
-                    "count_in": count_in,
-                    "count_out": count_out,
-                    "p_in": p_in,
-                    "p_out": p_out,
-                    "product": product,
-                    "share": product / total if total > 0 else product,
-                }
-            )
-            .sort_values(["product", "middle"], ascending=[False, True])
-            .reset_index(drop=True)
+        paths = pd.DataFrame(
+            {
+                "middle": middles.astype(np.int64),
+                "count_in": self.count(*first),
+                "count_out": self.count(*second),
+                "p_in": p_in,
+                "p_out": p_out,
+                "product": product,
+                "share": product / total if total > 0 else product,
+            }
         )
+        return paths.sort_values(["product", "middle"], ascending=[False, True], ignore_index=True)
 
     @cached_property
     def _incoming(self) -> sparse.csc_array:
@@ -206,7 +199,3 @@ def _at(matrix: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.n
     if len(rows) == 0:
         return np.zeros(0, dtype=matrix.dtype)
     return np.asarray(matrix[np.asarray(rows), np.asarray(columns)]).ravel()
-
-
-def _column(matrix: sparse.csc_array, column: int) -> np.ndarray:
-    return matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]

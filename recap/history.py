@@ -66,10 +66,10 @@ class CheckinTensors:
         seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
         return cls._with_visits(
             Visits.of(dataset),
-            user=table[c.USER].to_numpy(np.int64),
-            seconds=seconds,
-            local_seconds=seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
-            trajectory=table[c.TRAJECTORY].to_numpy(np.int64),
+            table[c.USER].to_numpy(np.int64),
+            seconds,
+            seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
+            table[c.TRAJECTORY].to_numpy(np.int64),
         ).to(device)
 
     @classmethod
@@ -88,20 +88,12 @@ class CheckinTensors:
         A segment is one history; a user may have several edited ones.
         """
         visits = Visits.of_segments(user if segment is None else segment, poi)
-        return cls._with_visits(visits, user=user, seconds=seconds, local_seconds=local_seconds, trajectory=trajectory)
+        return cls._with_visits(visits, user, seconds, local_seconds, trajectory)
 
     @classmethod
-    def _with_visits(
-        cls,
-        visits: Visits,
-        *,
-        user: np.ndarray,
-        seconds: np.ndarray,
-        local_seconds: np.ndarray,
-        trajectory: np.ndarray,
-    ) -> "CheckinTensors":
-        of_visits = (visits.poi_T, visits.first_T, visits.next_visit_T, visits.visit_number_T)
-        arrays = (user, *of_visits, seconds, local_seconds, trajectory)
+    def _with_visits(cls, visits: Visits, user: np.ndarray, *others: np.ndarray) -> "CheckinTensors":
+        """``others`` are the times and trajectories, in order."""
+        arrays = (user, visits.poi_T, visits.first_T, visits.next_visit_T, visits.visit_number_T, *others)
         return cls(*(torch.from_numpy(np.ascontiguousarray(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "CheckinTensors":

@@ -24,7 +24,7 @@ from recap.history import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import MsahgConfig
-from recap.published.dchl import comes_later, contrast_views, incidence, nearness, occurrences, pool_past
+from recap.published.dchl import TwoSteps, comes_later, contrast_views, incidence, nearness, occurrences, pool_past
 from recap.published.network import CaseExamples, Examples, PublishedNetwork, slot_of_day
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
@@ -35,17 +35,6 @@ SPLITS: Final = {"user": ("collaborative",), "time": ("temporal", CLOCK), "place
 """Split -> the hypergraphs that each of its two scenarios has to itself."""
 SIDES: Final = (0, 1)
 _SLOTS: Final = 48
-
-
-class TwoSteps(nn.Module):
-    """Nodes to hyperedges to nodes, a mean each time."""
-
-    def __init__(self, to_edges: sparse.csr_array, to_nodes: sparse.csr_array) -> None:
-        super().__init__()
-        self.to_edges, self.to_nodes = Propagation(row_normalised(to_edges)), Propagation(row_normalised(to_nodes))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.to_nodes(self.to_edges(x))
 
 
 class Msahg(PublishedNetwork):

@@ -138,6 +138,11 @@ class TrainingLoop(ABC):
         self.progress = Progress()
         self._loss_sums = torch.zeros(len(self.losses), dtype=torch.float64, device=device)
         self._seen_loss, self._loss_seen = 0.0, float("-inf")
+        self._build()
+
+    @abstractmethod
+    def _build(self) -> None:
+        """Make ``model`` and ``optimiser``; the seed is set."""
 
     @property
     @abstractmethod

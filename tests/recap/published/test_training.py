@@ -116,7 +116,7 @@ def test_a_published_model_of_another_version_is_refused(tmp_path: Path) -> None
     dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
     with pytest.raises(CheckpointError, match="Flashback, which gives one score for each place"):
         checkpoint.build_model(dataset, graph)
-    assert isinstance(checkpoint.build_published(dataset, graph), type(shaken(small_config("flashback"))))
+    assert isinstance(checkpoint.scorer(dataset, graph).model, type(shaken(small_config("flashback"))))
 
 
 def test_a_published_model_opens_with_later_checkins(tmp_path: Path) -> None:
