@@ -109,15 +109,6 @@ def test_keeps_the_256_most_recent_by_default() -> None:
     assert len(everything) == 300
 
 
-@given(histories, st.lists(st.integers(0, 4), min_size=1, max_size=6))
-def test_a_future_check_in_changes_no_earlier_feature(walks: Walks, future: list[int]) -> None:
-    """Steps up to now have the same candidates whether or not the user goes on."""
-    before = tensors([walks[0]])
-    after = tensors([walks[0] + future])
-    rows = list(range(len(walks[0])))
-    assert packed(before, rows) == packed(after, rows)
-
-
 @given(histories)
 def test_target_in_history_is_membership_of_the_target(walks: Walks) -> None:
     """y in C_t, for every row that has a successor of the same user."""

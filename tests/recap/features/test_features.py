@@ -50,12 +50,6 @@ def laid_out(values: FeatureValues) -> np.ndarray:
     return (value_FI * applies_FI).view(len(FEATURES), len(values.histories), -1).numpy()
 
 
-def features_at(dataset: Dataset, rows: torch.Tensor, checkins: CheckinTensors | None = None) -> np.ndarray:
-    """`laid_out` of rows of a dataset, or of other check-ins after its training."""
-    found = Features.from_dataset(dataset, TransitionGraph.from_dataset(dataset))
-    return laid_out(found.of(Histories(checkins or CheckinTensors.from_dataset(dataset), rows)))
-
-
 def test_every_feature_equals_plain_loops() -> None:
     """Every fifth case of all splits, every place: each feature to ten digits, and each takes several values."""
     rows = all_cases(city())[::5]
@@ -72,27 +66,6 @@ def test_the_catalogue_is_whole() -> None:
     """Names are unique, and the five groups hold every feature once."""
     assert len(set(NAMES)) == len(NAMES)
     assert sorted(name for group in GROUPS for name in features_of(group)) == sorted(NAMES)
-
-
-def test_nothing_after_the_source_is_read() -> None:
-    """Other places and times for all that comes later, of everyone: the same features to the last bit."""
-    table = CheckinTensors.from_dataset(city())
-    generator = np.random.default_rng(2)
-    for row in all_cases(city())[::29].tolist():
-        later = np.arange(len(table.poi_T)) > row
-        poi, seconds = table.poi_T.numpy().copy(), table.seconds_T.numpy().copy()
-        poi[later] = generator.integers(0, city().num_pois, later.sum())
-        seconds[later] += 3600 * 7
-        changed = CheckinTensors.from_arrays(
-            user=table.user_T.numpy(),
-            poi=poi,
-            seconds=seconds,
-            local_seconds=np.where(later, seconds, table.local_seconds_T.numpy()),
-            trajectory=np.where(later, 10_000 + table.user_T.numpy(), table.trajectory_T.numpy()),
-        )
-        rows = torch.tensor([row])
-        one, other = (laid_out(features().of(Histories(checkins, rows))) for checkins in (table, changed))
-        np.testing.assert_array_equal(one, other)
 
 
 def test_what_the_user_does_later_says_nothing_about_others() -> None:
@@ -184,28 +157,6 @@ def test_unknown_users_have_a_past_of_their_own_alone() -> None:
     graph = TransitionGraph.from_dataset(city())
     expected = np.log1p(graph.counts[[int(table.poi_T[row])]].toarray()[0])
     np.testing.assert_allclose(found[NAMES.index("others_transitions"), 0], expected)
-
-
-def one_user() -> Dataset:
-    return split_dataset([(0, [(0, 0), (1, 0), (0, 0), (2, 1), (1, 2)])], 4)
-
-
-def nothing_twice() -> Dataset:
-    return split_dataset([(user, [(4 * user + at, 0) for at in range(4)]) for user in range(3)], 12)
-
-
-def one_moment() -> Dataset:
-    dataset = split_dataset([(user, [(0, 0), (1, 0), (0, 0)]) for user in range(2)], 2)
-    dataset.checkins[c.TIME] = dataset.checkins[c.TIME].iloc[0]
-    return dataset
-
-
-@pytest.mark.parametrize("make", [one_user, nothing_twice, one_moment])
-def test_poor_data_give_finite_features(make: object) -> None:
-    """One user alone, places that nobody visits twice, one category and one point, no time between check-ins."""
-    dataset = make()  # type: ignore[operator]
-    rows = torch.arange(len(dataset.checkins) - 1)
-    assert np.isfinite(features_at(dataset, rows)).all()
 
 
 def test_distances_are_the_same_for_all_places_and_for_pairs() -> None:

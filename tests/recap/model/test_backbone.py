@@ -56,17 +56,6 @@ def test_an_encoder_layer_equals_torchs(training: bool) -> None:
     torch.testing.assert_close(result[present], expected[present], rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("slot", [0, 2, 4])
-def test_one_slot_alone_equals_that_slot_among_all(slot: int) -> None:
-    """The last layer computes one slot only; nothing else may change."""
-    layer = EncoderLayer(SMALL_MODEL).double()
-    shake(layer)
-    hidden, present = random_inputs()
-    torch.testing.assert_close(
-        layer(hidden, present, slot)[:, 0], layer(hidden, present)[:, slot], rtol=1e-12, atol=1e-12
-    )
-
-
 def test_what_lies_in_an_absent_slot_does_not_matter() -> None:
     """Other numbers in padded positions give the same state."""
     backbone = Backbone(small_model_config(), num_users=3).double().eval()

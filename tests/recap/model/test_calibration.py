@@ -65,17 +65,6 @@ def test_history_features_by_hand(last: str, now: str, psi: list[float]) -> None
     assert given_inputs == pytest.approx([0.7, 0.3, 1.0, *embedded, *psi], abs=1e-12)
 
 
-def test_the_query_sees_the_sources_time() -> None:
-    """Wednesday 18:00: an angle of 3/4 of a circle and day 2, after the state (Eq. 10)."""
-    calibration = RevisitCalibration(SMALL_MODEL).double().eval()
-    state = torch.arange(8, dtype=torch.float64)[None]
-    seconds = torch.tensor([int(pd.Timestamp("2012-04-04 18:00").timestamp())])
-    seen: list[torch.Tensor] = []
-    calibration.query.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    calibration.context_query(state, seconds)
-    assert seen[0][0].tolist() == pytest.approx([*range(8), 0.0, -1.0, 0, 0, 1, 0, 0, 0, 0], abs=1e-12)
-
-
 @settings(max_examples=25)
 @given(st.floats(0.01, 100), st.integers(0, 9))
 def test_the_gate_is_signed_and_bounded(spread: float, seed: int) -> None:

@@ -17,7 +17,7 @@ from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedScorer, SequenceNetwork
 from recap.published.registry import build_published
-from recap.published.windows import Windows
+from recap.published.windows import TrainingWindows, Windows
 from tests.checkins import split_dataset
 from tests.recap.published.variants import shaken, small_config, table, variant_id, variants
 from tests.worlds import batch_of, small_city, targets_of, timed
@@ -165,10 +165,6 @@ def test_windows_teach_every_training_step_once() -> None:
     walks = [(0, [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0)]), (1, [(5, 0), (6, 0), (7, 0), (8, 1)])]
     dataset = split_dataset(walks, 9)
     checkins = CheckinTensors.from_dataset(dataset)
-    model = shaken(small_config("flashback"))
-    assert isinstance(model, SequenceNetwork)
-    from recap.published.windows import TrainingWindows
-
     examples = TrainingWindows.of(dataset, checkins, 3)
     windows, learned_BK = examples.batch(torch.arange(len(examples)))
     assert windows.row_BK.tolist() == [[0, 1, 2], [1, 2, 3], [5, 6, 6]]
