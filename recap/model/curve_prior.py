@@ -173,7 +173,7 @@ class CurvePrior(nn.Module):
 
     def at_drawn(self, values: CurveValues, poi_U: Tensor) -> Tensor:
         """R_t(d) of places sampled for the batch, (B, U), exact at pairs that are not candidates."""
-        key_N, points_N = values.features.similar.key_C, self._points(_SIMILAR, values)[0]
+        key_N, points_N = values.features.sparse[_SIMILAR].key_C, self._points(_SIMILAR, values)[0]
         key_N, points_N = _among(key_N, points_N, values.features.num_pois, poi_U)
         return self._everywhere(values, key_N[:0], key_N, points_N, poi_U)
 

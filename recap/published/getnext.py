@@ -92,8 +92,7 @@ class Getnext(PackedNetwork):
         return encode(self.encoder, self.dropout(token_ND * token_ND.shape[-1] ** 0.5 + position_ND), packing)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        logits: Tensor = self.output(state_ND)
-        return logits + self.transition_map(steps.source_B)
+        return self.output(state_ND) + self.transition_map(steps.source_B)
 
     def transition_map(self, source_N: Tensor) -> Tensor:
         """M_sd of the sources, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
