@@ -14,7 +14,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.predictor import CaseRanker, Predictor
+from recap.predictor import CaseRanker, open_ranker
 from recap.pretrained import PretrainedCheckpoint
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
@@ -64,9 +64,9 @@ def open_model(
     else:
         checkpoint = PretrainedCheckpoint.of(opened) if name == PRETRAINED else _folder(name)
         scorer = checkpoint.scorer(opened, graph, device)
-    kind = Predictor if isinstance(scorer, RecapScorer) else CaseRanker
     checkins = CheckinTensors.from_dataset(opened, device)
-    return kind(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=dataset.num_pois)
+    own = {"scorer": scorer, "graph": graph, "checkins": checkins, "num_candidates": dataset.num_pois}
+    return open_ranker(checkpoint, opened, **own)
 
 
 def _folder(name: str | Path) -> Checkpoint:

@@ -258,8 +258,9 @@ class Predictor(CaseRanker):
             return self.model.features_of(histories, changes)
 
 
-def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> CaseRanker:
-    """A ranker for the checkpoint. ``opened``: see `Predictor` and `CaseRanker`. Raises VocabularyError: the checkpoint
-    does not open with this dataset.
+def open_ranker(checkpoint: Checkpoint | None, dataset: Dataset, **opened: Any) -> CaseRanker:
+    """A checkpoint, or a baseline with its ``scorer``, opened on a dataset. ``opened``: see `CaseRanker`. Raises
+    VocabularyError: the checkpoint does not open with this dataset.
     """
-    return (Predictor if checkpoint.is_recap else CaseRanker)(checkpoint, dataset, **opened)
+    is_recap = isinstance(opened.get("scorer"), RecapScorer) if checkpoint is None else checkpoint.is_recap
+    return (Predictor if is_recap else CaseRanker)(checkpoint, dataset, **opened)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from recap.checkpoint import MANIFEST, Checkpoint
-from recap.errors import CheckpointError, ConfigError, VocabularyError
+from recap.errors import CheckpointError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.presets import training_preset
 from recap.published.city import City
@@ -80,15 +80,6 @@ def test_every_published_model_has_its_network_and_a_name() -> None:
         assert type(config) is kind and config.network == name == config.preset
         assert training_preset(name) == config and kind.parse(json.loads(config.model_dump_json())) == config
         assert shaken(small_config(name)).config.network == name
-
-
-def test_an_unknown_model_is_refused(tmp_path: Path, city_folder: Path) -> None:
-    """One line that names what there is."""
-    result = recap_here("train", city_folder, "--preset", "nextloc", "--out", tmp_path / "out")
-    assert result.returncode == 2 and "or a published model: flashback" in result.stderr
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(ConfigError, match="unknown model"):
-        published_config("nextloc")
 
 
 def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) -> None:
