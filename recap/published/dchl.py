@@ -43,9 +43,10 @@ class TwoSteps(nn.Module):
 class Dchl(PublishedNetwork):
     """The score of d is (sum_v g_v u_v) . (sum_v x_vd), every u_v and x_vd of length 1."""
 
+    config: DchlConfig
+
     def __init__(self, config: DchlConfig, city: City) -> None:
-        super().__init__()
-        self.config: DchlConfig = config
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         nn.init.xavier_uniform_(self.poi_embedding.weight)
         self.gates = nn.ModuleList(nn.Linear(config.dim, config.dim) for _ in VIEWS)

@@ -29,9 +29,9 @@ from recap.random_masks import WordDropout
 class Getnext(PackedNetwork):
     """logits = W h + (LReLU of a rank-one map) * (transition probability + 1)."""
 
+    config: GetnextConfig
     within_trajectory = True
     features_PF: Tensor
-    category_P: Tensor
     begin_P: Tensor
     degree_P: Tensor
     to_L: Tensor
@@ -39,9 +39,7 @@ class Getnext(PackedNetwork):
     own_P: Tensor
 
     def __init__(self, config: GetnextConfig, city: City) -> None:
-        super().__init__()
-        self.config: GetnextConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, side, pois = config.dim, config.side_dim, city.num_pois
         features_PF = place_features(city, raw=config.raw_features)
         widths = [features_PF.shape[1], max(dim // 4, 1), max(dim // 2, 1), dim]
@@ -66,7 +64,6 @@ class Getnext(PackedNetwork):
         for name, tensor in flow_map(city).items():
             self.register_buffer(name, tensor, persistent=False)
         self.register_buffer("features_PF", features_PF, persistent=False)
-        self.register_buffer("category_P", city.category_P, persistent=False)
 
     def places(self) -> Tensor:
         """Embeddings of all POIs after the graph convolutions, (P, D)."""

@@ -39,17 +39,15 @@ _SMALL: Final = 1e-4
 class Lotnext(SequenceNetwork):
     """logits = W [distance-weighted average of encoded check-ins; E_user] + b."""
 
+    config: LotnextConfig
     near_poi_PG: Tensor
     near_weight_PG: Tensor
     liked_poi_UG: Tensor
     liked_weight_UG: Tensor
     adjustment_P: Tensor
-    coordinates_P2: Tensor
 
     def __init__(self, config: LotnextConfig, city: City) -> None:
-        super().__init__()
-        self.config: LotnextConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, width, pois = config.dim, config.dim + _TIME_DIM, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.keep_inner, self.keep_outer = nn.Linear(2 * dim, dim), nn.Linear(dim, 1)
@@ -72,7 +70,6 @@ class Lotnext(SequenceNetwork):
         self.register_buffer("liked_poi_UG", torch.zeros(city.num_users, liked, dtype=torch.int64))
         self.register_buffer("liked_weight_UG", torch.zeros(city.num_users, liked))
         self.register_buffer("adjustment_P", rarity(city.visits_P) * config.adjustment, persistent=False)
-        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
     def prepare(self, city: City) -> None:
         entity_ED, relation_3D = fit_translations(city, self.config.seed)

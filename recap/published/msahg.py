@@ -40,12 +40,12 @@ _SLOTS: Final = 48
 class Msahg(PublishedNetwork):
     """The score of d is the mean over a case's three scenarios of (sum_v g_v u_v) . (sum_v x_vd)."""
 
+    config: MsahgConfig
     is_local_U: Tensor
     is_downtown_P: Tensor
 
     def __init__(self, config: MsahgConfig, city: City) -> None:
-        super().__init__()
-        self.config: MsahgConfig = config
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.user_embedding = nn.Embedding(city.num_users, config.dim)
         for table in (self.poi_embedding, self.user_embedding):

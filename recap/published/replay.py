@@ -29,8 +29,7 @@ class Replay(FlashbackAverages):
     offset_SS: Tensor
 
     def __init__(self, config: ReplayConfig, city: City) -> None:
-        super().__init__(config, city, config.dim)
-        self.config: ReplayConfig = config
+        super().__init__(config, city)
         half = config.dim // 2
         self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, half)
         self.bandwidth_S = nn.Parameter(torch.ones(SLOTS_OF_WEEK))

@@ -74,13 +74,12 @@ class TimeTurn(nn.Module):
 class Rotan(PackedNetwork):
     """logits = .7 W_1 [turned h_1; E[p]] + .3 W_2 [turned h_2; code of p], biases included."""
 
+    config: RotanConfig
     within_trajectory = True
     runs_PG: Tensor
 
     def __init__(self, config: RotanConfig, city: City) -> None:
-        super().__init__()
-        self.config: RotanConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, pois = config.dim, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.run_embedding = nn.Embedding(NUM_TOKENS, dim)

@@ -65,10 +65,10 @@ class Block(nn.Module):
 class Sasrec(SequenceNetwork):
     """f = LN(blocks(E[p] sqrt(d) + position)); the score of d is <f, E[d]>."""
 
+    config: SelfAttentionConfig
+
     def __init__(self, config: SelfAttentionConfig, city: City) -> None:
-        super().__init__()
-        self.config: SelfAttentionConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.position_embedding = nn.Embedding(config.window, config.dim)
         for table in (self.poi_embedding, self.position_embedding):

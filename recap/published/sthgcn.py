@@ -101,12 +101,11 @@ class TrajectoryReader(nn.Module):
 class Sthgcn(PublishedNetwork):
     """logits = W state + b; the state is that of the visible trajectory after attention to its neighbours."""
 
-    category_P: Tensor
+    config: SthgcnConfig
     sphere_P3: Tensor
 
     def __init__(self, config: SthgcnConfig, city: City) -> None:
-        super().__init__()
-        self.config: SthgcnConfig = config
+        super().__init__(config, city)
         dim, width, heads = config.dim, 5 * config.dim, config.heads
         sizes = (city.num_users, city.num_pois, city.num_categories, 7, 24)
         self.user, self.poi, self.category, self.weekday, self.hour = (nn.Embedding(size, dim) for size in sizes)
@@ -119,7 +118,6 @@ class Sthgcn(PublishedNetwork):
         self.attention_dropout, self.finish = nn.Dropout(config.dropout), Finish(width, config.dropout)
         self.output = nn.Linear(width, city.num_pois)
         self.similar = SimilarTrajectories(city)
-        self.register_buffer("category_P", city.category_P, persistent=False)
         on_sphere = torch.from_numpy(unit_vectors(*city.coordinates_P2.numpy().T))
         self.register_buffer("sphere_P3", on_sphere, persistent=False)
 
