@@ -86,11 +86,6 @@ def test_by_hand() -> None:
     ]
 
 
-def test_the_current_poi_counts_only_if_visited_before() -> None:
-    """At the second of two visits to 0 the first one counts; at the first none does."""
-    assert packed(tensors([[0, 0, 1]]), [0, 1]) == [{}, {0: (0, 1, 1, True)}]
-
-
 @given(histories, st.integers(0, 6), st.sampled_from([None, 1, 2, 3, 256]), st.data())
 def test_equals_a_dictionary_per_user(walks: Walks, window: int, limit: int | None, data: st.DataObject) -> None:
     """Any histories, any batch of rows in any order and with repeats, any cap."""

@@ -12,14 +12,12 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features import similar_users
 from recap.features.catalogue import FEATURES, GROUPS, NAMES, features_of
-from recap.features.past import same_hour
-from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
 from tests.checkins import small_dataset, split_dataset
-from tests.recap.features.reference_features import Reference, distance_km
+from tests.recap.features.reference_features import Reference
 from tests.worlds import all_cases, batch_of
 
 PLACES = ["a0", "a1", "b0", "b1", "b2", "c0", "c1", "d0", "e0"]
@@ -94,20 +92,6 @@ def test_what_the_user_does_later_says_nothing_about_others() -> None:
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
 
 
-def test_hours_are_compared_around_the_clock() -> None:
-    """From 0:10, a check-in at 23:50 is near, one past three widths is not; 20 minutes, 2.5 h and 4 h away."""
-    offset = -4.0  # the local clock of `raw_table`, which begins at 8:00 UTC on a Monday
-    midnight = 24.0 - 8.0 - offset
-    hours = (midnight - 1 / 6, midnight + 24 + 1 / 6 + 2.5, midnight + 48 + 1 / 6 - 4.0, midnight + 72 + 1 / 6)
-    dataset = small_dataset([*(("u", "a", hour) for hour in hours), *(("u", "a", 200.0 + 30 * n) for n in range(12))])
-    checkins, row, last = CheckinTensors.from_dataset(dataset), torch.arange(4), torch.full((4,), 3)
-    near, apart, far, here = same_hour(checkins, row, last, 1.0).tolist()
-    assert here == 1
-    assert near == pytest.approx(np.exp((np.cos(2 * np.pi / 72) - 1) / (2 * np.pi / 24) ** 2))
-    _, wide_apart, wide_far, _ = same_hour(checkins, row, last, 3.0).tolist()
-    assert far == 0 and 0 < apart < wide_apart and wide_far > 0
-
-
 def test_cases_do_not_depend_on_their_batch() -> None:
     """Alone, in another order, twice: the same bits."""
     rows = all_cases(city())[::7]
@@ -157,17 +141,3 @@ def test_unknown_users_have_a_past_of_their_own_alone() -> None:
     graph = TransitionGraph.from_dataset(city())
     expected = np.log1p(graph.counts[[int(table.poi_T[row])]].toarray()[0])
     np.testing.assert_allclose(found[NAMES.index("others_transitions"), 0], expected)
-
-
-def test_distances_are_the_same_for_all_places_and_for_pairs() -> None:
-    """Both against haversine; 0 to the place itself."""
-    places = Places.from_dataset(city())
-    points = Reference(city()).points
-    source = torch.arange(city().num_pois)
-    whole = places.distance_km(source)
-    expected = [[distance_km(one, other) for other in points] for one in points]
-    np.testing.assert_allclose(whole, expected, rtol=1e-9, atol=1e-9)
-    pairs = places.distance_between(source.repeat_interleave(len(source)), source.repeat(len(source)))
-    np.testing.assert_allclose(pairs.view(len(source), -1), expected, rtol=1e-9, atol=1e-9)
-    some = torch.tensor([1, 4])
-    assert torch.equal(places.distance_km(source, poi_U=some), whole[:, some])

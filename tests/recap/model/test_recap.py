@@ -13,7 +13,7 @@ from torch import Tensor
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
-from recap.model.config import MAX_PRIOR, ModelConfig, Stage
+from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap, standardise
 from tests.recap.model.reference_model import ByHand
 from tests.worlds import (
@@ -121,20 +121,6 @@ def checkins_of(walks: list[list[int]], gap_seconds: int = 5000) -> CheckinTenso
 def totals(checkins: CheckinTensors, rows: list[int], model: Recap = MODEL) -> Tensor:
     with torch.inference_mode():
         return model(Histories(checkins, torch.tensor(rows, dtype=torch.int64)), Stage()).total
-
-
-@given(histories)
-def test_outside_the_history_there_is_no_prior_and_inside_it_is_bounded(walks: list[list[int]]) -> None:
-    """R = Delta = 0 for POIs not visited before the source; elsewhere 0 <= R <= b_max."""
-    checkins = checkins_of(walks)
-    rows = torch.arange(len(checkins.poi_T))
-    with torch.inference_mode():
-        scores = MODEL(Histories(checkins, rows), Stage())
-    for row, first in zip(rows.tolist(), checkins.first_T.tolist(), strict=True):
-        visited = set(checkins.poi_T[first:row].tolist())
-        outside = [poi for poi in range(NUM_POIS) if poi not in visited]
-        assert not scores.parts["prior"][row, outside].any() and not scores.parts["correction"][row, outside].any()
-        assert scores.parts["prior"][row].min() >= 0 and scores.parts["prior"][row].max() <= MAX_PRIOR
 
 
 @given(histories, st.permutations(range(NUM_POIS)))

@@ -9,8 +9,6 @@ from scipy import sparse
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.evaluation.cases import describe_cases
-from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
@@ -52,17 +50,6 @@ def test_alone_or_in_a_batch_the_same_score(config: PublishedConfig) -> None:
     for index in range(0, len(batch), 17):
         alone = scores_of(config, batch.checkins, int(batch.row_B[index]))
         torch.testing.assert_close(alone[0], together[index], rtol=1e-11, atol=1e-11)
-
-
-@every_variant
-def test_two_evaluations_agree(config: PublishedConfig) -> None:
-    """Whatever mode the network was left in."""
-    city, model = small_city(), shaken(config)
-    cases = describe_cases(city, TransitionGraph.from_dataset(city))
-    model.train()
-    first = rank_cases(PublishedScorer(model), cases, CheckinTensors.from_dataset(city))
-    model.train()
-    assert first.equals(rank_cases(PublishedScorer(model), cases, CheckinTensors.from_dataset(city)))
 
 
 ORDERLY = [config for config in VARIANTS if not (config.network == "lotnext" and config.options["as_published"])]
