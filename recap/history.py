@@ -153,6 +153,12 @@ class Histories:
         next_H = self.checkins.next_visit_T[row_H]
         return next_H.masked_fill(next_H > self.row_B[case_H], NEVER)
 
+    def latest_visits(self) -> tuple[Tensor, Tensor]:
+        """The last check-in at each distinct POI of each history, packed: history and row."""
+        case_H, row_H = self.past_rows()
+        is_last_H = self.next_visit(case_H, row_H) == NEVER
+        return case_H[is_last_H], row_H[is_last_H]
+
     def known_places(self, num_pois: int) -> Tensor:
         """Places each user has visited, the source included: bool (B, P)."""
         case_H, row_H = self.past_rows()

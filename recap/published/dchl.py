@@ -24,7 +24,6 @@ from recap.published.city import City
 from recap.published.configs import DchlConfig
 from recap.published.network import CaseExamples, Examples, PublishedNetwork
 from recap.published.translation import places_near
-from recap.visits import NEVER
 
 VIEWS: Final = ("collaborative", "geographic", "transitional")
 
@@ -103,9 +102,8 @@ class Dchl(PublishedNetwork):
 
 def pool_past(histories: Histories, tables: list[Tensor]) -> list[Tensor]:
     """The mean of each table's rows (P, D) over the distinct POIs of each history, (B, D) each."""
-    case_H, row_H = histories.past_rows()
-    is_last_H = histories.next_visit(case_H, row_H) == NEVER
-    case_H, poi_H = case_H[is_last_H], histories.checkins.poi_T[row_H[is_last_H]]
+    case_H, row_H = histories.latest_visits()
+    poi_H = histories.checkins.poi_T[row_H]
     size_B = torch.bincount(case_H, minlength=len(histories))
     offset_B = torch.cumsum(size_B, 0) - size_B
     return [F.embedding_bag(poi_H, table_PD, offset_B, mode="mean") for table_PD in tables]
