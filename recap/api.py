@@ -102,7 +102,7 @@ def load(name: str | Path) -> "Model":
     """Open a checkpoint's folder, or `pretrained` or a baseline by its name.
 
     Raises:
-        ConfigError, CheckpointError: see `named_checkpoint`.
+        ConfigError, CheckpointError: see `open_model`.
     """
     check_name(name)
     return Model(name)

@@ -98,7 +98,7 @@ class CheckpointManifest(Config):
     ) -> "CheckpointManifest":
         return cls(
             format_version=FORMAT_VERSION,
-            model=train.network if isinstance(train, PublishedConfig) else "recap",
+            model=train.network,
             dataset_hash=dataset.hash,
             dataset_name=dataset.manifest.name,
             synthetic=dataset.manifest.synthetic,
@@ -116,11 +116,7 @@ class CheckpointManifest(Config):
 
 @dataclass(frozen=True, eq=False)
 class Checkpoint:
-    """A verified checkpoint folder.
-
-    Attributes:
-        hash: SHA-256 over SHA256SUMS, which names the whole content.
-    """
+    """A verified checkpoint folder. ``hash``: SHA-256 over SHA256SUMS, which names the whole content."""
 
     folder: Path
     manifest: CheckpointManifest
@@ -163,13 +159,12 @@ class Checkpoint:
     @property
     def label(self) -> str:
         """RECAP, or a published model's name with its options."""
-        train = self.manifest.train
-        return "RECAP" if isinstance(train, TrainConfig) else train.label
+        return self.manifest.train.label
 
     @property
     def temperature(self) -> Temperature | None:
         """Turns scores into probabilities; None for a model without them."""
-        return (self.manifest.temperature or UNFITTED) if has_probabilities(self.manifest.train) else None
+        return (self.manifest.temperature or UNFITTED) if self.manifest.train.is_probabilistic else None
 
     @property
     def is_unfitted(self) -> bool:
@@ -179,16 +174,11 @@ class Checkpoint:
     @property
     def options(self) -> dict[str, bool]:
         """See `PublishedConfig.options`."""
-        train = self.manifest.train
-        return {"target_time": train.model.use_future_time} if isinstance(train, TrainConfig) else train.options
+        return self.manifest.train.options
 
     @property
     def recap_training(self) -> TrainConfig:
-        """The configuration of a RECAP.
-
-        Raises:
-            CheckpointError: it holds a published model.
-        """
+        """The configuration of a RECAP. Raises CheckpointError: it holds a published model."""
         if not isinstance(self.manifest.train, TrainConfig):
             raise CheckpointError(
                 f"{self.folder.name} holds {self.label}, which gives one score for each place and no sum of parts: "
@@ -209,10 +199,8 @@ class Checkpoint:
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
     def match(self, dataset: Dataset) -> Match | None:
-        """Find a dataset's users and places in this checkpoint, see `match_dataset`.
-
-        Raises:
-            VocabularyError: it does not open with this dataset.
+        """Find a dataset's users and places in this checkpoint, see `match_dataset`. Raises VocabularyError: it does
+        not open with this dataset.
         """
         manifest = self.manifest
         trained_on = TrainedOn(
@@ -242,22 +230,6 @@ class Checkpoint:
         match = self.match(dataset)
         return self._filled(lambda: Recap.for_dataset(config, dataset, graph, dtype, match), match, device)
 
-    def build_published(
-        self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
-    ) -> PublishedNetwork:
-        """The trained published model in evaluation mode.
-
-        Raises:
-            CheckpointError: it holds RECAP.
-            VocabularyError: it does not open with this dataset.
-            MissingTensorError: weights and configuration do not fit.
-        """
-        train = self.manifest.train
-        if isinstance(train, TrainConfig):
-            raise CheckpointError(f"{self.folder.name} is a RECAP checkpoint, not a published model")
-        self.match(dataset)  # the same users and places, or refused
-        return self._filled(lambda: build_published(train, City.of(dataset, graph), torch.float64), None, device)
-
     def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
         tensors, _ = load_tensors(self.folder / WEIGHTS)
         if isinstance(self.manifest.train, TrainConfig):
@@ -284,10 +256,13 @@ class Checkpoint:
     def scorer(
         self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
     ) -> RecapScorer | PublishedScorer:
-        """The trained model as a scorer, RECAP at its kept stage."""
-        if not self.is_recap:
-            return PublishedScorer(self.build_published(dataset, graph, device))
-        return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
+        """The trained model as a scorer, RECAP at its kept stage; raises as `build_model`."""
+        train = self.manifest.train
+        if isinstance(train, TrainConfig):
+            return RecapScorer(self.build_model(dataset, graph, device), self.stage, self.manifest.model)
+        self.match(dataset)  # the same users and places, or refused
+        network = self._filled(lambda: build_published(train, City.of(dataset, graph), torch.float64), None, device)
+        return PublishedScorer(network)
 
     def read_summary(self) -> TrainingSummary:
         """The training's cost and test metrics."""
@@ -299,11 +274,6 @@ class Checkpoint:
         if not isinstance(summary, dict):
             raise CheckpointError(f"{path} must contain one object")
         return summary
-
-
-def has_probabilities(train: AnyTraining) -> bool:
-    """Whether a softmax of the model's scores means a probability."""
-    return isinstance(train, TrainConfig) or train.is_probabilistic
 
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:
@@ -343,7 +313,7 @@ def model_card(manifest: CheckpointManifest, summary: TrainingSummary) -> str:
             "model_card.md.j2",
             manifest=manifest,
             summary=summary,
-            title="RECAP" if isinstance(train, TrainConfig) else train.label,
+            title=train.label,
             inactive=None if isinstance(train, PublishedConfig) or stage is None else stage.inactive_parts(train.model),
             scorers={manifest.model: summary["test"], **summary["baselines"]},
             best_overall_weights=WEIGHTS if same_epoch else BEST_OVERALL_WEIGHTS,

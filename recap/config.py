@@ -35,11 +35,7 @@ class Config(BaseModel):
 
     @classmethod
     def parse(cls, values: dict[str, Any]) -> Self:
-        """Build from plain values (JSON, command line).
-
-        Raises:
-            ConfigError: an unknown key or a value out of range.
-        """
+        """Build from plain values (JSON, command line). Raises ConfigError: an unknown key or a value out of range."""
         try:
             return cls.model_validate(values)
         except ValidationError as error:

@@ -19,10 +19,8 @@ from recap.scores import GRAPH_TOKEN as GRAPH_TOKEN
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """One user's check-ins in order, up to a moment; the last one is the source.
-
-    Attributes:
-        poi_H, seconds_H, local_seconds_H, trajectory_H: int64, see `CheckinTensors`.
+    """One user's check-ins in order, up to a moment; the last one is the source. ``poi_H``, ``seconds_H``,
+    ``local_seconds_H``, ``trajectory_H``: int64, see `CheckinTensors`.
     """
 
     user: int

@@ -18,10 +18,8 @@ Result = TypeVar("Result")
 
 
 def choose_device(name: str) -> torch.device:
-    """The named device; ``auto`` takes a GPU if there is one.
-
-    Raises:
-        ConfigError: an unknown device, or a GPU where there is none.
+    """The named device; ``auto`` takes a GPU if there is one. Raises ConfigError: an unknown device, or a GPU where
+    there is none.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")

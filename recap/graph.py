@@ -23,13 +23,8 @@ _CELLS_PER_BLOCK: Final = 1 << 25
 
 
 def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3).
-
-    Returns:
-        Sources, destinations and counts (int64), in order of source and destination.
-
-    Raises:
-        DataError: there is no training case.
+    """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3). Returns sources, destinations and
+    counts (int64), in order of source and destination. Raises DataError: there is no training case.
     """
     rows = build_cases(checkins, c.TRAIN)
     if len(rows) == 0:
@@ -51,11 +46,7 @@ def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 @dataclass(frozen=True, eq=False)
 class TransitionGraph:
-    """Counted transitions between P POIs.
-
-    Attributes:
-        counts: int64 CSR of shape (P, P), m_sd.
-    """
+    """Counted transitions between P POIs. ``counts``: int64 CSR of shape (P, P), m_sd."""
 
     counts: sparse.csr_array
 
@@ -151,10 +142,8 @@ class TransitionGraph:
         return values
 
     def reach_blocks(self, sources: np.ndarray, max_hops: int) -> Iterator[tuple[int, list[np.ndarray]]]:
-        """Breadth-first reach of many sources, in blocks to bound memory.
-
-        Yields:
-            (start, reach): ``reach[n - 1]`` is a bool array (block, P) of C_n of ``sources[start:start + block]``.
+        """Breadth-first reach of many sources, in blocks to bound memory. Yields (start, reach): ``reach[n - 1]`` is a
+        bool array (block, P) of C_n of ``sources[start:start + block]``.
         """
         size = max(1, min(_SOURCES_PER_BLOCK, _CELLS_PER_BLOCK // self.num_pois))
         for start in range(0, len(sources), size):
@@ -176,31 +165,24 @@ class TransitionGraph:
             ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their product)
             and ``share`` of (A^2)_sd, the sum of the products.
         """
-        out_edges, in_edges = self.counts[[source]], self._incoming
-        middles = np.intersect1d(out_edges.indices, _column(in_edges, destination))
-        count_in, count_out = (
-            self.count(np.full_like(middles, source), middles),
-            self.count(middles, np.full_like(middles, destination)),
-        )
-        p_in = self.probability(np.full_like(middles, source), middles)
-        p_out = self.probability(middles, np.full_like(middles, destination))
+        into = self._incoming.indices[slice(*self._incoming.indptr[destination : destination + 2])]
+        middles = np.intersect1d(self.counts[[source]].indices, into)
+        first, second = (np.full_like(middles, source), middles), (middles, np.full_like(middles, destination))
+        p_in, p_out = self.probability(*first), self.probability(*second)
         product = p_in * p_out
         total = product.sum()
-        return (
-            pd.DataFrame(
-                {
-                    "middle": middles.astype(np.int64),
-                    "count_in": count_in,
-                    "count_out": count_out,
-                    "p_in": p_in,
-                    "p_out": p_out,
-                    "product": product,
-                    "share": product / total if total > 0 else product,
-                }
-            )
-            .sort_values(["product", "middle"], ascending=[False, True])
-            .reset_index(drop=True)
+        paths = pd.DataFrame(
+            {
+                "middle": middles.astype(np.int64),
+                "count_in": self.count(*first),
+                "count_out": self.count(*second),
+                "p_in": p_in,
+                "p_out": p_out,
+                "product": product,
+                "share": product / total if total > 0 else product,
+            }
         )
+        return paths.sort_values(["product", "middle"], ascending=[False, True], ignore_index=True)
 
     @cached_property
     def _incoming(self) -> sparse.csc_array:
@@ -217,7 +199,3 @@ def _at(matrix: sparse.csr_array, rows: np.ndarray, columns: np.ndarray) -> np.n
     if len(rows) == 0:
         return np.zeros(0, dtype=matrix.dtype)
     return np.asarray(matrix[np.asarray(rows), np.asarray(columns)]).ravel()
-
-
-def _column(matrix: sparse.csc_array, column: int) -> np.ndarray:
-    return matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]

@@ -66,10 +66,10 @@ class CheckinTensors:
         seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
         return cls._with_visits(
             Visits.of(dataset),
-            user=table[c.USER].to_numpy(np.int64),
-            seconds=seconds,
-            local_seconds=seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
-            trajectory=table[c.TRAJECTORY].to_numpy(np.int64),
+            table[c.USER].to_numpy(np.int64),
+            seconds,
+            seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
+            table[c.TRAJECTORY].to_numpy(np.int64),
         ).to(device)
 
     @classmethod
@@ -88,20 +88,12 @@ class CheckinTensors:
         A segment is one history; a user may have several edited ones.
         """
         visits = Visits.of_segments(user if segment is None else segment, poi)
-        return cls._with_visits(visits, user=user, seconds=seconds, local_seconds=local_seconds, trajectory=trajectory)
+        return cls._with_visits(visits, user, seconds, local_seconds, trajectory)
 
     @classmethod
-    def _with_visits(
-        cls,
-        visits: Visits,
-        *,
-        user: np.ndarray,
-        seconds: np.ndarray,
-        local_seconds: np.ndarray,
-        trajectory: np.ndarray,
-    ) -> "CheckinTensors":
-        of_visits = (visits.poi_T, visits.first_T, visits.next_visit_T, visits.visit_number_T)
-        arrays = (user, *of_visits, seconds, local_seconds, trajectory)
+    def _with_visits(cls, visits: Visits, user: np.ndarray, *others: np.ndarray) -> "CheckinTensors":
+        """``others`` are the times and trajectories, in order."""
+        arrays = (user, visits.poi_T, visits.first_T, visits.next_visit_T, visits.visit_number_T, *others)
         return cls(*(torch.from_numpy(np.ascontiguousarray(array, dtype=np.int64)) for array in arrays))
 
     def to(self, device: torch.device | str) -> "CheckinTensors":
@@ -161,6 +153,12 @@ class Histories:
         next_H = self.checkins.next_visit_T[row_H]
         return next_H.masked_fill(next_H > self.row_B[case_H], NEVER)
 
+    def latest_visits(self) -> tuple[Tensor, Tensor]:
+        """The last check-in at each distinct POI of each history, packed: history and row."""
+        case_H, row_H = self.past_rows()
+        is_last_H = self.next_visit(case_H, row_H) == NEVER
+        return case_H[is_last_H], row_H[is_last_H]
+
     def known_places(self, num_pois: int) -> Tensor:
         """Places each user has visited, the source included: bool (B, P)."""
         case_H, row_H = self.past_rows()
@@ -171,10 +169,8 @@ class Histories:
 
 @dataclass(frozen=True, eq=False)
 class TimedHistories(Histories):
-    """Histories with the time of the check-in to predict, for the models that read it.
-
-    Attributes:
-        next_local_seconds_B: its local wall-clock seconds since 1970.
+    """Histories with the time of the check-in to predict, for the models that read it. ``next_local_seconds_B``: its
+    local wall-clock seconds since 1970.
     """
 
     next_local_seconds_B: Tensor
@@ -182,10 +178,8 @@ class TimedHistories(Histories):
 
 @dataclass(frozen=True, eq=False)
 class CaseBatch:
-    """Cases: histories whose next check-in is known. Only ranks, metrics and losses read it.
-
-    Attributes:
-        row_B: source rows t; the target is row t + 1.
+    """Cases: histories whose next check-in is known. Only ranks, metrics and losses read it. ``row_B``: source rows t;
+    the target is row t + 1.
     """
 
     checkins: CheckinTensors
@@ -201,11 +195,7 @@ class CaseBatch:
         return self.checkins.local_seconds_T[self.row_B + 1]
 
     def histories(self, *, target_time: bool = False) -> Histories:
-        """What is known before the target.
-
-        Args:
-            target_time: with the target's time, for a scorer that reads it.
-        """
+        """What is known before the target. ``target_time``: with the target's time, for a scorer that reads it."""
         if target_time:
             return TimedHistories(self.checkins, self.row_B, self.target_local_seconds_B)
         return Histories(self.checkins, self.row_B)

@@ -16,11 +16,8 @@ from recap.errors import CaseError, ConfigError
 
 @dataclass(frozen=True)
 class Moment:
-    """A user at one of their check-ins; the check-ins up to it are known.
-
-    Attributes:
-        user: its number in the dataset.
-        row: of the last known check-in.
+    """A user at one of their check-ins; the check-ins up to it are known. ``user``: its number in the dataset; ``row``:
+    of the last known check-in.
     """
 
     user: int
@@ -34,11 +31,7 @@ class Moment:
 
 @dataclass(frozen=True)
 class Case(Moment):
-    """A moment whose next check-in is a case of the dataset.
-
-    Attributes:
-        number: of the case in its split.
-    """
+    """A moment whose next check-in is a case of the dataset. ``number``: of the case in its split."""
 
     number: int
     split: int
@@ -75,11 +68,7 @@ def is_moment(dataset: Dataset, moment: Moment) -> bool:
 
 
 def parse_time(text: str | None, option: str = "--as-of") -> datetime | None:
-    """An ISO time; without a zone it is each check-in's own local time.
-
-    Raises:
-        ConfigError: another text.
-    """
+    """An ISO time; without a zone it is each check-in's own local time. Raises ConfigError: another text."""
     if text is None:
         return None
     try:
@@ -100,8 +89,7 @@ def is_known_by(dataset: Dataset, as_of: datetime, rows: slice = slice(None)) ->
     second_N = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
     if as_of.tzinfo is None:
         second_N = second_N + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
-    known: np.ndarray = second_N <= whole_seconds(as_of)
-    return known
+    return second_N <= whole_seconds(as_of)
 
 
 def last_rows(dataset: Dataset, as_of: datetime | None = None, user: int | None = None) -> np.ndarray:
@@ -125,13 +113,8 @@ def last_rows(dataset: Dataset, as_of: datetime | None = None, user: int | None 
 
 
 def find_moment(dataset: Dataset, user: str | int, as_of: datetime | None = None) -> Moment:
-    """A user's last check-in at or before a time, see `last_rows`.
-
-    Args:
-        user: the id of the raw table as text, or the number in the dataset.
-
-    Raises:
-        CaseError: no such user, or no check-in of the user that early.
+    """A user's last check-in at or before a time, see `last_rows`. ``user``: the id of the raw table as text, or the
+    number in the dataset. Raises CaseError: no such user, or no check-in of the user that early.
     """
     name, ids = dataset.manifest.name, dataset.users[c.USER_ID].astype(str).to_numpy()
     found = np.flatnonzero((np.arange(len(ids)) if isinstance(user, int) else ids) == user)

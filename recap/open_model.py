@@ -14,7 +14,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.predictor import CaseRanker, Predictor
+from recap.predictor import CaseRanker, open_ranker
 from recap.pretrained import PretrainedCheckpoint
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
@@ -24,45 +24,9 @@ NAMES: Final = (PRETRAINED, *BASELINES)
 
 
 def check_name(name: str | Path) -> None:
-    """Refuse a name that means no model; raises as `named_checkpoint`."""
+    """Refuse a name that means no model; raises as `open_model`."""
     if name not in NAMES:
         _folder(name)
-
-
-def named_checkpoint(name: str | Path, dataset: Dataset) -> Checkpoint | None:
-    """The checkpoint that a name means, `pretrained` for the dataset; None for a baseline.
-
-    Args:
-        name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
-
-    Raises:
-        ConfigError: neither a baseline nor a folder.
-        CheckpointError: the folder holds no checkpoint.
-    """
-    if name in BASELINES:
-        return None
-    return PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
-
-
-def _folder(name: str | Path) -> Checkpoint:
-    if not Path(name).is_dir():
-        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(NAMES)}")
-    return Checkpoint.load(Path(name))
-
-
-def named_scorer(
-    name: str | Path, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu"
-) -> tuple[Checkpoint | None, Scorer]:
-    """The scorer that a name means, and its checkpoint if it has one; baselines are on the CPU.
-
-    Raises:
-        ConfigError, CheckpointError: see `named_checkpoint`.
-        VocabularyError: a checkpoint that does not open with the dataset.
-    """
-    checkpoint = named_checkpoint(name, dataset)
-    if checkpoint is None:
-        return None, build_baseline(str(name), dataset, graph)
-    return checkpoint, checkpoint.scorer(dataset, graph, device)
 
 
 def open_model(
@@ -73,32 +37,42 @@ def open_model(
     graph: TransitionGraph | None = None,
     device: torch.device | str = "cpu",
 ) -> CaseRanker:
-    """The model that a name means, opened on the dataset or on its extension.
+    """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU.
 
     Args:
-        name: see `named_checkpoint`.
+        name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises:
+        ConfigError: neither a baseline nor a folder.
+        CheckpointError: the folder holds no checkpoint.
         VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
-        ConfigError, CheckpointError: see `named_checkpoint`.
     """
     graph = graph or TransitionGraph.from_dataset(dataset)
-    opened = dataset
-    checkpoint: Checkpoint | None
-    scorer: Scorer
+    opened, fitted_on = dataset, graph
     if extension is not None:
-        opened, fitted_on = extension.dataset, graph
+        opened = extension.dataset
         graph = TransitionGraph.from_dataset(opened)
-    if extension is not None and name == FEATURE_CURVES:
-        checkpoint, scorer = None, _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
+    checkpoint: Checkpoint | None = None
+    scorer: Scorer
+    if name in BASELINES:
+        device = "cpu"
+        if extension is not None and name == FEATURE_CURVES:
+            scorer = _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
+        else:
+            scorer = build_baseline(str(name), opened, graph)
     else:
-        checkpoint, scorer = named_scorer(name, opened, graph, device)
-    kind = Predictor if isinstance(scorer, RecapScorer) else CaseRanker
-    checkins = CheckinTensors.from_dataset(
-        opened, "cpu" if checkpoint is None else device
-    )  # baselines count on the CPU
-    return kind(checkpoint, opened, scorer=scorer, graph=graph, checkins=checkins, num_candidates=dataset.num_pois)
+        checkpoint = PretrainedCheckpoint.of(opened) if name == PRETRAINED else _folder(name)
+        scorer = checkpoint.scorer(opened, graph, device)
+    checkins = CheckinTensors.from_dataset(opened, device)
+    own = {"scorer": scorer, "graph": graph, "checkins": checkins, "num_candidates": dataset.num_pois}
+    return open_ranker(checkpoint, opened, **own)
+
+
+def _folder(name: str | Path) -> Checkpoint:
+    if not Path(name).is_dir():
+        raise ConfigError(f"{str(name)!r} is neither a checkpoint folder nor one of {', '.join(NAMES)}")
+    return Checkpoint.load(Path(name))
 
 
 def _enlarged(scorer: Scorer, extended: Dataset, graph: TransitionGraph) -> RecapScorer:

@@ -33,11 +33,8 @@ _PLACE: Final = (c.POI_ID, c.POI_NAME, c.CATEGORY, c.LATITUDE, c.LONGITUDE)
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """Histories to predict from.
-
-    Attributes:
-        row_N: the last known check-in of each user.
-        notes: what the reader must know, one line each.
+    """Histories to predict from. ``row_N``: the last known check-in of each user; ``notes``: what the reader must know,
+    one line each.
     """
 
     row_N: np.ndarray
@@ -51,10 +48,8 @@ class Chosen:
 
 
 def choose(model: CaseRanker, users: Sequence[str] | None = None, as_of: datetime | None = None) -> Chosen:
-    """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`).
-
-    Raises:
-        CaseError: an unknown user, one of these users has no check-in by then, or nobody has.
+    """The last check-in of every user, or of these users (ids of the raw table), up to a moment (`last_rows`). Raises
+    CaseError: an unknown user, one of these users has no check-in by then, or nobody has.
     """
     dataset = model.dataset
     ids, row_U = dataset.users[c.USER_ID].astype(str), last_rows(dataset, as_of)
@@ -114,20 +109,19 @@ def _frames(
     model: CaseRanker, chosen: Chosen, next_N: Tensor | None, top: int, *, new_places: bool, why: bool
 ) -> Iterator[pd.DataFrame]:
     for histories, candidates in passes(model, chosen, next_N):
-        listed_BK = None
+        poi_BK, _ = top_pois(candidates, top)
+        listed_BK = torch.ones_like(poi_BK, dtype=torch.bool)
         if new_places:
             known_BP = histories.known_places(model.dataset.num_pois)[:, : model.num_candidates]
             hidden = {"total": candidates.total.masked_fill(known_BP, -torch.inf)}
             poi_BK, _ = top_pois(Scores(hidden, tie_break_P=candidates.tie_break_P), top)
             listed_BK = ~known_BP.gather(1, poi_BK)
-        else:
-            poi_BK, _ = top_pois(candidates, top)
         yield _frame(model, histories, candidates, poi_BK, listed_BK, why=why)
     if not len(chosen):
         nobody = Histories(model.checkins, torch.from_numpy(chosen.row_N))
         nothing = torch.zeros(0, model.num_candidates, dtype=torch.float64)
         nowhere = torch.zeros(0, 1, dtype=torch.int64)
-        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, why=why)
+        yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
 
 
 def expected_visits(model: CaseRanker, chosen: Chosen, *, at: datetime | None = None) -> pd.DataFrame:
@@ -158,8 +152,7 @@ def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
     """The next check-in of each chosen user who has one in the data set."""
     user_T, next_N = model.checkins.user_T.numpy(), chosen.row_N + 1
     is_own_N = user_T[np.minimum(next_N, len(user_T) - 1)] == user_T[chosen.row_N]
-    followed: np.ndarray = next_N[is_own_N & (next_N < len(user_T))]
-    return followed
+    return next_N[is_own_N & (next_N < len(user_T))]
 
 
 def passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None = None) -> Iterator[tuple[Histories, Scores]]:
@@ -195,17 +188,10 @@ def _next_times(model: CaseRanker, chosen: Chosen, at: datetime | None) -> Tenso
 
 
 def _frame(
-    model: CaseRanker,
-    histories: Histories,
-    candidates: Scores,
-    poi_BK: Tensor,
-    listed_BK: Tensor | None = None,
-    *,
-    why: bool,
+    model: CaseRanker, histories: Histories, candidates: Scores, poi_BK: Tensor, listed_BK: Tensor, *, why: bool
 ) -> pd.DataFrame:
-    """The rows of `predict` for some users; ``listed_BK`` leaves places out."""
+    """The rows of `predict` for some users; False in ``listed_BK`` leaves a place out."""
     dataset = model.dataset
-    listed_BK = torch.ones_like(poi_BK, dtype=torch.bool) if listed_BK is None else listed_BK
     at_BK = listed_BK.nonzero()
     case_C, place_C = at_BK[:, 0], poi_BK[listed_BK]
     row_C, poi_C = histories.row_B[case_C].numpy(), place_C.numpy()

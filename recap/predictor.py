@@ -125,11 +125,7 @@ class CaseRanker:
         return self._cases[split]
 
     def case(self, number: int, split: int = c.TEST) -> pd.Series:
-        """One case of a split.
-
-        Raises:
-            CaseError: no such case.
-        """
+        """One case of a split. Raises CaseError: no such case."""
         cases, name = self.cases_of(split), "validation" if split == c.VAL else c.SPLIT_NAMES[split]
         if not 0 <= number < len(cases):
             raise CaseError(
@@ -140,10 +136,8 @@ class CaseRanker:
         return cases.iloc[number]
 
     def moment(self, case: int | Moment, split: int = c.TEST) -> Moment:
-        """The case of a number, or a user's moment, which is a `Case` where a test case starts.
-
-        Raises:
-            CaseError: no such case, or a row that is not the user's.
+        """The case of a number, or a user's moment, which is a `Case` where a test case starts. Raises CaseError: no
+        such case, or a row that is not the user's.
         """
         if not isinstance(case, Moment):
             return Case.of(self.case(case, split), split)
@@ -157,20 +151,14 @@ class CaseRanker:
         return batch.histories(target_time=self.scorer.reads_target_time)
 
     def score(self, histories: Histories) -> Scores:
-        """Scores of a batch.
-
-        Raises:
-            ScoreError: a score is NaN.
-        """
+        """Scores of a batch. Raises ScoreError: a score is NaN."""
         scores = self.scorer.score(histories)
         check_scores(scores.total, self.scorer.name)
         return scores
 
     def history(self, row: int) -> History:
-        """The user's check-ins up to a row; with the next check-in's time for a model that reads it.
-
-        Raises:
-            CaseError: the model reads that time, and the dataset has no next check-in.
+        """The user's check-ins up to a row; with the next check-in's time for a model that reads it. Raises CaseError:
+        the model reads that time, and the dataset has no next check-in.
         """
         known = History.until(self.checkins, row)
         if not self.scorer.reads_target_time:
@@ -270,13 +258,9 @@ class Predictor(CaseRanker):
             return self.model.features_of(histories, changes)
 
 
-def open_ranker(checkpoint: Checkpoint, dataset: Dataset, **opened: Any) -> CaseRanker:
-    """A ranker for the checkpoint.
-
-    Args:
-        opened: see `Predictor` and `CaseRanker`.
-
-    Raises:
-        VocabularyError: the checkpoint does not open with this dataset.
+def open_ranker(checkpoint: Checkpoint | None, dataset: Dataset, **opened: Any) -> CaseRanker:
+    """A checkpoint, or a baseline with its ``scorer``, opened on a dataset. ``opened``: see `CaseRanker`. Raises
+    VocabularyError: the checkpoint does not open with this dataset.
     """
-    return (Predictor if checkpoint.is_recap else CaseRanker)(checkpoint, dataset, **opened)
+    is_recap = isinstance(opened.get("scorer"), RecapScorer) if checkpoint is None else checkpoint.is_recap
+    return (Predictor if is_recap else CaseRanker)(checkpoint, dataset, **opened)

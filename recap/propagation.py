@@ -32,8 +32,7 @@ class Propagation(nn.Module):
         self.register_buffer("transposed", to_torch_csr(sparse.csr_array(matrix.T)), persistent=False)
 
     def forward(self, features: Tensor) -> Tensor:
-        product: Tensor = _Multiply.apply(self.matrix, self.transposed, features)
-        return product
+        return _Multiply.apply(self.matrix, self.transposed, features)
 
 
 def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:

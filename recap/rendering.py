@@ -26,9 +26,7 @@ def _environment() -> Environment:
 
 
 def render(template: str, **values: Any) -> str:
-    """The text of a template such as ``model_card.md.j2``, without a final line end.
-
-    Raises:
-        jinja2.UndefinedError: the template uses a value that was not given.
+    """The text of a template such as ``model_card.md.j2``, without a final line end. Raises jinja2.UndefinedError: the
+    template uses a value that was not given.
     """
     return _environment().get_template(template).render(**values)

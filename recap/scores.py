@@ -83,11 +83,7 @@ class Scorer(Protocol):
 
 @dataclass(frozen=True)
 class Term:
-    """One term of a score.
-
-    Attributes:
-        group: terms of a group are shown and left out together.
-    """
+    """One term of a score. ``group``: terms of a group are shown and left out together."""
 
     name: str
     group: str

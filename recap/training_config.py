@@ -119,6 +119,10 @@ class SampledSoftmax(Config):
 class TrainConfig(Config):
     """A complete training run."""
 
+    network: ClassVar[str] = "recap"
+    label: ClassVar[str] = "RECAP"
+    is_probabilistic: ClassVar[bool] = True
+
     preset: str = Field("custom", description="Name this configuration started from.")
     epochs: int = Field(130, ge=1, description="E, passes over the training cases.")
     batch_size: int = Field(512, ge=1, description="Cases in a step.")
@@ -188,11 +192,14 @@ class TrainConfig(Config):
             )
         return self
 
-    def override(self, assignments: list[str]) -> Self:
-        """`Config.override`; also refuses a number of hops without a graph token.
+    @property
+    def options(self) -> dict[str, bool]:
+        """See `PublishedConfig.options`."""
+        return {"target_time": self.model.use_future_time}
 
-        Raises:
-            ConfigError: also for ``model.num_hops`` without a graph token.
+    def override(self, assignments: list[str]) -> Self:
+        """`Config.override`; also refuses a number of hops without a graph token. Raises ConfigError: also for
+        ``model.num_hops`` without a graph token.
         """
         changed = super().override(assignments)
         fields = {text.partition("=")[0].strip() for text in assignments}

@@ -16,7 +16,6 @@ from recap.geodesy import EARTH_RADIUS_KM
 from recap.graph import TransitionGraph
 from recap.history import Histories
 from recap.scores import PartTerms, Scores, Term
-from recap.visits import NEVER
 
 MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd relative to log(1 + visits) in `CountPlusMarkov`."""
@@ -113,7 +112,5 @@ def popularity(dataset: Dataset) -> Tensor:
 
 def visits_including_now(histories: Histories) -> tuple[Tensor, Tensor, Tensor]:
     """History, POI and visit count of every POI in each history, packed."""
-    case_H, q_H = histories.past_rows()
-    is_last_H = histories.next_visit(case_H, q_H) == NEVER
-    case_C, q_C = case_H[is_last_H], q_H[is_last_H]
+    case_C, q_C = histories.latest_visits()
     return case_C, histories.checkins.poi_T[q_C], histories.checkins.visit_number_T[q_C]

@@ -23,12 +23,7 @@ _WORTH_A_THREAD: Final = 64
 
 @dataclass(frozen=True, eq=False)
 class PlaceRanks:
-    """One place in M scorings.
-
-    Attributes:
-        logit_M: its total.
-        rank_M: its mean rank over ties, 1 is best.
-    """
+    """One place in M scorings. ``logit_M``: its total; ``rank_M``: its mean rank over ties, 1 is best."""
 
     logit_M: Tensor
     rank_M: Tensor
@@ -59,45 +54,31 @@ class Contributions:
 
 @one_thread()
 def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Contributions, poi: int) -> PlaceRanks:
-    """Ranks of a place in scorings ``output(state) + contributions``.
+    """Ranks of a place in scorings ``output(state) + contributions``. ``output``: l_core(d) = w_d . h + b_d (Eq. 5)."""
+    order_C = torch.argsort(contributions.poi_C, stable=True)
+    scoring_C, poi_C, value_C = (column_C[order_C] for column_C in vars(contributions).values())
 
-    Args:
-        output: l_core(d) = w_d . h + b_d (Eq. 5).
-    """
-    blocks = ScoreBlocks(output, state_MD, contributions)
+    def totals(start: int) -> Tensor:
+        """Those of the block of places that begins there, (M, B)."""
+        places = slice(start, start + _BLOCK)
+        total_MB = torch.addmm(output.bias[places], state_MD, output.weight[places].T)
+        size = total_MB.shape[1]
+        here = slice(*torch.searchsorted(poi_C, torch.tensor([start, start + size])).tolist())
+        total_MB.view(-1).index_add_(0, scoring_C[here] * size + poi_C[here] - start, value_C[here])
+        return total_MB
+
     own = poi - poi % _BLOCK
-    own_M1 = blocks.totals(own)[:, poi - own, None].clone()  # bitwise equal to the block's own value below
+    own_M1 = totals(own)[:, poi - own, None].clone()  # bitwise equal to the block's own value below
 
     def read(starts: Sequence[int]) -> tuple[Tensor, Tensor]:
         better_M = torch.zeros(len(state_MD), dtype=torch.int64)
         tied_M = torch.zeros_like(better_M)
         with torch.inference_mode():  # a thread has modes of its own
             for start in starts:
-                total_MB = blocks.totals(start)
+                total_MB = totals(start)
                 better_M += (total_MB > own_M1).sum(1, dtype=torch.int32)  # a fifth of the time of int64
                 tied_M += (total_MB == own_M1).sum(1, dtype=torch.int32)
         return better_M, tied_M
 
     better, tied = zip(*side_by_side(read, range(0, output.out_features, _BLOCK), _WORTH_A_THREAD), strict=True)
     return PlaceRanks(own_M1[:, 0], Ranks(sum(better), sum(tied)).mean_B)
-
-
-class ScoreBlocks:
-    """Totals of states, block by block."""
-
-    def __init__(self, output: nn.Linear, state_MD: Tensor, contributions: Contributions) -> None:
-        self._output, self._state_MD = output, state_MD
-        order_C = torch.argsort(contributions.poi_C, stable=True)
-        self._contributions = Contributions(
-            contributions.scoring_C[order_C], contributions.poi_C[order_C], contributions.value_C[order_C]
-        )
-
-    def totals(self, start: int) -> Tensor:
-        """Totals (M, B) of the block that begins at ``start``."""
-        places = slice(start, start + _BLOCK)
-        total_MB = torch.addmm(self._output.bias[places], self._state_MD, self._output.weight[places].T)
-        size, ends = total_MB.shape[1], torch.tensor([start, start + total_MB.shape[1]])
-        own = slice(*torch.searchsorted(self._contributions.poi_C, ends).tolist())
-        index_C = self._contributions.scoring_C[own] * size + self._contributions.poi_C[own] - start
-        total_MB.view(-1).index_add_(0, index_C, self._contributions.value_C[own])
-        return total_MB

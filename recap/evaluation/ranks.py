@@ -18,11 +18,8 @@ Counts = TypeVar("Counts", Tensor, np.ndarray)
 
 @dataclass(frozen=True, eq=False)
 class Ranks:
-    """Ranks of targets as counts.
-
-    Attributes:
-        num_better_B: POIs ranked strictly above the target.
-        num_tied_B: POIs tied with the target, itself included (at least 1).
+    """Ranks of targets as counts. ``num_better_B``: POIs ranked strictly above the target; ``num_tied_B``: POIs tied
+    with the target, itself included (at least 1).
     """
 
     num_better_B: Tensor
@@ -43,11 +40,7 @@ def mean_rank(num_better: Counts, num_tied: Counts) -> Counts:
 
 
 def check_scores(total_BP: Tensor, scorer_name: str) -> None:
-    """Refuse totals that cannot be ranked.
-
-    Raises:
-        ScoreError: a total is NaN.
-    """
+    """Refuse totals that cannot be ranked. Raises ScoreError: a total is NaN."""
     bad_B = torch.isnan(total_BP).any(dim=1)
     if bad_B.any():
         raise ScoreError(

@@ -14,10 +14,8 @@ from recap.storage.user_folder import user_subfolder
 
 
 def records_name(dataset_hash: str, scorer: str, split: str, protocol: str, drawn: int | None = None) -> str:
-    """File name of records; ``scorer`` is a checkpoint's hash or a baseline's name.
-
-    Args:
-        drawn: number of sampled cases; None if all were ranked.
+    """File name of records; ``scorer`` is a checkpoint's hash or a baseline's name. ``drawn``: number of sampled cases;
+    None if all were ranked.
     """
     cases = protocol if drawn is None else f"{protocol}-{drawn}"
     return f"{dataset_hash[:16]}-{scorer[:24]}-{split}-{cases}.parquet"
@@ -56,11 +54,7 @@ def records_metadata(
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:
-    """Write records as Parquet with string metadata, whole or not at all.
-
-    Raises:
-        RecapError: the disk refused.
-    """
+    """Write records as Parquet with string metadata, whole or not at all. Raises RecapError: the disk refused."""
     table = pa.Table.from_pandas(records, preserve_index=False)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
     with new_file(path, make_parents=True) as temporary:
@@ -68,13 +62,8 @@ def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -
 
 
 def read_records(path: Path, *, without: Collection[str] = ()) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Read records and their metadata.
-
-    Args:
-        without: columns not to read; absent ones are ignored.
-
-    Raises:
-        RecapError: not a records file.
+    """Read records and their metadata. ``without``: columns not to read; absent ones are ignored. Raises RecapError:
+    not a records file.
     """
     try:
         kept = [name for name in pq.read_schema(path).names if name not in without] if without else None

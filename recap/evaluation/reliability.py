@@ -17,11 +17,8 @@ def has_probabilities(records: pd.DataFrame) -> bool:
 
 
 def reliability_curve(records: pd.DataFrame) -> pd.DataFrame:
-    """Cases by the probability of their first choice, in 10 equal-width bins.
-
-    Returns:
-        ``low`` (the bin's lower end), ``n``, ``probability`` (mean) and ``right`` (share of first choices that came
-        true), of the bins with cases.
+    """Cases by the probability of their first choice, in 10 equal-width bins. Returns ``low`` (the bin's lower end),
+    ``n``, ``probability`` (mean) and ``right`` (share of first choices that came true), of the bins with cases.
     """
     probability = records[c.FIRST_PROBABILITY].to_numpy(np.float64)
     right = hit_rate(records[c.NUM_BETTER].to_numpy(np.int64), records[c.NUM_TIED].to_numpy(np.int64), 1)

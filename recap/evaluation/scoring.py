@@ -24,13 +24,8 @@ _LEFT_OUT: Final = 0.1
 
 
 def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) -> pd.DataFrame:
-    """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank``.
-
-    Args:
-        checkins: the dataset's tensors, on the scorer's device.
-
-    Raises:
-        ScoreError: the scorer returned NaN.
+    """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank``. ``checkins``: the
+    dataset's tensors, on the scorer's device. Raises ScoreError: the scorer returned NaN.
     """
     counts_2N = np.zeros((2, len(cases)), dtype=np.int64)
     start = 0
@@ -96,10 +91,8 @@ def score_cases(
 def scored_batches(
     scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int = 512
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
-    """Score cases batch by batch, in bounded memory; delete each batch's scores before the next.
-
-    Raises:
-        ScoreError: the scorer returned NaN.
+    """Score cases batch by batch, in bounded memory; delete each batch's scores before the next. Raises ScoreError: the
+    scorer returned NaN.
     """
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1

@@ -30,11 +30,8 @@ def most_cases(num_pois: int) -> int:
 
 
 def fit_temperature(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) -> Temperature | None:
-    """The temperature with the highest likelihood of the cases' targets; None for fewer than 50 cases.
-
-    Args:
-        cases: validation cases of protocol ``every_next``.
-        checkins: the dataset's tensors, on the scorer's device.
+    """The temperature with the highest likelihood of the cases' targets; None for fewer than 50 cases. ``cases``:
+    validation cases of protocol ``every_next``; ``checkins``: the dataset's tensors, on the scorer's device.
     """
     if len(cases) < FEWEST:
         return None

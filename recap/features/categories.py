@@ -22,11 +22,8 @@ _USUAL: Final = 20.0
 
 @dataclass(frozen=True, eq=False)
 class NextCategories:
-    """Training transitions by destination category.
-
-    Attributes:
-        counts: sources are K categories, 24 hours, "any", and "unknown", which nobody left.
-        num_categories: K, those of places with training check-ins.
+    """Training transitions by destination category. ``counts``: sources are K categories, 24 hours, "any", and
+    "unknown", which nobody left; ``num_categories``: K, those of places with training check-ins.
     """
 
     counts: OtherUsers

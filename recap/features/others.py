@@ -23,9 +23,7 @@ from recap.ragged import expand_ranges, found_in
 @dataclass(frozen=True, eq=False)
 class EdgeEdits:
     """Changed training counts m_sd of everyone, for single cases of a batch; a (case, edge) pair occurs once.
-
-    Attributes:
-        case_K, source_K, destination_K, count_K: int64; the user's own are still subtracted.
+    ``case_K``, ``source_K``, ``destination_K``, ``count_K``: int64; the user's own are still subtracted.
     """
 
     case_K: Tensor

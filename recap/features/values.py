@@ -28,11 +28,8 @@ from recap.ragged import found_in
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Features of a few places of each case.
-
-    Attributes:
-        key_C: case x P + POI, ascending, each pair once.
-        value_FC: one row a feature.
+    """Features of a few places of each case. ``key_C``: case x P + POI, ascending, each pair once; ``value_FC``: one
+    row a feature.
     """
 
     key_C: Tensor
@@ -51,17 +48,14 @@ class FeatureValues:
     """Features of a batch, in the order of `recap.features.catalogue.FEATURES`.
 
     Attributes:
-        visits: `VISIT_FEATURES` of every place in a user's past, the source included.
-        transitions, two_hop, similar: one feature each, at the places that have it; ``similar`` at new places only.
+        sparse: `VISIT_FEATURES` of every place in a user's past, the source included; then others' transitions, two-hop
+            paths and similar users, one feature each at the places that have it, the last at new places only.
         by_category_JBK: the last of `PLACE_FEATURES`, which depend on case and category only.
     """
 
     histories: Histories
     places: Places
-    visits: Pairs
-    transitions: Pairs
-    two_hop: Pairs
-    similar: Pairs
+    sparse: tuple[Pairs, ...]
     by_category_JBK: Tensor
 
     @property
@@ -69,8 +63,8 @@ class FeatureValues:
         return len(self.places.checkins_P)
 
     @property
-    def sparse(self) -> tuple[Pairs, Pairs, Pairs, Pairs]:
-        return self.visits, self.transitions, self.two_hop, self.similar
+    def visits(self) -> Pairs:
+        return self.sparse[0]
 
     def is_known(self, key_I: Tensor) -> Tensor:
         """Whether the user was or is there."""
@@ -90,15 +84,8 @@ class FeatureValues:
 
     def without_values(self) -> "FeatureValues":
         """The places that have features, without values."""
-        visits, transitions, two_hop, similar = (Pairs(pairs.key_C, pairs.value_FC[:, :0]) for pairs in self.sparse)
-        return replace(
-            self,
-            visits=visits,
-            transitions=transitions,
-            two_hop=two_hop,
-            similar=similar,
-            by_category_JBK=self.by_category_JBK[:, :, :0],
-        )
+        sparse = tuple(Pairs(pairs.key_C, pairs.value_FC[:, :0]) for pairs in self.sparse)
+        return replace(self, sparse=sparse, by_category_JBK=self.by_category_JBK[:, :, :0])
 
     def at(self, key_I: Tensor) -> tuple[Tensor, Tensor]:
         """Every feature at pairs, (F, I), and which apply to a known or a new place, bool (F, I)."""
@@ -142,11 +129,8 @@ class Features:
         cut_K3: Tensor | None = None,
         dtype: torch.dtype = torch.float64,
     ) -> FeatureValues:
-        """Features of every case of a histories.
-
-        Args:
-            edits: training counts changed for single cases.
-            cut_K3: (case, middle, destination) of two-hop paths taken out.
+        """Features of every case of a histories. ``edits``: training counts changed for single cases; ``cut_K3``:
+        (case, middle, destination) of two-hop paths taken out.
         """
         num_pois = self.others.num_pois
         past = PastRows.of(histories)
@@ -177,15 +161,10 @@ class Features:
         is_new_S = torch.ones_like(key_S, dtype=torch.bool)
         is_new_S[place_C[is_among_C]] = False
         similar = Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype))
-        return FeatureValues(
-            histories,
-            self.places,
-            visits,
-            Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype)),
-            Pairs(two_hop.key_C, two_hop.value_FC.to(dtype)),
-            similar,
-            torch.stack([category_BK, *self._category_features(histories, share_B)]).to(dtype),
-        )
+        transitions = Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype))
+        two_hop = Pairs(two_hop.key_C, two_hop.value_FC.to(dtype))
+        by_category_JBK = torch.stack([category_BK, *self._category_features(histories, share_B)]).to(dtype)
+        return FeatureValues(histories, self.places, (visits, transitions, two_hop, similar), by_category_JBK)
 
     def _category_features(self, histories: Histories, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         category_B, hour_B = self.places.category_P[histories.source_B], histories.checkins.hour_T[histories.row_B]

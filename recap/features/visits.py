@@ -21,11 +21,7 @@ _NEXT_HOUR_WIDTH: Final = 2.0
 
 
 def visit_features(histories: Histories, past: PastRows, slot_H: Tensor, case_C: Tensor) -> dict[str, Tensor]:
-    """Features by name, (C,) float64 each.
-
-    Args:
-        slot_H: each past check-in's place among C.
-    """
+    """Features by name, (C,) float64 each. ``slot_H``: each past check-in's place among C."""
     checkins, row_B = histories.checkins, histories.row_B
     q_H, row_H = past.row_H, row_B[past.case_H]
 

@@ -1,6 +1,6 @@
 """Typed configuration of the model."""
 
-from typing import ClassVar, Final, Literal, Self, TypedDict, cast
+from typing import ClassVar, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -117,16 +117,6 @@ class ModelConfig(Config):
         return self
 
 
-class StageValues(TypedDict):
-    """A `Stage` as JSON."""
-
-    graph_weight: float
-    prior: bool
-    correction: bool
-    warm_weight: float
-    backbone_lr_scale: float
-
-
 class Stage(Config):
     """Which parts act at one epoch, and how strongly (Algorithm 1)."""
 
@@ -135,9 +125,6 @@ class Stage(Config):
     correction: bool = Field(True, description="Delta_t is added.")
     warm_weight: float = Field(0.0, ge=0, description="lambda_warm(e).")
     backbone_lr_scale: float = Field(1.0, gt=0, description="Factor on the backbone's learning rate.")
-
-    def as_json(self) -> StageValues:
-        return cast(StageValues, self.model_dump())
 
     def inactive_parts(self, model: ModelConfig) -> list[str]:
         """Parts and inputs that are inactive."""

@@ -173,7 +173,7 @@ class CurvePrior(nn.Module):
 
     def at_drawn(self, values: CurveValues, poi_U: Tensor) -> Tensor:
         """R_t(d) of places sampled for the batch, (B, U), exact at pairs that are not candidates."""
-        key_N, points_N = values.features.similar.key_C, self._points(_SIMILAR, values)[0]
+        key_N, points_N = values.features.sparse[_SIMILAR].key_C, self._points(_SIMILAR, values)[0]
         key_N, points_N = _among(key_N, points_N, values.features.num_pois, poi_U)
         return self._everywhere(values, key_N[:0], key_N, points_N, poi_U)
 
@@ -202,10 +202,9 @@ class CurvePrior(nn.Module):
         if self.new_places is not None:
             kept = 1.0 if kept_FB is None else kept_FB[len(FEATURES)][:, None]
             distance_BU = distance_BU + self.new_places * kept
-        total_BU: Tensor = _AsNew.apply(
+        return _AsNew.apply(
             popularity_U, distance_BU, of_category_JBK.sum(0), category_U, key_O, own_O, known_C, key_N, packed_N
         )
-        return total_BU
 
     def visits_and_time(self, values: CurveValues, key_C: Tensor) -> Tensor:
         """Sum of the curves of past visits and of times at pairs with visited places, (C,)."""

@@ -28,11 +28,8 @@ _CLOSEST: Final = 1e-5
 
 @dataclass(frozen=True, eq=False)
 class OnCurves:
-    """Positions of values on their curves; knots do not move in training.
-
-    Attributes:
-        at_FN: uint8, the interval between knots.
-        part_FN: position inside the interval, 0 to 1.
+    """Positions of values on their curves; knots do not move in training. ``at_FN``: uint8, the interval between knots;
+    ``part_FN``: position inside the interval, 0 to 1.
     """
 
     at_FN: Tensor
@@ -113,11 +110,8 @@ class Curves(nn.Module):
             self.step_FK[row] = F.pad(torch.tensor(levels).diff(), missing)
 
     def place_knots(self, values: list[Tensor], last: float = 1.0) -> None:
-        """Put knots at distinct quantiles of each feature's values, the lowest included.
-
-        Args:
-            values: of each feature; without zeros if few places have the feature.
-            last: the highest quantile; 1 - last is then the lowest.
+        """Put knots at distinct quantiles of each feature's values, the lowest included. ``values``: of each feature;
+        without zeros if few places have the feature; ``last``: the highest quantile; 1 - last is then the lowest.
         """
         for row, (feature, value_N) in enumerate(zip(self.features, values, strict=True)):
             self.knot_FK1[row] = quantile_knots(value_N, from_zero=not feature.everywhere, last=last)
@@ -138,8 +132,7 @@ class Curves(nn.Module):
         """Points of the curves in ``rows`` at values, (F, N)."""
         on = value_FN if isinstance(value_FN, OnCurves) else self.locate(value_FN, rows)
         step_FK = (self.step_FK * self.enabled_F1)[rows].to(on.part_FN.dtype)
-        found: Tensor = _Interpolate.apply(step_FK, on.at_FN, on.part_FN)
-        return found
+        return _Interpolate.apply(step_FK, on.at_FN, on.part_FN)
 
     @property
     def levels(self) -> Tensor:

@@ -45,22 +45,16 @@ class _Walks:
 
 
 class EditedPropagation:
-    """Computes G^(N)_s for edited counts m_sd exactly, over the POIs reached from s.
-
-    Args:
-        embedding_PE: E_poi, float64.
-        num_hops: N.
+    """Computes G^(N)_s for edited counts m_sd exactly, over the POIs reached from s. ``embedding_PE``: E_poi, float64;
+    ``num_hops``: N.
     """
 
     def __init__(self, graph: TransitionGraph, embedding_PE: np.ndarray, num_hops: int) -> None:
         self.graph, self.embedding_PE, self.num_hops = graph, embedding_PE, num_hops
 
     def row(self, source: int, edges: EdgeCounts, cuts: Sequence[tuple[int, int]] = ()) -> np.ndarray:
-        """G^(N)_source (E,) under changed counts and without the cut paths.
-
-        Args:
-            edges: changed counts; each changed row is normalised again.
-            cuts: (m, d) pairs whose product A_sm A_md leaves (A^2)_sd; N must be 2.
+        """G^(N)_source (E,) under changed counts and without the cut paths. ``edges``: changed counts; each changed row
+        is normalised again; ``cuts``: (m, d) pairs whose product A_sm A_md leaves (A^2)_sd; N must be 2.
         """
         walks, before = _Walks(np.array([source]), np.ones(1)), None
         for _ in range(self.num_hops):

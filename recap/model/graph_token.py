@@ -14,10 +14,8 @@ from recap.propagation import Propagation
 
 
 class GraphToken(nn.Module):
-    """g_t = LN(MLP_graph(G^(N)_{s_t})) with G^(0) = E_poi and G^(l+1) = A G^(l) (Eqs. 7-8).
-
-    Args:
-        adjacency: row-normalised A (Eq. 6) of shape (P, P); rows without out-edges are zero.
+    """g_t = LN(MLP_graph(G^(N)_{s_t})) with G^(0) = E_poi and G^(l+1) = A G^(l) (Eqs. 7-8). ``adjacency``:
+    row-normalised A (Eq. 6) of shape (P, P); rows without out-edges are zero.
     """
 
     def __init__(self, config: ModelConfig, adjacency: sparse.csr_array) -> None:

@@ -42,11 +42,13 @@ class _Packed:
     part_CF: Tensor
 
     @classmethod
-    def of(cls, keys: list[Tensor], pieces: list[OnCurves], sizes: list[int], num_pois: int) -> "_Packed":
-        edges = (
-            torch.arange(size + 1, device=key_C.device) * num_pois for key_C, size in zip(keys, sizes, strict=True)
-        )
-        counts = [torch.searchsorted(key_C, edge).diff() for key_C, edge in zip(keys, edges, strict=True)]
+    def of(cls, values: list[CurveValues], at: int) -> "_Packed":
+        """Those at a position of `CurveValues.on`."""
+        keys, pieces = [piece.features.sparse[at].key_C for piece in values], [piece.on[at] for piece in values]
+        counts = []
+        for key_C, piece in zip(keys, values, strict=True):
+            edge = torch.arange(len(piece.features.histories) + 1, device=key_C.device) * piece.features.num_pois
+            counts.append(torch.searchsorted(key_C, edge).diff())
         return cls(
             F.pad(torch.cumsum(torch.cat(counts), 0), (1, 0)),
             torch.cat([key_C.int() for key_C in keys]),
@@ -85,44 +87,22 @@ class KeptFeatures:
             if held / (_CASES * len(pieces)) * len(cases) > _MOST_BYTES:
                 return None
         sizes = [len(piece.features.histories) for piece in pieces]
-        packed = tuple(
-            _Packed.of(
-                [piece.features.sparse[at].key_C for piece in pieces],
-                [piece.on[at] for piece in pieces],
-                sizes,
-                num_pois,
-            )
-            for at in range(len(pieces[0].features.sparse))
-        )
-        located = [piece.on[-1] for piece in pieces]
-        by_category = _joined(
-            [
-                OnCurves(*(c.view(len(c), size, -1) for c in vars(on).values()))
-                for on, size in zip(located, sizes, strict=True)
-            ]
-        )
+        packed = tuple(_Packed.of(pieces, at) for at in range(len(pieces[0].features.sparse)))
+        located = [
+            _shaped(piece.on[-1], len(piece.on[-1].at_FN), size, -1) for piece, size in zip(pieces, sizes, strict=True)
+        ]
         distance_PP = None
         if num_pois**2 <= _MOST_DISTANCES:
             sources = torch.arange(num_pois, device=cases.row_B.device).split(_CASES)
-            rows = (curves.locate_distances(source_B) for source_B in sources)
-            distance_PP = _joined(
-                [OnCurves(on.at_FN.view(-1, num_pois), on.part_FN.view(-1, num_pois)) for on in rows], 0
-            )
-        return cls(places, packed, by_category, distance_PP)
+            rows = [_shaped(curves.locate_distances(source_B), -1, num_pois) for source_B in sources]
+            distance_PP = _joined(rows, dim=0)
+        return cls(places, packed, _joined(located, dim=1), distance_PP)
 
     def take(self, histories: Histories, index_B: Tensor) -> CurveValues:
         """Features of a batch whose cases are at ``index_B`` among those kept."""
         found = [packed.take(index_B, len(self.places.checkins_P)) for packed in self.packed]
-        visits, transitions, two_hop, similar = (pairs for pairs, _ in found)
-        features = FeatureValues(
-            histories,
-            self.places,
-            visits,
-            transitions,
-            two_hop,
-            similar,
-            self.by_category.part_FN[:, index_B, :0],
-        )
+        sparse, by_category_JBK = tuple(pairs for pairs, _ in found), self.by_category.part_FN[:, index_B, :0]
+        features = FeatureValues(histories, self.places, sparse, by_category_JBK)
         distance = None
         if self.distance_PP is not None:
             rows = (column.index_select(0, histories.source_B) for column in vars(self.distance_PP).values())
@@ -131,5 +111,9 @@ class KeptFeatures:
         return CurveValues(features, (*(on for _, on in found), OnCurves(*columns)), distance)
 
 
-def _joined(pieces: list[OnCurves], dim: int = 1) -> OnCurves:
+def _shaped(on: OnCurves, *shape: int) -> OnCurves:
+    return OnCurves(on.at_FN.view(shape), on.part_FN.view(shape))
+
+
+def _joined(pieces: list[OnCurves], dim: int) -> OnCurves:
     return OnCurves(torch.cat([on.at_FN for on in pieces], dim=dim), torch.cat([on.part_FN for on in pieces], dim=dim))

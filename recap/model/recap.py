@@ -44,10 +44,8 @@ _BF16_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class RevisitParts:
-    """Prior, gate and correction of the packed candidates of a batch.
-
-    Attributes:
-        terms: of the paper's prior; None with curves.
+    """Prior, gate and correction of the packed candidates of a batch. ``terms``: of the paper's prior; None with
+    curves.
     """
 
     candidates: RevisitCandidates
@@ -236,10 +234,8 @@ class Recap(nn.Module):
         changes: Interventions | None = None,
         values: CurveValues | None = None,
     ) -> RevisitParts | None:
-        """Prior terms and correction of the user's past POIs (Eqs. 9-13); None if neither acts.
-
-        Args:
-            values: the features, for a prior made of curves.
+        """Prior terms and correction of the user's past POIs (Eqs. 9-13); None if neither acts. ``values``: the
+        features, for a prior made of curves.
         """
         corrects = self.calibration is not None and stage.correction
         if not stage.prior or (self.prior is None and not corrects):

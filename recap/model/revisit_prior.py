@@ -54,11 +54,8 @@ class RevisitPrior(nn.Module):
             for weight, value in zip(weights, statistics, strict=True)
         )
         if factor_C3 is not None:
-            count_C, recency_C, window_C = (
-                count_C * factor_C3[:, 0],
-                recency_C * factor_C3[:, 1],
-                window_C * factor_C3[:, 2],
-            )
+            terms = zip((count_C, recency_C, window_C), factor_C3.unbind(1), strict=True)
+            count_C, recency_C, window_C = (term_C * factor_C for term_C, factor_C in terms)
         raw_C = count_C + recency_C + window_C
         prior_C = raw_C.clamp(0.0, MAX_PRIOR)
         return PriorTerms(count_C, recency_C, window_C, raw_C - prior_C, prior_C)

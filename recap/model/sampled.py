@@ -42,12 +42,8 @@ class SampledScores:
 
 
 def sampled_scores(model: Recap, cases: CaseBatch, stage: Stage, poi_U: Tensor) -> SampledScores:
-    """Scores of targets, candidates and sampled places.
-
-    Candidates are the user's past places and, with curves, other users' direct and two-hop destinations.
-
-    Args:
-        poi_U: ascending, each once.
+    """Scores of targets, candidates and sampled places. Candidates are the user's past places and, with curves, other
+    users' direct and two-hop destinations. ``poi_U``: ascending, each once.
     """
     histories = cases.histories(target_time=model.config.use_future_time)
     changes = None
@@ -60,9 +56,7 @@ def sampled_scores(model: Recap, cases: CaseBatch, stage: Stage, poi_U: Tensor) 
     num_pois, size = model.num_pois, len(histories)
     keys = [torch.arange(size, device=histories.row_B.device) * num_pois + cases.target_B]
     if values is not None:
-        keys += [
-            pairs.key_C for pairs in (values.features.visits, values.features.transitions, values.features.two_hop)
-        ]
+        keys += [pairs.key_C for pairs in values.features.sparse[:3]]
     key_C, value_C = keys[0][:0], state_BD.new_zeros(0)
     if parts is not None and parts.packed:
         key_C, value_C = parts.candidates.case_C * num_pois + parts.candidates.poi_C, parts.value_C

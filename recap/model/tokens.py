@@ -14,10 +14,8 @@ _TIME_DIM = 16
 
 
 def suffix_rows(histories: Histories, length: int) -> tuple[Tensor, Tensor]:
-    """Rows of B_t = (p_{t-k+1}, ..., p_t) (Eq. 1) and which of them exist.
-
-    Returns:
-        row_BK (int64; missing ones are the source row) and present_BK (bool; missing ones come first).
+    """Rows of B_t = (p_{t-k+1}, ..., p_t) (Eq. 1) and which of them exist. Returns row_BK (int64; missing ones are the
+    source row) and present_BK (bool; missing ones come first).
     """
     offset_K = torch.arange(length - 1, -1, -1, device=histories.row_B.device)
     row_BK = histories.row_B[:, None] - offset_K
@@ -42,11 +40,8 @@ class TimeEmbedding(nn.Module):
 
 
 class CheckinTokens(nn.Module):
-    """x_j = MLP_tok([e_p; a_p; lat; lon]) (Eq. 2), with the target's time appended if given.
-
-    Args:
-        category_P: int64 category of each POI.
-        coordinates_P2: float latitude and longitude, standardised over POIs.
+    """x_j = MLP_tok([e_p; a_p; lat; lon]) (Eq. 2), with the target's time appended if given. ``category_P``: int64
+    category of each POI; ``coordinates_P2``: float latitude and longitude, standardised over POIs.
     """
 
     category_P: Tensor

@@ -294,11 +294,7 @@ PUBLISHED: Final[dict[str, type[PublishedConfig]]] = {kind.model_fields["network
 
 
 def published_config(name: str) -> PublishedConfig:
-    """A published model's default configuration, by name.
-
-    Raises:
-        ConfigError: unknown name.
-    """
+    """A published model's default configuration, by name. Raises ConfigError: unknown name."""
     if name not in PUBLISHED:
         raise ConfigError(f"unknown model {name!r}; choose one of recap, {', '.join(PUBLISHED)}")
     return PUBLISHED[name]()  # type: ignore[call-arg]  # every published model has defaults for all fields

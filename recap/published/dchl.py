@@ -24,30 +24,36 @@ from recap.published.city import City
 from recap.published.configs import DchlConfig
 from recap.published.network import CaseExamples, Examples, PublishedNetwork
 from recap.published.translation import places_near
-from recap.visits import NEVER
 
 VIEWS: Final = ("collaborative", "geographic", "transitional")
+
+
+class TwoSteps(nn.Module):
+    """Nodes to hyperedges to nodes, a mean each time."""
+
+    def __init__(self, to_edges: sparse.csr_array, to_nodes: sparse.csr_array) -> None:
+        super().__init__()
+        self.to_edges, self.to_nodes = Propagation(row_normalised(to_edges)), Propagation(row_normalised(to_nodes))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.to_nodes(self.to_edges(x))
 
 
 class Dchl(PublishedNetwork):
     """The score of d is (sum_v g_v u_v) . (sum_v x_vd), every u_v and x_vd of length 1."""
 
+    config: DchlConfig
+
     def __init__(self, config: DchlConfig, city: City) -> None:
-        super().__init__()
-        self.config: DchlConfig = config
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         nn.init.xavier_uniform_(self.poi_embedding.weight)
         self.gates = nn.ModuleList(nn.Linear(config.dim, config.dim) for _ in VIEWS)
         self.shares = nn.ModuleList(nn.Linear(config.dim, 1) for _ in VIEWS)
-        visited_PU, near_PP, later_PP = (
-            incidence(city),
-            nearness(city, config.near_places, config.radius_km),
-            comes_later(city),
-        )
-        self.to_users = Propagation(row_normalised(visited_PU.T))
-        self.from_users = Propagation(row_normalised(visited_PU))
-        self.to_near = Propagation(row_normalised(near_PP))
-        self.to_later, self.to_earlier = Propagation(row_normalised(later_PP)), Propagation(row_normalised(later_PP.T))
+        visited_PU, later_PP = incidence(city), comes_later(city)
+        near_PP = nearness(city, config.near_places, config.radius_km)
+        self.visitors, self.near = TwoSteps(visited_PU.T, visited_PU), Propagation(row_normalised(near_PP))
+        self.later = TwoSteps(later_PP.T, later_PP)
 
     def places(self) -> list[Tensor]:
         """Every POI in each view, (P, D) each, not yet normalised."""
@@ -63,11 +69,9 @@ class Dchl(PublishedNetwork):
         return views
 
     def _propagate(self, view: str, x_PD: Tensor) -> Tensor:
-        if view == "collaborative":
-            return self.from_users(self.to_users(x_PD))
-        if view == "geographic":
-            return self.to_near(x_PD)
-        return F.dropout(self.to_later(self.to_earlier(x_PD)), self.config.dropout, self.training)
+        if view == "transitional":
+            return F.dropout(self.later(x_PD), self.config.dropout, self.training)
+        return self.visitors(x_PD) if view == "collaborative" else self.near(x_PD)
 
     def users(self, histories: Histories, places: list[Tensor]) -> list[Tensor]:
         """The normalised `pool_past` in each view, (B, D) each."""
@@ -98,9 +102,8 @@ class Dchl(PublishedNetwork):
 
 def pool_past(histories: Histories, tables: list[Tensor]) -> list[Tensor]:
     """The mean of each table's rows (P, D) over the distinct POIs of each history, (B, D) each."""
-    case_H, row_H = histories.past_rows()
-    is_last_H = histories.next_visit(case_H, row_H) == NEVER
-    case_H, poi_H = case_H[is_last_H], histories.checkins.poi_T[row_H[is_last_H]]
+    case_H, row_H = histories.latest_visits()
+    poi_H = histories.checkins.poi_T[row_H]
     size_B = torch.bincount(case_H, minlength=len(histories))
     offset_B = torch.cumsum(size_B, 0) - size_B
     return [F.embedding_bag(poi_H, table_PD, offset_B, mode="mean") for table_PD in tables]

@@ -29,10 +29,10 @@ _NEVER: Final = -1e30
 class Deepmove(SequenceNetwork):
     """logits = W [h_t; sum_m softmax(h_t . g_m) g_m; E_user] + b, with g_m of entries before the trajectory."""
 
+    config: DeepmoveConfig
+
     def __init__(self, config: DeepmoveConfig, city: City) -> None:
-        super().__init__()
-        self.config: DeepmoveConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         token = config.dim + config.slot_dim
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.slot_embedding = nn.Embedding(2 * HOURS, config.slot_dim)
@@ -63,8 +63,7 @@ class Deepmove(SequenceNetwork):
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         whole_ND = torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1)
-        logits: Tensor = self.output(self.dropout(whole_ND))
-        return logits
+        return self.output(self.dropout(whole_ND))
 
 
 def changes(value_BK: Tensor) -> Tensor:

@@ -81,8 +81,7 @@ class RelationBlock(nn.Module):
         query_BKD = self.query_norm(x_BKD)
         x_BKD = self.inner_norm(query_BKD + self.attention(query_BKD, x_BKD, relations))
         x_BKD = x_BKD + self.dropout(self.outer(F.relu(self.dropout(self.inner(x_BKD)))))
-        state: Tensor = self.norm(x_BKD)
-        return state
+        return self.norm(x_BKD)
 
 
 LONGEST: Final = 256
@@ -123,15 +122,13 @@ def exchange(x_PD: Tensor, like_PA: Tensor) -> Tensor:
 class Depoi(SequenceNetwork):
     """The score of d is <causal state, causal vector of d>."""
 
+    config: DepoiConfig
     anchor_poi_A: Tensor
     visits_P: Tensor
     gap_U: Tensor
-    coordinates_P2: Tensor
 
     def __init__(self, config: DepoiConfig, city: City) -> None:
-        super().__init__()
-        self.config: DepoiConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, pois, anchors = config.dim, city.num_pois, min(config.anchors, city.num_pois)
         self.transition, self.geography = AnchorConvolution(pois, dim), AnchorConvolution(pois, dim)
         self.transition_pool, self.geography_pool = (nn.Linear(dim, dim, bias=False) for _ in range(2))
@@ -143,7 +140,6 @@ class Depoi(SequenceNetwork):
         self.register_buffer("anchor_poi_A", torch.arange(anchors))
         self.register_buffer("visits_P", city.visits_P.clone(), persistent=False)
         self.register_buffer("gap_U", smallest_gaps(city), persistent=False)
-        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Draw new anchors; they are saved with the weights."""

@@ -33,15 +33,13 @@ _REGION_DROPOUT: Final = 0.2
 class Dprl(SequenceNetwork):
     """logits = W [average over places + over regions; E_user; the user's preference now; hour of the week] + b."""
 
+    config: DprlConfig
     within_trajectory = True
     region_P: Tensor
     start_UD: Tensor
-    coordinates_P2: Tensor
 
     def __init__(self, config: DprlConfig, city: City) -> None:
-        super().__init__()
-        self.config: DprlConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, users, regions = config.dim, city.num_users, min(config.regions, city.num_pois)
         self.poi_embedding, self.region_embedding = nn.Embedding(city.num_pois, dim), nn.Embedding(regions, dim)
         self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, dim // 2)
@@ -54,7 +52,6 @@ class Dprl(SequenceNetwork):
         self.place_dropout, self.region_dropout = nn.Dropout(config.dropout), nn.Dropout(_REGION_DROPOUT)
         self.register_buffer("region_P", torch.zeros(city.num_pois, dtype=torch.int64))
         self.register_buffer("start_UD", torch.randn(users, 2 * dim) / dim)
-        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
     def prepare(self, city: City) -> None:
         self.region_P.copy_(regions_of(city, self.region_embedding.num_embeddings, self.config.seed))
@@ -93,8 +90,7 @@ class Dprl(SequenceNetwork):
         slot_N = slot_of_week(step_times(steps, target_time=self.config.target_time))
         user_ND, slot_ND = self.user_embedding(steps.user_B), self.slot_embedding(slot_N)
         whole_ND = torch.cat([place_ND + region_ND, user_ND, likes_place_ND + likes_region_ND, slot_ND], dim=-1)
-        logits: Tensor = self.output(F.dropout(whole_ND, _REGION_DROPOUT, self.training))
-        return logits
+        return self.output(F.dropout(whole_ND, _REGION_DROPOUT, self.training))
 
     def region_logits(self, state_ND: Tensor, user_N: Tensor) -> Tensor:
         """Scores of all regions, (N, R)."""

@@ -24,41 +24,37 @@ from recap.published.windows import Windows
 class FlashbackAverages(SequenceNetwork):
     """Recurrent states over a window, averaged by time and distance; subclasses define input and output."""
 
-    coordinates_P2: Tensor
+    config: RecurrentConfig
     start_D: Tensor
 
-    def __init__(self, config: RecurrentConfig, city: City, token_dim: int) -> None:
-        super().__init__()
-        self.window, self.time_decay, self.space_decay = config.window, config.time_decay, config.space_decay
+    def __init__(self, config: RecurrentConfig, city: City) -> None:
+        super().__init__(config, city, config.window)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.user_embedding = nn.Embedding(city.num_users, config.dim)
-        self.recurrent = nn.RNN(token_dim, config.dim, batch_first=True)
+        self.recurrent = nn.RNN(config.dim, config.dim, batch_first=True)
         self.register_buffer("start_D", torch.randn(config.dim) / config.dim)
-        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
     @abstractmethod
     def tokens(self, windows: Windows) -> Tensor:
-        """Input of the recurrent network, (B, K, token_dim)."""
+        """Input of the recurrent network, (B, K, D)."""
 
     def states(self, windows: Windows) -> Tensor:
         start_1BD = self.start_D.expand(1, len(windows), -1).contiguous()
         states_BKD, _ = self.recurrent(self.tokens(windows), start_1BD)
-        near_BKK = torch.exp(-self.space_decay * degrees_apart(self.coordinates_P2[windows.poi_BK]))
-        return average_past(states_BKD, time_weights(windows.seconds_BK, self.time_decay, states_BKD.dtype) * near_BKK)
+        near_BKK = torch.exp(-self.config.space_decay * degrees_apart(self.coordinates_P2[windows.poi_BK]))
+        time_BKK = time_weights(windows.seconds_BK, self.config.time_decay, states_BKD.dtype)
+        return average_past(states_BKD, time_BKK * near_BKK)
 
 
 class Flashback(FlashbackAverages):
     """x_j = E[p_j]; logits = W [average; E_user] + b."""
 
     def __init__(self, config: FlashbackConfig, city: City) -> None:
-        super().__init__(config, city, config.dim)
-        self.config = config
+        super().__init__(config, city)
         self.output = nn.Linear(2 * config.dim, city.num_pois)
 
     def tokens(self, windows: Windows) -> Tensor:
-        embedded: Tensor = self.poi_embedding(windows.poi_BK)
-        return embedded
+        return self.poi_embedding(windows.poi_BK)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        logits: Tensor = self.output(torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1))
-        return logits
+        return self.output(torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1))

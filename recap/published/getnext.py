@@ -29,9 +29,9 @@ from recap.random_masks import WordDropout
 class Getnext(PackedNetwork):
     """logits = W h + (LReLU of a rank-one map) * (transition probability + 1)."""
 
+    config: GetnextConfig
     within_trajectory = True
     features_PF: Tensor
-    category_P: Tensor
     begin_P: Tensor
     degree_P: Tensor
     to_L: Tensor
@@ -39,9 +39,7 @@ class Getnext(PackedNetwork):
     own_P: Tensor
 
     def __init__(self, config: GetnextConfig, city: City) -> None:
-        super().__init__()
-        self.config: GetnextConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, side, pois = config.dim, config.side_dim, city.num_pois
         features_PF = place_features(city, raw=config.raw_features)
         widths = [features_PF.shape[1], max(dim // 4, 1), max(dim // 2, 1), dim]
@@ -66,7 +64,6 @@ class Getnext(PackedNetwork):
         for name, tensor in flow_map(city).items():
             self.register_buffer(name, tensor, persistent=False)
         self.register_buffer("features_PF", features_PF, persistent=False)
-        self.register_buffer("category_P", city.category_P, persistent=False)
 
     def places(self) -> Tensor:
         """Embeddings of all POIs after the graph convolutions, (P, D)."""
@@ -92,8 +89,7 @@ class Getnext(PackedNetwork):
         return encode(self.encoder, self.dropout(token_ND * token_ND.shape[-1] ** 0.5 + position_ND), packing)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        logits: Tensor = self.output(state_ND)
-        return logits + self.transition_map(steps.source_B)
+        return self.output(state_ND) + self.transition_map(steps.source_B)
 
     def transition_map(self, source_N: Tensor) -> Tensor:
         """M_sd of the sources, (N, P): rank one under a leaky ReLU, times the flow map's row plus 1."""
@@ -134,10 +130,8 @@ def place_features(city: City, *, raw: bool) -> Tensor:
 
 
 def flow_map(city: City) -> dict[str, Tensor]:
-    """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on.
-
-    Returns:
-        ``to_L`` (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
+    """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on. Returns ``to_L``
+    (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
     """
     counts = city.graph.counts
     degree = torch.from_numpy(counts.indptr[1:] - counts.indptr[:-1]).long()

@@ -39,17 +39,15 @@ _SMALL: Final = 1e-4
 class Lotnext(SequenceNetwork):
     """logits = W [distance-weighted average of encoded check-ins; E_user] + b."""
 
+    config: LotnextConfig
     near_poi_PG: Tensor
     near_weight_PG: Tensor
     liked_poi_UG: Tensor
     liked_weight_UG: Tensor
     adjustment_P: Tensor
-    coordinates_P2: Tensor
 
     def __init__(self, config: LotnextConfig, city: City) -> None:
-        super().__init__()
-        self.config: LotnextConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, width, pois = config.dim, config.dim + _TIME_DIM, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.keep_inner, self.keep_outer = nn.Linear(2 * dim, dim), nn.Linear(dim, 1)
@@ -72,7 +70,6 @@ class Lotnext(SequenceNetwork):
         self.register_buffer("liked_poi_UG", torch.zeros(city.num_users, liked, dtype=torch.int64))
         self.register_buffer("liked_weight_UG", torch.zeros(city.num_users, liked))
         self.register_buffer("adjustment_P", rarity(city.visits_P) * config.adjustment, persistent=False)
-        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
 
     def prepare(self, city: City) -> None:
         entity_ED, relation_3D = fit_translations(city, self.config.seed)
@@ -118,8 +115,7 @@ class Lotnext(SequenceNetwork):
         """The keeping network over [v_u; b_p]."""
         of_user_DU, of_poi_DP = self.keep_inner.weight.split(prefers_UD.shape[1], dim=1)
         user_UD, poi_PD = prefers_UD @ of_user_DU.T, smooth_PD @ of_poi_DP.T + self.keep_inner.bias
-        logits: Tensor = self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
-        return logits
+        return self.keep_outer(torch.relu(F.embedding(user_L, user_UD) + F.embedding(poi_L, poi_PD)))[:, 0]
 
     def states(self, windows: Windows) -> Tensor:
         """The averaged state and the predicted next slot as a fraction of the week, (B, K, D + 1)."""
@@ -140,8 +136,7 @@ class Lotnext(SequenceNetwork):
         return torch.cat([average_BKD, self.next_slot(x_BKD)], dim=-1)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
-        logits: Tensor = self.output(self._with_user(state_ND, steps))
-        return logits
+        return self.output(self._with_user(state_ND, steps))
 
     def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
         """The mean of adjusted cross-entropy, plain cross-entropy and squared error of the next slot."""

@@ -29,6 +29,7 @@ _WINDOWS_AT_ONCE = 256
 class Melt(Sasrec):
     """SASRec with states f + W_U f of tail users and embeddings W_I (contexts) of tail places."""
 
+    config: MeltConfig
     acting: Tensor
     is_head_U: Tensor
     is_head_P: Tensor
@@ -37,7 +38,6 @@ class Melt(Sasrec):
 
     def __init__(self, config: MeltConfig, city: City) -> None:
         super().__init__(config, city)
-        self.config: MeltConfig = config
         self.user_branch, self.place_branch = nn.Linear(config.dim, config.dim), nn.Linear(config.dim, config.dim)
         length_U = torch.bincount(city.user_N, minlength=city.num_users)
         self.least_length = float(torch.quantile(length_U.double(), config.head_users))

@@ -24,7 +24,7 @@ from recap.history import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City
 from recap.published.configs import MsahgConfig
-from recap.published.dchl import comes_later, contrast_views, incidence, nearness, occurrences, pool_past
+from recap.published.dchl import TwoSteps, comes_later, contrast_views, incidence, nearness, occurrences, pool_past
 from recap.published.network import CaseExamples, Examples, PublishedNetwork, slot_of_day
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
@@ -37,27 +37,15 @@ SIDES: Final = (0, 1)
 _SLOTS: Final = 48
 
 
-class TwoSteps(nn.Module):
-    """Nodes to hyperedges to nodes, a mean each time."""
-
-    def __init__(self, to_edges: sparse.csr_array, to_nodes: sparse.csr_array) -> None:
-        super().__init__()
-        self.to_edges, self.to_nodes = Propagation(row_normalised(to_edges)), Propagation(row_normalised(to_nodes))
-
-    def forward(self, x: Tensor) -> Tensor:
-        propagated: Tensor = self.to_nodes(self.to_edges(x))
-        return propagated
-
-
 class Msahg(PublishedNetwork):
     """The score of d is the mean over a case's three scenarios of (sum_v g_v u_v) . (sum_v x_vd)."""
 
+    config: MsahgConfig
     is_local_U: Tensor
     is_downtown_P: Tensor
 
     def __init__(self, config: MsahgConfig, city: City) -> None:
-        super().__init__()
-        self.config: MsahgConfig = config
+        super().__init__(config, city)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.user_embedding = nn.Embedding(city.num_users, config.dim)
         for table in (self.poi_embedding, self.user_embedding):

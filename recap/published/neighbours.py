@@ -18,11 +18,8 @@ _CELLS_AT_ONCE: Final = 1 << 23
 
 @dataclass(frozen=True, eq=False)
 class Packed:
-    """The check-ins of some trajectories, packed.
-
-    Attributes:
-        owner_H: each check-in's trajectory, non-decreasing.
-        last_J: the row of each trajectory's last (visible) check-in.
+    """The check-ins of some trajectories, packed. ``owner_H``: each check-in's trajectory, non-decreasing; ``last_J``:
+    the row of each trajectory's last (visible) check-in.
     """
 
     checkins: CheckinTensors
@@ -42,11 +39,7 @@ class Packed:
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """First and last rows of a table's trajectories.
-
-    Attributes:
-        number_T: each row's trajectory.
-    """
+    """First and last rows of a table's trajectories. ``number_T``: each row's trajectory."""
 
     number_T: Tensor
     first_J: Tensor
@@ -96,12 +89,7 @@ class SimilarTrajectories:
 
     def find(self, prefixes: Packed, start_B: Tensor, most: int, least: float) -> tuple[Tensor, Tensor]:
         """Others' trajectories that ended before a prefix began, most similar by the Jaccard index of places.
-
-        Args:
-            start_B: UTC seconds at which each prefix's trajectory began.
-
-        Returns:
-            Case and trajectory, (N,) each.
+        ``start_B``: UTC seconds at which each prefix's trajectory began. Returns case and trajectory, (N,) each.
         """
         device, total = start_B.device, len(self.user_J)
         poi_H, cases = prefixes.checkins.poi_T[prefixes.row_H], len(prefixes)

@@ -47,6 +47,14 @@ class PublishedNetwork(nn.Module, ABC):
     """A network over the users and POIs of one dataset. Nothing after a history may change its scores."""
 
     config: PublishedConfig
+    coordinates_P2: Tensor
+    category_P: Tensor
+
+    def __init__(self, config: PublishedConfig, city: City) -> None:
+        super().__init__()
+        self.config = config
+        self.register_buffer("coordinates_P2", city.coordinates_P2.clone(), persistent=False)
+        self.register_buffer("category_P", city.category_P, persistent=False)
 
     @property
     def reads_target_time(self) -> bool:
@@ -72,14 +80,13 @@ class PublishedNetwork(nn.Module, ABC):
 
 
 class SequenceNetwork(PublishedNetwork):
-    """A causal network: one pass gives the state after every check-in of a window.
+    """A causal network: one pass gives the state after every check-in of a window of at most ``window`` check-ins."""
 
-    Attributes:
-        window: most check-ins of a window.
-    """
-
-    window: int
     within_trajectory: bool = False
+
+    def __init__(self, config: PublishedConfig, city: City, window: int) -> None:
+        super().__init__(config, city)
+        self.window = window
 
     @abstractmethod
     def states(self, windows: Windows) -> Tensor:

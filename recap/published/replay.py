@@ -29,8 +29,7 @@ class Replay(FlashbackAverages):
     offset_SS: Tensor
 
     def __init__(self, config: ReplayConfig, city: City) -> None:
-        super().__init__(config, city, config.dim)
-        self.config: ReplayConfig = config
+        super().__init__(config, city)
         half = config.dim // 2
         self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, half)
         self.bandwidth_S = nn.Parameter(torch.ones(SLOTS_OF_WEEK))
@@ -50,12 +49,10 @@ class Replay(FlashbackAverages):
 
     def tokens(self, windows: Windows) -> Tensor:
         slots_BKD = F.embedding(slot_of_week(windows.local_seconds_BK), self.slot_table())
-        mixed: Tensor = self.mix(torch.cat([self.poi_embedding(windows.poi_BK), slots_BKD], dim=-1))
-        return mixed
+        return self.mix(torch.cat([self.poi_embedding(windows.poi_BK), slots_BKD], dim=-1))
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         time_N = step_times(steps, target_time=self.config.target_time)
         user_ND = self.user_embedding(steps.user_B)
         slot_ND = F.embedding(slot_of_week(time_N), self.slot_table())
-        logits: Tensor = self.output(torch.cat([state_ND, user_ND, slot_ND], dim=-1))
-        return logits
+        return self.output(torch.cat([state_ND, user_ND, slot_ND], dim=-1))

@@ -74,13 +74,12 @@ class TimeTurn(nn.Module):
 class Rotan(PackedNetwork):
     """logits = .7 W_1 [turned h_1; E[p]] + .3 W_2 [turned h_2; code of p], biases included."""
 
+    config: RotanConfig
     within_trajectory = True
     runs_PG: Tensor
 
     def __init__(self, config: RotanConfig, city: City) -> None:
-        super().__init__()
-        self.config: RotanConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         dim, pois = config.dim, city.num_pois
         self.poi_embedding, self.user_embedding = nn.Embedding(pois, dim), nn.Embedding(city.num_users, dim)
         self.run_embedding = nn.Embedding(NUM_TOKENS, dim)
@@ -100,8 +99,7 @@ class Rotan(PackedNetwork):
     def codes(self, poi_M: Tensor) -> Tensor:
         """The code of some places' cells, (M, D)."""
         token_MGD = self.run_embedding(self.runs_PG[poi_M]) * self.config.dim**0.5
-        code_MD: Tensor = self.code_norm(self.code_encoder(token_MGD).mean(1))
-        return code_MD
+        return self.code_norm(self.code_encoder(token_MGD).mean(1))
 
     def packed_states(self, packing: Packing) -> Tensor:
         """Both encoders' states and the code of the place, (N, 5 D)."""

@@ -59,17 +59,16 @@ class Block(nn.Module):
         query_BKD = self.query_norm(x_BKD)
         attended_BKD, _ = self.attention(query_BKD, x_BKD, x_BKD, attn_mask=hidden_KK, need_weights=False)
         x_BKD = self.norm(query_BKD + attended_BKD)
-        output: Tensor = x_BKD + self.dropout(self.outer(torch.relu(self.dropout(self.inner(x_BKD)))))
-        return output
+        return x_BKD + self.dropout(self.outer(torch.relu(self.dropout(self.inner(x_BKD)))))
 
 
 class Sasrec(SequenceNetwork):
     """f = LN(blocks(E[p] sqrt(d) + position)); the score of d is <f, E[d]>."""
 
+    config: SelfAttentionConfig
+
     def __init__(self, config: SelfAttentionConfig, city: City) -> None:
-        super().__init__()
-        self.config: SelfAttentionConfig = config
-        self.window = config.window
+        super().__init__(config, city, config.window)
         self.poi_embedding = nn.Embedding(city.num_pois, config.dim)
         self.position_embedding = nn.Embedding(config.window, config.dim)
         for table in (self.poi_embedding, self.position_embedding):
@@ -86,8 +85,7 @@ class Sasrec(SequenceNetwork):
         x_BKD, hidden_KK = self.dropout(x_BKD), ~causal_mask(poi_BK.shape[1], poi_BK.device)
         for block in self.blocks:
             x_BKD = block(x_BKD, hidden_KK)
-        state: Tensor = self.norm(x_BKD)
-        return state
+        return self.norm(x_BKD)
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         return state_ND @ self.poi_embedding.weight.T

@@ -34,10 +34,8 @@ _CASES_AT_ONCE: Final = 1024
 
 @dataclass(frozen=True, eq=False)
 class NeighbourExamples(CaseExamples):
-    """Training cases by their source rows, with the others' trajectories that each reads.
-
-    Attributes:
-        other_NM: training trajectories, padded with -1.
+    """Training cases by their source rows, with the others' trajectories that each reads. ``other_NM``: training
+    trajectories, padded with -1.
     """
 
     other_NM: Tensor
@@ -53,8 +51,7 @@ class NumberCode(nn.Module):
         self.mix = nn.Linear(dim, dim, bias=False)
 
     def forward(self, value: Tensor) -> Tensor:
-        coded: Tensor = self.mix(torch.cos(value.to(self.speed.dtype)[..., None] * self.speed + self.phase))
-        return coded
+        return self.mix(torch.cos(value.to(self.speed.dtype)[..., None] * self.speed + self.phase))
 
 
 class Finish(nn.Module):
@@ -71,8 +68,7 @@ class Finish(nn.Module):
             x_JD = F.batch_norm(x_JD, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps)
         else:
             x_JD = self.norm(x_JD)
-        finished: Tensor = self.dropout(self.leak(x_JD))
-        return finished
+        return self.dropout(self.leak(x_JD))
 
 
 class TrajectoryReader(nn.Module):
@@ -105,12 +101,11 @@ class TrajectoryReader(nn.Module):
 class Sthgcn(PublishedNetwork):
     """logits = W state + b; the state is that of the visible trajectory after attention to its neighbours."""
 
-    category_P: Tensor
+    config: SthgcnConfig
     sphere_P3: Tensor
 
     def __init__(self, config: SthgcnConfig, city: City) -> None:
-        super().__init__()
-        self.config: SthgcnConfig = config
+        super().__init__(config, city)
         dim, width, heads = config.dim, 5 * config.dim, config.heads
         sizes = (city.num_users, city.num_pois, city.num_categories, 7, 24)
         self.user, self.poi, self.category, self.weekday, self.hour = (nn.Embedding(size, dim) for size in sizes)
@@ -123,7 +118,6 @@ class Sthgcn(PublishedNetwork):
         self.attention_dropout, self.finish = nn.Dropout(config.dropout), Finish(width, config.dropout)
         self.output = nn.Linear(width, city.num_pois)
         self.similar = SimilarTrajectories(city)
-        self.register_buffer("category_P", city.category_P, persistent=False)
         on_sphere = torch.from_numpy(unit_vectors(*city.coordinates_P2.numpy().T))
         self.register_buffer("sphere_P3", on_sphere, persistent=False)
 
@@ -162,8 +156,7 @@ class Sthgcn(PublishedNetwork):
         hours_H = (checkins.seconds_T[last_H] - checkins.seconds_T[row_H]) / _HOUR
         apart_H = kilometres(self.sphere_P3[poi_H], self.sphere_P3[checkins.poi_T[last_H]])
         message_HD = checkin_HD + self.time_code(hours_H) + self.space_code(apart_H)
-        state: Tensor = self.reader(message_HD, packed.owner_H, len(packed))
-        return state
+        return self.reader(message_HD, packed.owner_H, len(packed))
 
     def middles(self, packed: Packed) -> tuple[Tensor, Tensor]:
         """Each trajectory's mean time, (J,), hours, and mean point, (J, 3), float64."""
@@ -212,13 +205,11 @@ class Sthgcn(PublishedNetwork):
         weight_HA = self.attention_dropout(softmax_within(score_HA, case_H, len(state_BD)))
         pooled_BAD = sum_within(weight_HA[:, :, None] * message_HD[:, None], case_H, len(state_BD))
         heard_BAD = torch.einsum("bad,avd->bav", pooled_BAD, value_ADD)
-        merged: Tensor = self.merge((self.skip(state_BD) + heard_BAD.flatten(1)) / 2)
-        return merged
+        return self.merge((self.skip(state_BD) + heard_BAD.flatten(1)) / 2)
 
     def logits(self, histories: Histories) -> Tensor:
         outline = Outline.of(histories.checkins)
-        logits: Tensor = self.output(self.states(histories, outline, self.others(histories, outline)))
-        return logits
+        return self.output(self.states(histories, outline, self.others(histories, outline)))
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         assert isinstance(examples, NeighbourExamples)

@@ -22,11 +22,8 @@ from recap.history import CheckinTensors, Histories
 
 @dataclass(frozen=True, eq=False)
 class Windows:
-    """Windows over a check-in table.
-
-    Attributes:
-        row_BK: int64 rows; positions past a window's end repeat its last row.
-        length_B: check-ins of each window, at least 1.
+    """Windows over a check-in table. ``row_BK``: int64 rows; positions past a window's end repeat its last row;
+    ``length_B``: check-ins of each window, at least 1.
     """
 
     checkins: CheckinTensors
@@ -147,9 +144,7 @@ LENGTHS: Final = (2, 4, 8, 16, 32)
 
 def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
     """``states`` of windows, (B, K, D), computed in groups of similar length to avoid padding; 0 after a window's end.
-
-    Args:
-        states: windows to (N, their own K, D); each window's states must not depend on the others.
+    ``states``: windows to (N, their own K, D); each window's states must not depend on the others.
     """
     whole, done, found, index = windows.row_BK.shape[1], 0, [], []
     for longest in (*(length for length in LENGTHS if length < whole), whole):

@@ -16,13 +16,8 @@ from recap.errors import RecapError
 
 @contextmanager
 def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
-    """Yield a temporary path whose file becomes ``path`` if the block succeeds and else vanishes.
-
-    Args:
-        durable: wait until the disk has the file and its name.
-
-    Raises:
-        OSError: the disk refused; the old file stays.
+    """Yield a temporary path whose file becomes ``path`` if the block succeeds and else vanishes. ``durable``: wait
+    until the disk has the file and its name. Raises OSError: the disk refused; the old file stays.
     """
     # Concurrent writers need different names.
     temporary = path.with_name(f".{path.name}.{uuid4().hex[:12]}.part")
@@ -45,10 +40,8 @@ def replacing(path: Path, *, durable: bool = True) -> Iterator[Path]:
 
 @contextmanager
 def new_file(path: Path, *, make_parents: bool = False) -> Iterator[Path]:
-    """`replacing`, for a file that a user asked for.
-
-    Raises:
-        RecapError: the disk refused; nothing is left behind and the old file stays.
+    """`replacing`, for a file that a user asked for. Raises RecapError: the disk refused; nothing is left behind and
+    the old file stays.
     """
     try:
         if make_parents:

@@ -24,10 +24,8 @@ def check_suffix(path: Path) -> None:
 
 
 def write_frames(frames: Iterable[pd.DataFrame], path: Path) -> int:
-    """Write at least one frame, whole or not at all, one frame in memory; returns the number of rows.
-
-    Raises:
-        RecapError: the disk refused.
+    """Write at least one frame, whole or not at all, one frame in memory; returns the number of rows. Raises
+    RecapError: the disk refused.
     """
     rows = 0
     with new_file(path, make_parents=True) as temporary, ExitStack() as opened:
@@ -53,5 +51,4 @@ def plain_records(frame: pd.DataFrame) -> list[dict[str, Any]]:
         for name, column in frame.items()
         if pd.api.types.is_datetime64_any_dtype(column)
     }
-    rows: list[dict[str, Any]] = finite_json(frame.assign(**times).to_dict(orient="records"))
-    return rows
+    return finite_json(frame.assign(**times).to_dict(orient="records"))

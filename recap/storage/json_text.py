@@ -10,11 +10,7 @@ DEEPEST: Final = 64
 
 
 def parse_json(text: str) -> Any:
-    """Parse JSON.
-
-    Raises:
-        ValueError: no JSON, or nested more than `DEEPEST` levels deep.
-    """
+    """Parse JSON. Raises ValueError: no JSON, or nested more than `DEEPEST` levels deep."""
     try:
         values = json.loads(text)
     except RecursionError:
@@ -41,12 +37,7 @@ def finite_json(value: Any) -> Any:
 
 
 def read_json(path: Path, encoding: str = "utf-8") -> Any:
-    """Parse a JSON file.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: no text, no JSON, or nested too deep.
-    """
+    """Parse a JSON file. Raises OSError: it cannot be read; ValueError: no text, no JSON, or nested too deep."""
     return parse_json(path.read_text(encoding=encoding))
 
 

@@ -16,11 +16,7 @@ from recap.storage.json_text import parse_json
 
 
 def save_tensors(tensors: Mapping[str, Tensor], path: Path, metadata: dict[str, Any] | None = None) -> None:
-    """Write tensors and JSON metadata, whole or not at all.
-
-    Raises:
-        RecapError: the disk refused; the old file stays.
-    """
+    """Write tensors and JSON metadata, whole or not at all. Raises RecapError: the disk refused; the old file stays."""
     try:
         with replacing(path) as temporary:
             save_file(
@@ -58,11 +54,7 @@ class Unfilled(TorchFunctionMode):
 
 
 def load_weights(model: nn.Module, tensors: Mapping[str, Tensor], where: str) -> None:
-    """Fill a model from named tensors.
-
-    Raises:
-        MissingTensorError: a tensor is missing, unknown, or of another shape.
-    """
+    """Fill a model from named tensors. Raises MissingTensorError: a tensor is missing, unknown, or of another shape."""
     expected = model.state_dict()
     missing, unknown = sorted(expected.keys() - tensors.keys()), sorted(tensors.keys() - expected.keys())
     if missing or unknown:

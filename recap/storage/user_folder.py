@@ -12,10 +12,8 @@ SUBFOLDERS: Final = ("datasets", "checkpoints", "runs", "cases", "predictions", 
 
 
 def user_folder() -> Path:
-    """The user's folder: ``$RECAP_HOME`` if set, else the platform's data folder; it may not exist yet.
-
-    Raises:
-        ConfigError: RECAP_HOME names a file.
+    """The user's folder: ``$RECAP_HOME`` if set, else the platform's data folder; it may not exist yet. Raises
+    ConfigError: RECAP_HOME names a file.
     """
     moved = os.environ.get(HOME_VARIABLE, "").strip()
     folder = Path(moved).expanduser().absolute() if moved else _data_home() / "recap"
@@ -34,11 +32,8 @@ def _data_home() -> Path:
 
 
 def user_subfolder(name: str, *, make: bool = False) -> Path:
-    """One of the folders in `SUBFOLDERS`; it may not exist yet.
-
-    Raises:
-        ConfigError: unknown name.
-        RecapError: the folder cannot be made or read.
+    """One of the folders in `SUBFOLDERS`; it may not exist yet. Raises ConfigError: unknown name; RecapError: the
+    folder cannot be made or read.
     """
     if name not in SUBFOLDERS:
         raise ConfigError(f"the user's folder has no {name!r}; it has {', '.join(SUBFOLDERS)}")

@@ -79,11 +79,7 @@ _STEPS_BETWEEN_STOP_CHECKS = 10
 
 @dataclass(frozen=True)
 class Group:
-    """The processes of one training.
-
-    Attributes:
-        rank: this process, from 0; 0 writes.
-    """
+    """The processes of one training. ``rank``: this process, from 0; 0 writes."""
 
     rank: int = 0
     size: int = 1
@@ -167,10 +163,8 @@ class Group:
 
 
 def join_group(device: torch.device) -> Group:
-    """The group of the launcher's environment; a group of one without a launcher.
-
-    Raises:
-        ConfigError: more processes on this machine than GPUs.
+    """The group of the launcher's environment; a group of one without a launcher. Raises ConfigError: more processes on
+    this machine than GPUs.
     """
     size = int(os.environ.get("WORLD_SIZE", "1"))
     if size == 1:

@@ -19,11 +19,7 @@ ENVIRONMENT: Final = "env.json"
 
 
 class Journal:
-    """Appends one line for each epoch to metrics.jsonl.
-
-    Args:
-        resume_after: last epoch to keep; later lines are dropped.
-    """
+    """Appends one line for each epoch to metrics.jsonl. ``resume_after``: last epoch to keep."""
 
     def __init__(self, folder: Path, resume_after: int) -> None:
         self.path = folder / METRICS

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, NotRequired, Self, TypedDict
 
 import torch
 from torch import Tensor, nn
@@ -25,7 +25,7 @@ from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.memory import trim_heap
-from recap.model.config import Stage, StageValues
+from recap.model.config import Stage
 from recap.scores import Scorer
 from recap.storage.tensors import save_tensors
 from recap.training.group import Group
@@ -48,7 +48,7 @@ class KeptEpoch(TypedDict):
     """An epoch whose weights are kept, as JSON in the resume state."""
 
     epoch: int
-    stage: NotRequired[StageValues]
+    stage: NotRequired[dict[str, Any]]
     val: dict[str, float]
 
 
@@ -138,6 +138,11 @@ class TrainingLoop(ABC):
         self.progress = Progress()
         self._loss_sums = torch.zeros(len(self.losses), dtype=torch.float64, device=device)
         self._seen_loss, self._loss_seen = 0.0, float("-inf")
+        self._build()
+
+    @abstractmethod
+    def _build(self) -> None:
+        """Make ``model`` and ``optimiser``; the seed is set."""
 
     @property
     @abstractmethod
@@ -189,10 +194,8 @@ class TrainingLoop(ABC):
         stop: StopRequest = lambda: False,
         after_epoch: Callable[[Self, int], None] | None = None,
     ) -> bool:
-        """Train to the last epoch; False if ``stop`` ended it early (the state is saved).
-
-        Raises:
-            DivergenceError: losses or weights are no longer finite; the saved state is from before that.
+        """Train to the last epoch; False if ``stop`` ended it early (the state is saved). Raises DivergenceError:
+        losses or weights are no longer finite; the saved state is from before that.
         """
         journal = self._open_journal()
         if self.progress.epoch == 1 and self.progress.step == 0:
@@ -302,7 +305,7 @@ class TrainingLoop(ABC):
         }
         stage = self.stage(progress.epoch)
         if stage is not None:
-            line["stage"] = stage.as_json()
+            line["stage"] = stage.model_dump()
         if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
             started = time.perf_counter()
             line["val"], selection = self.validate(progress.epoch)
@@ -327,7 +330,7 @@ class TrainingLoop(ABC):
         }
         stage = self.stage(self.progress.epoch)
         if stage is not None:
-            result["stage"] = stage.as_json()
+            result["stage"] = stage.model_dump()
         if self.is_complete(self.progress.epoch) and _beats(result, self.progress.best):
             save_tensors(self.model.state_dict(), self.folder / BEST)
             self.progress.best = result

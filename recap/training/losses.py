@@ -21,12 +21,8 @@ _POWER = 0.75
 
 @dataclass(frozen=True, eq=False)
 class Negatives:
-    """Sampled places of one batch.
-
-    Attributes:
-        poi_U: int64, ascending, each once.
-        log_weight_U: log of how many places each stands for: sum_u exp(log_weight_u) f(u) is an unbiased estimate of
-            the sum of f over all places.
+    """Sampled places of one batch. ``poi_U``: int64, ascending, each once; ``log_weight_U``: log of how many places
+    each stands for: sum_u exp(log_weight_u) f(u) is an unbiased estimate of the sum of f over all places.
     """
 
     poi_U: Tensor
@@ -118,12 +114,8 @@ def training_losses(
 
 
 def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
-    """`training_losses` with a sampled softmax: sampled places represent all unscored ones.
-
-    Sampled places that a case has already scored do not count again.
-
-    Args:
-        log_weight_U: see `Negatives`.
+    """`training_losses` with a sampled softmax: sampled places represent all unscored ones. Sampled places that a case
+    has already scored do not count again. ``log_weight_U``: see `Negatives`.
     """
     rest_I, factor_B = scores.rest_I, _outside_the_core(warm_B, warm_weight, scores.rest_I.dtype)
     if factor_B is not None:

@@ -1,13 +1,12 @@
 """metrics.jsonl: one line for each finished epoch. Does not import torch."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
 
 from recap.storage.json_text import parse_json
 
 if TYPE_CHECKING:
     from recap.evaluation.metrics import Metrics, MetricsByGroup
-    from recap.model.config import StageValues
 
 METRICS: Final = "metrics.jsonl"
 
@@ -22,7 +21,7 @@ class EpochLine(TypedDict):
     epoch: int
     loss: dict[str, float]
     learning_rate: dict[str, float]
-    stage: NotRequired["StageValues"]
+    stage: NotRequired[dict[str, Any]]
     steps_per_second: float
     seconds: float
     val: NotRequired["MetricsByGroup"]

@@ -18,14 +18,8 @@ class RowAdam(torch.optim.Optimizer):
     Rows without a gradient and their moments do not change. Takes a third of the time of `torch.optim.SparseAdam`.
     """
 
-    def __init__(
-        self,
-        params: Iterable[Tensor] | Iterable[dict[str, Any]],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-    ) -> None:
-        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps})
+    def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], lr: float) -> None:
+        super().__init__(params, {"lr": lr, "betas": (0.9, 0.999), "eps": 1e-8})
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]

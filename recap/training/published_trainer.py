@@ -4,14 +4,12 @@ Shape suffixes: N examples, B examples of a batch.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
 from recap.evaluation.metrics import Metrics
 from recap.published.city import City
@@ -19,38 +17,25 @@ from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.storage.tensors import load_weights
-from recap.training.group import Group
 from recap.training.loop import TrainingLoop
 
 _ALL: Final = "all"
 
 
 class PublishedTrainer(TrainingLoop):
-    """Trains one published model.
-
-    Raises:
-        ConfigError: more than one process.
-        DataError: the training split has nothing to learn from.
+    """Trains one published model. Raises ConfigError: more than one process; DataError: the training split has nothing
+    to learn from.
     """
 
     config: PublishedConfig
     model: PublishedNetwork
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        config: PublishedConfig,
-        folder: Path,
-        device: torch.device,
-        *,
-        journal_folder: Path | None = None,
-        group: Group | None = None,
-    ) -> None:
-        super().__init__(dataset, config, folder, device, journal_folder=journal_folder, group=group)
+    def _build(self) -> None:
+        config = self.config
         if self.group.is_shared:
             raise ConfigError(f"{config.title} trains in one process; ask for one")
-        self.model = build_published(config, City.of(dataset, self.graph)).to(device)
-        self.examples = self.model.examples(dataset, self.checkins)
+        self.model = build_published(config, City.of(self.dataset, self.graph)).to(self.device)
+        self.examples = self.model.examples(self.dataset, self.checkins)
         if not len(self.examples):
             raise DataError("the training split has no two check-ins in a row to learn from; prepare more check-ins")
         kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[config.algorithm]

@@ -20,7 +20,6 @@ from recap.checkpoint import (
     Checkpoint,
     CheckpointManifest,
     EpochResult,
-    has_probabilities,
     write_checkpoint,
 )
 from recap.data.dataset import Dataset
@@ -129,17 +128,11 @@ def train(
 
 
 def build_trainer(
-    dataset: Dataset,
-    config: AnyTraining,
-    folder: Path,
-    device: torch.device,
-    *,
-    journal_folder: Path | None = None,
-    group: Group | None = None,
+    dataset: Dataset, config: AnyTraining, folder: Path, device: torch.device, **shared: Any
 ) -> TrainingLoop:
-    """The loop that trains a configuration."""
+    """The loop that trains a configuration; ``shared`` are further arguments of `TrainingLoop`."""
     kind: type[TrainingLoop] = Trainer if isinstance(config, TrainConfig) else PublishedTrainer
-    return kind(dataset, config, folder, device, journal_folder=journal_folder, group=group)
+    return kind(dataset, config, folder, device, **shared)
 
 
 def _check_folder(out: Path, resume: bool) -> None:
@@ -195,8 +188,7 @@ def _write_checkpoint(
     most = trainer.config.test_cases
     trainer.let_go()
     scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
-    temperature = None
-    is_probabilistic = has_probabilities(trainer.config)
+    temperature, is_probabilistic = None, trainer.config.is_probabilistic
     if is_probabilistic:
         validation = describe_cases(dataset, trainer.graph, c.VAL, "every_next", most=most_cases(dataset.num_pois))
         temperature = fit_temperature(scorer, validation, trainer.checkins)

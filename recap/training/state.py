@@ -26,10 +26,8 @@ def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, p
 
 
 def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-    """Restore what `save_state` wrote; returns the progress counters.
-
-    Raises:
-        CheckpointError: no resume state, or that of another model.
+    """Restore what `save_state` wrote; returns the progress counters. Raises CheckpointError: no resume state, or that
+    of another model.
     """
     tensors, progress = load_tensors(path)
     if _RANDOM not in tensors:

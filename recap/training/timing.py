@@ -19,10 +19,7 @@ def synchronise(device: torch.device) -> None:
 
 def time_steps(trainer: TrainingLoop, seconds: float, *, warm_up: int) -> tuple[float, int]:
     """Wall seconds of a step and the number of steps timed, as many as fit into the time, at most an epoch.
-
-    Args:
-        trainer: at the beginning of an epoch, see `TrainingLoop.begin_at`.
-        warm_up: untimed steps before.
+    ``trainer``: at the beginning of an epoch, see `TrainingLoop.begin_at`; ``warm_up``: untimed steps before.
     """
     for step in range(warm_up):
         trainer.take_step(step)

@@ -5,7 +5,6 @@ Shape suffixes: N training cases, B cases of a batch.
 
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar, Final
 
 import numpy as np
@@ -14,7 +13,6 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.data.cases import latest_cases
-from recap.data.dataset import Dataset
 from recap.errors import ConfigError
 from recap.graph import TAIL_MAX_COUNT
 from recap.history import CaseBatch, Histories
@@ -26,7 +24,6 @@ from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
 from recap.storage.tensors import load_weights
-from recap.training.group import Group
 from recap.training.loop import TrainingLoop
 from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
@@ -43,18 +40,8 @@ class Trainer(TrainingLoop):
     config: TrainConfig
     model: Recap
 
-    def __init__(
-        self,
-        dataset: Dataset,
-        config: TrainConfig,
-        folder: Path,
-        device: torch.device,
-        *,
-        journal_folder: Path | None = None,
-        group: Group | None = None,
-        pretrained: PretrainedCurves | None = None,
-    ) -> None:
-        super().__init__(dataset, config, folder, device, journal_folder=journal_folder, group=group)
+    def _build(self) -> None:
+        dataset, config, device = self.dataset, self.config, self.device
         learned = dataset.cases(c.TRAIN, "every_step" if config.train_on == "cases" else "every_next")
         row_N = latest_cases(dataset.checkins, learned, config.latest_share)
         poi_T = dataset.checkins[c.POI].to_numpy()
@@ -66,7 +53,7 @@ class Trainer(TrainingLoop):
             self.model.backbone.compile(dynamic=True)
         self.pretrained: PretrainedCurves | None = None
         if config.model.has_curves and config.model.prior.start == "pretrained":
-            self.pretrained = pretrained or PretrainedCurves.load()
+            self.pretrained = PretrainedCurves.load()
         self.sampler: NegativeSampler | None = None
         if config.sampled_softmax is not None:
             if self.group.is_shared:

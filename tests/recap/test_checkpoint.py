@@ -9,9 +9,7 @@ import torch
 
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.errors import (
-    ChecksumError,
-)
+from recap.errors import ChecksumError
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
@@ -89,20 +87,3 @@ def test_one_model_is_stored_once(tmp_path: Path) -> None:
     change_one_byte(folder / "model.safetensors")
     with pytest.raises(ChecksumError, match=r"model\.safetensors"):
         Checkpoint.load(folder)
-
-
-def test_the_best_of_all_epochs_is_kept_apart(city_checkpoint: Path) -> None:
-    """An epoch before every part was active was better: its weights are a file of their own."""
-    loaded = Checkpoint.load(city_checkpoint)
-    assert loaded.manifest.best.epoch != loaded.manifest.best_overall.epoch
-    assert (city_checkpoint / "best_overall.safetensors").is_file()
-
-
-def test_a_checkpoint_of_an_earlier_version_opens(city_checkpoint: Path, tmp_path: Path) -> None:
-    """Its manifest says what was fitted after training; its weights hold the result."""
-    copy = shutil.copytree(city_checkpoint, tmp_path / "checkpoint")
-    manifest = json.loads((copy / "checkpoint.json").read_text())
-    manifest["rebalanced"] = {"core_factor": 0.3}  # words: a field of earlier versions
-    (copy / "checkpoint.json").write_text(json.dumps(manifest))
-    write_sums(copy, list(LISTED))
-    assert Checkpoint.load(copy).manifest == Checkpoint.load(city_checkpoint).manifest

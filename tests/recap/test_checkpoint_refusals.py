@@ -178,7 +178,7 @@ def test_refuses_to_write_over_something_else(tmp_path: Path, city_folder: Path,
 @pytest.mark.parametrize(
     ("arguments", "parts"),
     [
-        (["--preset", "paris"], ["'paris'", "recap, paper, feature_curves"]),
+        (["--preset", "paris"], ["'paris'", "recap, paper, feature_curves", "or a published model: flashback"]),
         (["--preset", "feature_curves", "--set", "model.num_hops=3"], ["no graph"]),
         (["--set", "model.hidden=3"], ["unknown field 'model.hidden'"]),
         (["--set", "batch_size=0"], ["batch_size"]),

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recap import columns as c
 from recap.errors import DataError
 from recap.graph import TransitionGraph
 from tests.checkins import split_dataset
@@ -137,12 +136,3 @@ def test_many_sources_go_block_by_block() -> None:
     expected = [2] * (size - 2) + [1, 0]
     assert chain.hops_of(source, destination, 3).tolist() == expected[::-1]
     assert (chain.two_step_probability(source, destination) > 0).tolist() == [hops == 2 for hops in expected[::-1]]
-
-
-def test_head_and_tail_add_up_to_all() -> None:
-    """Every pair is head (count > 1) or tail (count <= 1); unseen pairs are tail."""
-    pairs = np.indices((NUM_POIS, NUM_POIS)).reshape(2, -1)
-    count = DIAMOND.count(*pairs)
-    assert (count > 1).sum() + (count <= 1).sum() == NUM_POIS**2
-    assert ((count == 0) <= (count <= 1)).all()
-    assert c.SPLIT_NAMES == ("train", "val", "test")

@@ -86,11 +86,6 @@ def test_by_hand() -> None:
     ]
 
 
-def test_the_current_poi_counts_only_if_visited_before() -> None:
-    """At the second of two visits to 0 the first one counts; at the first none does."""
-    assert packed(tensors([[0, 0, 1]]), [0, 1]) == [{}, {0: (0, 1, 1, True)}]
-
-
 @given(histories, st.integers(0, 6), st.sampled_from([None, 1, 2, 3, 256]), st.data())
 def test_equals_a_dictionary_per_user(walks: Walks, window: int, limit: int | None, data: st.DataObject) -> None:
     """Any histories, any batch of rows in any order and with repeats, any cap."""
@@ -107,15 +102,6 @@ def test_keeps_the_256_most_recent_by_default() -> None:
     assert sorted(kept) == list(range(44, 300))
     (everything,) = packed(checkins, [300], max_candidates=None)
     assert len(everything) == 300
-
-
-@given(histories, st.lists(st.integers(0, 4), min_size=1, max_size=6))
-def test_a_future_check_in_changes_no_earlier_feature(walks: Walks, future: list[int]) -> None:
-    """Steps up to now have the same candidates whether or not the user goes on."""
-    before = tensors([walks[0]])
-    after = tensors([walks[0] + future])
-    rows = list(range(len(walks[0])))
-    assert packed(before, rows) == packed(after, rows)
 
 
 @given(histories)

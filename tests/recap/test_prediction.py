@@ -97,16 +97,6 @@ def test_without_a_moment_every_user_goes_on_from_the_last_check_in(model: CaseR
     assert rows.tolist() == [*np.flatnonzero(user[1:] != user[:-1]), len(user) - 1]
 
 
-def test_a_time_without_a_zone_is_each_check_ins_own_local_time() -> None:
-    """Check-ins at 8:00, 9:00 and twice 10:00 UTC, in zone -4: 5:00 local is 9:00 UTC, and one second holds both."""
-    data = small_dataset([("u", "a0", 0), ("u", "b0", 1), ("u", "a0", 2), ("u", "b0", 2)])
-    model = open_model("visit_count", data)
-    for text, row in {
-        "2012-04-02T05:00": 1, "2012-04-02T09:00Z": 1, "2012-04-02T11:59:59+02:00": 1, "2012-04-02T06:00": 3,
-    }.items():  # fmt: skip
-        assert choose(model, ["u"], parse_time(text)).row_N.tolist() == [row]
-
-
 def test_a_moment_before_the_test_weeks_is_said(model: CaseRanker) -> None:
     early, late = utc(small_city(), 20), utc(small_city(), int(model.checkins.seconds_T.argmax()))
     assert "The model has seen this time: the test weeks begin on" in choose(model, None, early).notes[0]

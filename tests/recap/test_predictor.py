@@ -44,18 +44,6 @@ def test_a_case_alone_scores_as_in_the_evaluation(predictor: Predictor, records:
         assert int((scores.total[0] > scores.total[0, target]).sum()) == record["num_better"]
 
 
-def test_parts_are_recomputed_apart(predictor: Predictor) -> None:
-    """Core, prior and correction asked for one by one add up to the total."""
-    batch = predictor.histories(predictor.cases["row"].tolist())
-    state = predictor.state(batch)
-    core = predictor.model.score_core(batch, state)
-    parts = predictor.revisit_parts(batch, state)
-    assert parts is not None and parts.correction_C is not None
-    total = core.clone()
-    total[parts.candidates.case_C, parts.candidates.poi_C] += parts.terms.prior_C + parts.correction_C
-    torch.testing.assert_close(total, predictor.score(batch).total, rtol=0, atol=1e-12)
-
-
 def test_works_in_float64_without_gradients(predictor: Predictor) -> None:
     """Nobody can train it by accident."""
     assert {parameter.dtype for parameter in predictor.model.parameters()} == {torch.float64}

@@ -109,10 +109,11 @@ def test_a_retired_field_cannot_be_set() -> None:
 @pytest.mark.parametrize(
     ("path", "value", "opens"),
     [
-        ("model.evidence", {"sessions": True, "weighing": {}}, False),  # words: a field of earlier versions
-        ("model.evidence", None, True),  # words: a field of earlier versions
-        ("model.state", "user", False),
-        ("model.graph_dropout", 0.1, True),
+        ("train.model.evidence", {"sessions": True, "weighing": {}}, False),  # words: a field of earlier versions
+        ("train.model.evidence", None, True),  # words: a field of earlier versions
+        ("train.model.state", "user", False),
+        ("train.model.graph_dropout", 0.1, True),
+        ("rebalanced", {"core_factor": 0.3}, True),  # words: a field of earlier versions
     ],
     ids=str,
 )
@@ -123,7 +124,7 @@ def test_a_checkpoint_of_an_earlier_version(
     folder = tmp_path / "old"
     shutil.copytree(city_checkpoint, folder)
     manifest = json.loads((folder / "checkpoint.json").read_text("utf-8"))
-    (folder / "checkpoint.json").write_text(json.dumps(put(manifest, f"train.{path}", value)), encoding="utf-8")
+    (folder / "checkpoint.json").write_text(json.dumps(put(manifest, path, value)), encoding="utf-8")
     write_sums_again(folder)
     if opens:
         assert Checkpoint.load(folder).manifest == Checkpoint.load(city_checkpoint).manifest

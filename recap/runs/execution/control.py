@@ -9,22 +9,15 @@ from recap.runs.store.state import RESUMABLE, RunState, now
 
 
 def submit(store: RunStore, specs: list[RunSpec]) -> list[RunFolder]:
-    """Queue runs and start a runner if none works.
-
-    Raises:
-        ReadOnlyError: the store only shows runs.
-    """
+    """Queue runs and start a runner if none works. Raises ReadOnlyError: the store only shows runs."""
     runs = store.add(specs)
     ensure_runner(store)
     return runs
 
 
 def stop(store: RunStore, run: RunFolder) -> RunState:
-    """Take a run off the queue, or let it save its state and end.
-
-    Raises:
-        ReadOnlyError: the store only shows runs.
-        RecapError: the run is over.
+    """Take a run off the queue, or let it save its state and end. Raises ReadOnlyError: the store only shows runs;
+    RecapError: the run is over.
     """
     store.check_writable("stop a run")
     if run.read_state().slurm is None:
@@ -41,11 +34,8 @@ def stop(store: RunStore, run: RunFolder) -> RunState:
 
 
 def resume(store: RunStore, run: RunFolder) -> RunState:
-    """Queue a stopped, failed or lost run again; it continues from its last saved state.
-
-    Raises:
-        ReadOnlyError: the store only shows runs.
-        RecapError: the run is not over, or is finished, or its spec cannot be used.
+    """Queue a stopped, failed or lost run again; it continues from its last saved state. Raises ReadOnlyError: the
+    store only shows runs; RecapError: the run is not over, or is finished, or its spec cannot be used.
     """
     store.check_writable("resume a run")
     run.read_spec().train_config()
@@ -59,11 +49,6 @@ def resume(store: RunStore, run: RunFolder) -> RunState:
 
 
 def write_notes(store: RunStore, run: RunFolder, notes: str) -> None:
-    """Replace a run's notes.
-
-    Raises:
-        ReadOnlyError: the store only shows runs.
-        ConfigError: longer than allowed.
-    """
+    """Replace a run's notes. Raises ReadOnlyError: the store only shows runs; ConfigError: longer than allowed."""
     store.check_writable("change notes")
     run.write_notes(notes)

@@ -16,11 +16,8 @@ from recap.runs.store.state import Lease, RunState
 
 @dataclass(frozen=True)
 class Gpu:
-    """A GPU.
-
-    Attributes:
-        busy: share of the last second it computed, 0 to 1; None if unknown.
-        used_by: pid -> bytes of the processes on it.
+    """A GPU. ``busy``: share of the last second it computed, 0 to 1; None if unknown; ``used_by``: pid -> bytes of the
+    processes on it.
     """
 
     uuid: str
@@ -55,12 +52,8 @@ def read_gpus() -> list[Gpu]:
 def choose_gpus(
     gpus: list[Gpu], leases: Iterable[tuple[int | None, Lease]], count: int, need_bytes: int, margin_bytes: int
 ) -> list[Gpu] | None:
-    """``count`` GPUs with ``need_bytes`` free each, the fullest first; None if there are too few.
-
-    Memory leased to a running run is not free, even if unused.
-
-    Args:
-        leases: pid (None if not yet known) and lease of every running run.
+    """``count`` GPUs with ``need_bytes`` free each, the fullest first; None if there are too few. Memory leased to a
+    running run is not free, even if unused. ``leases``: pid (None if not yet known) and lease of every running run.
     """
     pledged = dict.fromkeys((gpu.uuid for gpu in gpus), 0)
     by_uuid = {gpu.uuid: gpu for gpu in gpus}
@@ -97,13 +90,8 @@ def _read_gpu(handle: object) -> Gpu:
 def allocate_device(
     spec: RunSpec, busy: list[RunState], gpus: list[Gpu], settings: RunSettings, store: RunStore
 ) -> Lease | None:
-    """A device for the run; None while it has to wait.
-
-    Args:
-        busy: states of runs with a device.
-
-    Raises:
-        RecapError: the run needs GPUs this machine does not have.
+    """A device for the run; None while it has to wait. ``busy``: states of runs with a device. Raises RecapError: the
+    run needs GPUs this machine does not have.
     """
     if spec.device == "cpu" or (spec.device == "auto" and not gpus):
         taken = sum(state.device is None or state.device.kind == "cpu" for state in busy)

@@ -23,10 +23,8 @@ _RESULT: Final = ".group_result"
 
 
 def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, signals: list[int]) -> bool:
-    """Start ``spec.processes`` ranks and wait; False if they were stopped.
-
-    Raises:
-        RecapError: a rank failed; the log says why.
+    """Start ``spec.processes`` ranks and wait; False if they were stopped. Raises RecapError: a rank failed; the log
+    says why.
     """
     result, stop = run.path / _RESULT, run.path / STOP_RANKS
     result.unlink(missing_ok=True)

@@ -40,10 +40,8 @@ class ProgressWriter:
 
 
 class StopQuestion:
-    """Whether the run's state or a signal stops the training; reads the state file twice a second.
-
-    Args:
-        signals: filled by signal handlers.
+    """Whether the run's state or a signal stops the training; reads the state file twice a second. ``signals``: filled
+    by signal handlers.
     """
 
     def __init__(self, run: RunFolder, attempt: int, signals: list[int]) -> None:

@@ -13,10 +13,8 @@ from recap.config import Config
 
 
 class ProcessIdentity(Config):
-    """One process of one boot of one machine.
-
-    Attributes:
-        start_time: on Linux clock ticks since boot; elsewhere seconds since 1970.
+    """One process of one boot of one machine. ``start_time``: on Linux clock ticks since boot; elsewhere seconds since
+    1970.
     """
 
     pid: int

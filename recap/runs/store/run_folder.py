@@ -1,6 +1,6 @@
 """One run's folder."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,20 +53,14 @@ class RunFolder:
         return self.path / LOG
 
     def read_spec(self) -> RunSpec:
-        """The run's specification.
-
-        Raises:
-            FormatVersionError: written by a newer version.
-            RecapError: missing or damaged.
+        """The run's specification. Raises FormatVersionError: written by a newer version; RecapError: missing or
+        damaged.
         """
         return RunSpec.from_json(read_json(self.path / SPEC), str(self.path / SPEC))
 
     def read_state(self) -> RunState:
-        """The run's state; an unreadable state file is rebuilt from the other files.
-
-        Raises:
-            FormatVersionError: written by a newer version.
-            RecapError: the run's folder is gone.
+        """The run's state; an unreadable state file is rebuilt from the other files. Raises FormatVersionError: written
+        by a newer version; RecapError: the run's folder is gone.
         """
         return self._read_or_rebuild()[0]
 
@@ -84,14 +78,14 @@ class RunFolder:
 
     def change(
         self,
-        only_from: set[StateName],
-        to: StateName,
+        only_from: Set[StateName],
+        to: StateName | None,
         *,
         expected: RunState | None = None,
         of_attempt: int | None = None,
         **values: Any,
     ) -> RunState | None:
-        """Move to another state if the run is in one of ``only_from``; else do nothing and return None.
+        """Move to another state (None keeps it) if the run is in one of ``only_from``; else return None.
 
         All changes of a run come through here, one at a time.
 
@@ -108,13 +102,11 @@ class RunFolder:
             outdated = outdated or (of_attempt is not None and state.attempt != of_attempt)
             if state.state not in only_from or outdated:
                 return None
-            return self._write_state(state, {"state": to, **values})
+            return self._write_state(state, {"state": to or state.state, **values})
 
     def claim(self, attempt: int, process: ProcessIdentity) -> bool:
-        """Enter the process that trains; False if the run was stopped or started again meanwhile.
-
-        Raises:
-            RecapError: the run's folder is gone, or the disk refused.
+        """Enter the process that trains; False if the run was stopped or started again meanwhile. Raises RecapError:
+        the run's folder is gone, or the disk refused.
         """
         with self._locked():
             state = self.read_state()
@@ -131,22 +123,12 @@ class RunFolder:
             return True
 
     def note(self, of_attempt: int, **values: Any) -> bool:
-        """Record values without changing the state; False if the run was started again or is over.
-
-        Raises:
-            RecapError: the run's folder is gone, or the disk refused.
-        """
-        with self._locked():
-            state = self.read_state()
-            if state.attempt != of_attempt or state.state not in ACTIVE:
-                return False
-            self._write_state(state, values)
-            return True
+        """Record values without changing the state; False if the run was started again or is over."""
+        return self.change(ACTIVE, None, of_attempt=of_attempt, **values) is not None
 
     def end(self, to: StateName, error: str | None = None, **conditions: Any) -> RunState | None:
         """Record how a run ended; None if it is over or ``conditions`` of `change` do not hold."""
-        active: set[StateName] = {"running", "stopping", "queued"}
-        return self.change(active, to, error=error, ended=now(), process=None, **conditions)
+        return self.change(ACTIVE, to, error=error, ended=now(), process=None, **conditions)
 
     def read_progress(self) -> RunProgress:
         """The worker's last progress; empty before the first."""
@@ -171,11 +153,8 @@ class RunFolder:
             return {}
 
     def write_notes(self, notes: str) -> None:
-        """Replace the notes.
-
-        Raises:
-            ConfigError: longer than allowed.
-            RecapError: the run's folder is gone, or the disk refused.
+        """Replace the notes. Raises ConfigError: longer than allowed; RecapError: the run's folder is gone, or the disk
+        refused.
         """
         with self._locked():
             spec = self.read_spec()

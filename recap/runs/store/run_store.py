@@ -40,12 +40,7 @@ class RunStore:
         return [RunFolder(self.folder / name) for name in sorted(names, key=int) if name[0] != "0"]
 
     def get(self, run_id: str) -> RunFolder:
-        """A run by its number.
-
-        Raises:
-            ConfigError: not a number.
-            RecapError: no such run.
-        """
+        """A run by its number. Raises ConfigError: not a number; RecapError: no such run."""
         run = RunFolder(self.folder / check_run_id(run_id))
         if run.path.is_symlink() or not run.path.is_dir():
             raise RecapError(f"there is no run {run.id} (see `recap runs list`)")
@@ -74,11 +69,8 @@ class RunStore:
         return added
 
     def remove(self, run: RunFolder) -> None:
-        """Delete a run's folder with its checkpoints.
-
-        Raises:
-            ReadOnlyError: the store only shows runs.
-            RecapError: the run is not over, or is gone.
+        """Delete a run's folder with its checkpoints. Raises ReadOnlyError: the store only shows runs; RecapError: the
+        run is not over, or is gone.
         """
         self.check_writable("remove a run")
         self.get(run.id)

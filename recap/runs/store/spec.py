@@ -42,11 +42,7 @@ class RunSpec(VersionedConfig):
         return {key: value for key, value in values.items() if key not in ("snapshots", "sweep", "parent")}
 
     def train_config(self) -> AnyTraining:
-        """The training's configuration.
-
-        Raises:
-            ConfigError: an unknown preset or field, or a refused value.
-        """
+        """The training's configuration. Raises ConfigError: an unknown preset or field, or a refused value."""
         config = training_preset(self.preset)
         if self.epochs is not None:
             config = config.with_epochs(self.epochs)
@@ -58,10 +54,8 @@ class RunSpec(VersionedConfig):
 
 
 def check_run_id(run_id: str) -> str:
-    """A run's number as text, the only outside text that becomes part of a path.
-
-    Raises:
-        ConfigError: anything but a number from 1.
+    """A run's number as text, the only outside text that becomes part of a path. Raises ConfigError: anything but a
+    number from 1.
     """
     text = str(run_id)
     if not (text.isascii() and text.isdecimal() and len(text) <= 9 and text[0] != "0"):

@@ -15,11 +15,8 @@ class VersionedConfig(Config):
 
     @classmethod
     def from_json(cls, values: dict[str, Any], where: str) -> Self:
-        """Validate a file's content.
-
-        Raises:
-            FormatVersionError: written by a newer version.
-            ConfigError: a field is missing, unknown or out of range.
+        """Validate a file's content. Raises FormatVersionError: written by a newer version; ConfigError: a field is
+        missing, unknown or out of range.
         """
         version, newest = values.get("format_version"), cls.model_fields["format_version"].default
         if isinstance(version, int) and version > newest:
@@ -33,11 +30,7 @@ class VersionedConfig(Config):
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises:
-        RecapError: missing, cut off, or not an object.
-    """
+    """Read a JSON object. Raises RecapError: missing, cut off, or not an object."""
     try:
         values = parse_json(path.read_text(encoding="utf-8"))
     except OSError as error:

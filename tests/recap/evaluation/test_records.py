@@ -169,14 +169,6 @@ def test_refuses_what_is_no_records_file(tmp_path: Path) -> None:
             read_records(wrong)
 
 
-def test_refuses_to_write_where_it_cannot(tmp_path: Path) -> None:
-    """A file where the folder should be: one line, nothing kept."""
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(RecapError, match="nothing was kept"):
-        write_records(pd.DataFrame({"case": [0]}), tmp_path / "taken" / "records.parquet", {})
-    assert (tmp_path / "taken").read_text() == ""
-
-
 def test_every_next_is_split_by_the_gap_before_it() -> None:
     """A day's gap still counts as up to 24 hours, a minute more does not; both groups add up to all."""
     times = START + pd.to_timedelta([0, 1, 25, 25 + 24 + 1 / 60], unit="h")

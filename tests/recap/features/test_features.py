@@ -12,14 +12,12 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.features import similar_users
 from recap.features.catalogue import FEATURES, GROUPS, NAMES, features_of
-from recap.features.past import same_hour
-from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.values import Features, FeatureValues
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
 from tests.checkins import small_dataset, split_dataset
-from tests.recap.features.reference_features import Reference, distance_km
+from tests.recap.features.reference_features import Reference
 from tests.worlds import all_cases, batch_of
 
 PLACES = ["a0", "a1", "b0", "b1", "b2", "c0", "c1", "d0", "e0"]
@@ -50,12 +48,6 @@ def laid_out(values: FeatureValues) -> np.ndarray:
     return (value_FI * applies_FI).view(len(FEATURES), len(values.histories), -1).numpy()
 
 
-def features_at(dataset: Dataset, rows: torch.Tensor, checkins: CheckinTensors | None = None) -> np.ndarray:
-    """`laid_out` of rows of a dataset, or of other check-ins after its training."""
-    found = Features.from_dataset(dataset, TransitionGraph.from_dataset(dataset))
-    return laid_out(found.of(Histories(checkins or CheckinTensors.from_dataset(dataset), rows)))
-
-
 def test_every_feature_equals_plain_loops() -> None:
     """Every fifth case of all splits, every place: each feature to ten digits, and each takes several values."""
     rows = all_cases(city())[::5]
@@ -72,27 +64,6 @@ def test_the_catalogue_is_whole() -> None:
     """Names are unique, and the five groups hold every feature once."""
     assert len(set(NAMES)) == len(NAMES)
     assert sorted(name for group in GROUPS for name in features_of(group)) == sorted(NAMES)
-
-
-def test_nothing_after_the_source_is_read() -> None:
-    """Other places and times for all that comes later, of everyone: the same features to the last bit."""
-    table = CheckinTensors.from_dataset(city())
-    generator = np.random.default_rng(2)
-    for row in all_cases(city())[::29].tolist():
-        later = np.arange(len(table.poi_T)) > row
-        poi, seconds = table.poi_T.numpy().copy(), table.seconds_T.numpy().copy()
-        poi[later] = generator.integers(0, city().num_pois, later.sum())
-        seconds[later] += 3600 * 7
-        changed = CheckinTensors.from_arrays(
-            user=table.user_T.numpy(),
-            poi=poi,
-            seconds=seconds,
-            local_seconds=np.where(later, seconds, table.local_seconds_T.numpy()),
-            trajectory=np.where(later, 10_000 + table.user_T.numpy(), table.trajectory_T.numpy()),
-        )
-        rows = torch.tensor([row])
-        one, other = (laid_out(features().of(Histories(checkins, rows))) for checkins in (table, changed))
-        np.testing.assert_array_equal(one, other)
 
 
 def test_what_the_user_does_later_says_nothing_about_others() -> None:
@@ -119,20 +90,6 @@ def test_what_the_user_does_later_says_nothing_about_others() -> None:
         batch = Histories(checkins, torch.tensor([row]))
         one, other = (laid_out(those.of(batch)) for those in (features(), replace(found, similar=similar)))
         np.testing.assert_allclose(one, other, rtol=0, atol=1e-12)
-
-
-def test_hours_are_compared_around_the_clock() -> None:
-    """From 0:10, a check-in at 23:50 is near, one past three widths is not; 20 minutes, 2.5 h and 4 h away."""
-    offset = -4.0  # the local clock of `raw_table`, which begins at 8:00 UTC on a Monday
-    midnight = 24.0 - 8.0 - offset
-    hours = (midnight - 1 / 6, midnight + 24 + 1 / 6 + 2.5, midnight + 48 + 1 / 6 - 4.0, midnight + 72 + 1 / 6)
-    dataset = small_dataset([*(("u", "a", hour) for hour in hours), *(("u", "a", 200.0 + 30 * n) for n in range(12))])
-    checkins, row, last = CheckinTensors.from_dataset(dataset), torch.arange(4), torch.full((4,), 3)
-    near, apart, far, here = same_hour(checkins, row, last, 1.0).tolist()
-    assert here == 1
-    assert near == pytest.approx(np.exp((np.cos(2 * np.pi / 72) - 1) / (2 * np.pi / 24) ** 2))
-    _, wide_apart, wide_far, _ = same_hour(checkins, row, last, 3.0).tolist()
-    assert far == 0 and 0 < apart < wide_apart and wide_far > 0
 
 
 def test_cases_do_not_depend_on_their_batch() -> None:
@@ -184,39 +141,3 @@ def test_unknown_users_have_a_past_of_their_own_alone() -> None:
     graph = TransitionGraph.from_dataset(city())
     expected = np.log1p(graph.counts[[int(table.poi_T[row])]].toarray()[0])
     np.testing.assert_allclose(found[NAMES.index("others_transitions"), 0], expected)
-
-
-def one_user() -> Dataset:
-    return split_dataset([(0, [(0, 0), (1, 0), (0, 0), (2, 1), (1, 2)])], 4)
-
-
-def nothing_twice() -> Dataset:
-    return split_dataset([(user, [(4 * user + at, 0) for at in range(4)]) for user in range(3)], 12)
-
-
-def one_moment() -> Dataset:
-    dataset = split_dataset([(user, [(0, 0), (1, 0), (0, 0)]) for user in range(2)], 2)
-    dataset.checkins[c.TIME] = dataset.checkins[c.TIME].iloc[0]
-    return dataset
-
-
-@pytest.mark.parametrize("make", [one_user, nothing_twice, one_moment])
-def test_poor_data_give_finite_features(make: object) -> None:
-    """One user alone, places that nobody visits twice, one category and one point, no time between check-ins."""
-    dataset = make()  # type: ignore[operator]
-    rows = torch.arange(len(dataset.checkins) - 1)
-    assert np.isfinite(features_at(dataset, rows)).all()
-
-
-def test_distances_are_the_same_for_all_places_and_for_pairs() -> None:
-    """Both against haversine; 0 to the place itself."""
-    places = Places.from_dataset(city())
-    points = Reference(city()).points
-    source = torch.arange(city().num_pois)
-    whole = places.distance_km(source)
-    expected = [[distance_km(one, other) for other in points] for one in points]
-    np.testing.assert_allclose(whole, expected, rtol=1e-9, atol=1e-9)
-    pairs = places.distance_between(source.repeat_interleave(len(source)), source.repeat(len(source)))
-    np.testing.assert_allclose(pairs.view(len(source), -1), expected, rtol=1e-9, atol=1e-9)
-    some = torch.tensor([1, 4])
-    assert torch.equal(places.distance_km(source, poi_U=some), whole[:, some])

@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch import nn
 
-from recap.model.backbone import Backbone, CoreScore, EncoderLayer
-from tests.worlds import SMALL_MODEL, shake, small_model_config
+from recap.model.backbone import EncoderLayer
+from tests.worlds import SMALL_MODEL, shake
 
 
 def torch_layer(layer: EncoderLayer) -> nn.TransformerEncoderLayer:
@@ -54,42 +54,3 @@ def test_an_encoder_layer_equals_torchs(training: bool) -> None:
         expected = reference(hidden, src_key_padding_mask=~present)
         result = layer(hidden, present)
     torch.testing.assert_close(result[present], expected[present], rtol=1e-10, atol=1e-12)
-
-
-@pytest.mark.parametrize("slot", [0, 2, 4])
-def test_one_slot_alone_equals_that_slot_among_all(slot: int) -> None:
-    """The last layer computes one slot only; nothing else may change."""
-    layer = EncoderLayer(SMALL_MODEL).double()
-    shake(layer)
-    hidden, present = random_inputs()
-    torch.testing.assert_close(
-        layer(hidden, present, slot)[:, 0], layer(hidden, present)[:, slot], rtol=1e-12, atol=1e-12
-    )
-
-
-def test_what_lies_in_an_absent_slot_does_not_matter() -> None:
-    """Other numbers in padded positions give the same state."""
-    backbone = Backbone(small_model_config(), num_users=3).double().eval()
-    shake(backbone)
-    user = torch.tensor([0, 2])
-    tokens = torch.randn(2, 4, SMALL_MODEL.hidden_dim, dtype=torch.float64)
-    graph = torch.randn(2, SMALL_MODEL.hidden_dim, dtype=torch.float64)
-    present = torch.tensor([[False, False, True, True], [True, True, True, True]])
-    other = torch.where(present[..., None], tokens, 100.0)
-    first, second = backbone(user, tokens, present, graph), backbone(user, other, present, graph)
-    torch.testing.assert_close(first, second, rtol=1e-12, atol=1e-12)
-
-
-def test_the_graph_slot_exists_only_with_the_graph() -> None:
-    """Positions: user, k check-ins, and the graph token unless it is switched off."""
-    assert Backbone(small_model_config(), 1).position.shape[0] == 1 + 4 + 1
-    assert Backbone(small_model_config(use_graph=False), 1).position.shape[0] == 1 + 4
-
-
-def test_core_scores_by_hand() -> None:
-    """w = (1, 2) and (3, -1), b = 0.5 and 0, h = (10, 1): 10 + 2 + 0.5 and 30 - 1 (Eq. 5)."""
-    core = CoreScore(small_model_config(hidden_dim=4, num_heads=1), num_pois=2).eval()
-    with torch.no_grad():
-        core.output.weight.copy_(torch.tensor([[1.0, 2.0, 0.0, 0.0], [3.0, -1.0, 0.0, 0.0]]))
-        core.output.bias.copy_(torch.tensor([0.5, 0.0]))
-    assert core(torch.tensor([[10.0, 1.0, 7.0, 7.0]])).tolist() == [[12.5, 29.0]]

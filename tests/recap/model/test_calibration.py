@@ -1,79 +1,14 @@
 """The contextual calibration: its time features by hand, its gate for any weights (Eqs. 10-13, 20-24)."""
 
-from math import cos, pi, sin
-
-import numpy as np
-import pandas as pd
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from recap.history import CheckinTensors, Histories, find_revisit_candidates
-from recap.model.calibration import RevisitCalibration
+from recap.history import find_revisit_candidates
 from recap.model.config import Stage
 from recap.model.revisit_prior import revisit_statistics
 from tests.worlds import SMALL_MODEL, batch_of, shake, small_city, small_recap
-
-
-def batch_at(clocks: list[str]) -> Histories:
-    """One user: a first visit to POI 0 at the first clock, ..., the source, POI 1, at the last but one."""
-    seconds = np.array([int(pd.Timestamp(clock).timestamp()) for clock in clocks])
-    user = np.zeros(len(clocks), dtype=np.int64)
-    poi = np.append(np.zeros(len(clocks) - 2, dtype=np.int64), [1, 0])
-    checkins = CheckinTensors.from_arrays(user=user, poi=poi, seconds=seconds, local_seconds=seconds, trajectory=user)
-    return Histories(checkins, torch.tensor([len(clocks) - 2]))
-
-
-def inputs_of(module: torch.nn.Module, run: torch.nn.Module, *args: object, **kwargs: object) -> list[float]:
-    """What a module is given while another runs."""
-    seen: list[torch.Tensor] = []
-    handle = module.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    run(*args, **kwargs)
-    handle.remove()
-    assert len(seen) == 1 and len(seen[0]) == 1
-    return seen[0][0].tolist()
-
-
-@pytest.mark.parametrize(
-    ("last", "now", "psi"),
-    [
-        ("2012-04-02 06:00", "2012-04-03 12:00", [cos(pi / 2), sin(pi / 2), 0.0]),
-        ("2012-04-02 12:00", "2012-04-09 06:00", [cos(-pi / 2), sin(-pi / 2), 1.0]),
-        ("2012-04-02 23:00", "2012-04-03 01:00", [cos(-11 / 6 * pi), sin(-11 / 6 * pi), 0.0]),
-        ("2012-04-02 10:00", "2012-04-02 10:00", [1.0, 0.0, 1.0]),
-    ],
-)
-def test_history_features_by_hand(last: str, now: str, psi: list[float]) -> None:
-    """alpha, the last visit's hour and weekday, and psi: an older visit at another hour plays no part (Eqs. 20-23)."""
-    calibration = RevisitCalibration(SMALL_MODEL).double().eval()
-    batch = batch_at(["2012-03-01 17:00", last, now, "2012-05-01 00:00"])
-    found = find_revisit_candidates(batch)
-    alpha = torch.tensor([[0.7, 0.3, 1.0]], dtype=torch.float64)
-    given_inputs = inputs_of(
-        calibration.history,
-        calibration,
-        batch,
-        found,
-        state_BD=torch.zeros(1, SMALL_MODEL.hidden_dim, dtype=torch.float64),
-        embedding_CE=torch.zeros(1, SMALL_MODEL.poi_dim, dtype=torch.float64),
-        statistics_C3=alpha,
-    )
-    time = calibration.last_visit_time
-    at = pd.Timestamp(last)
-    embedded = [*time.hour.weight[at.hour].tolist(), *time.weekday.weight[at.weekday()].tolist()]
-    assert given_inputs == pytest.approx([0.7, 0.3, 1.0, *embedded, *psi], abs=1e-12)
-
-
-def test_the_query_sees_the_sources_time() -> None:
-    """Wednesday 18:00: an angle of 3/4 of a circle and day 2, after the state (Eq. 10)."""
-    calibration = RevisitCalibration(SMALL_MODEL).double().eval()
-    state = torch.arange(8, dtype=torch.float64)[None]
-    seconds = torch.tensor([int(pd.Timestamp("2012-04-04 18:00").timestamp())])
-    seen: list[torch.Tensor] = []
-    calibration.query.register_forward_pre_hook(lambda _, given: seen.append(given[0]))
-    calibration.context_query(state, seconds)
-    assert seen[0][0].tolist() == pytest.approx([*range(8), 0.0, -1.0, 0, 0, 1, 0, 0, 0, 0], abs=1e-12)
 
 
 @settings(max_examples=25)

@@ -13,9 +13,8 @@ from torch import Tensor
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
-from recap.model.config import MAX_PRIOR, ModelConfig, Stage
+from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap, standardise
-from recap.model.scorer import RecapScorer
 from tests.recap.model.reference_model import ByHand
 from tests.worlds import (
     CURVES,
@@ -25,7 +24,6 @@ from tests.worlds import (
     small_city,
     small_model_config,
     small_recap,
-    targets_of,
     timed,
 )
 
@@ -125,37 +123,6 @@ def totals(checkins: CheckinTensors, rows: list[int], model: Recap = MODEL) -> T
         return model(Histories(checkins, torch.tensor(rows, dtype=torch.int64)), Stage()).total
 
 
-@given(histories)
-def test_outside_the_history_there_is_no_prior_and_inside_it_is_bounded(walks: list[list[int]]) -> None:
-    """R = Delta = 0 for POIs not visited before the source; elsewhere 0 <= R <= b_max."""
-    checkins = checkins_of(walks)
-    rows = torch.arange(len(checkins.poi_T))
-    with torch.inference_mode():
-        scores = MODEL(Histories(checkins, rows), Stage())
-    for row, first in zip(rows.tolist(), checkins.first_T.tolist(), strict=True):
-        visited = set(checkins.poi_T[first:row].tolist())
-        outside = [poi for poi in range(NUM_POIS) if poi not in visited]
-        assert not scores.parts["prior"][row, outside].any() and not scores.parts["correction"][row, outside].any()
-        assert scores.parts["prior"][row].min() >= 0 and scores.parts["prior"][row].max() <= MAX_PRIOR
-
-
-@given(histories, st.lists(st.integers(0, NUM_POIS - 1), min_size=1, max_size=4))
-def test_a_future_check_in_changes_no_earlier_score(walks: list[list[int]], future: list[int]) -> None:
-    """Whatever the first user does later, the scores of the steps up to now stay what they were, to the last bit."""
-    rows = list(range(len(walks[0])))
-    before = totals(checkins_of([walks[0], *walks[1:]]), rows)
-    after = totals(checkins_of([[*walks[0], *future], *walks[1:]]), rows)
-    assert torch.equal(before, after)
-
-
-@given(histories)
-def test_the_target_is_not_read(walks: list[list[int]]) -> None:
-    """Replacing the last check-in of a user leaves the scores of the step before it alone."""
-    last = len(walks[0]) - 1
-    other = [*walks[0][:-1], (walks[0][-1] + 1) % NUM_POIS]
-    assert torch.equal(totals(checkins_of(walks), [last - 1]), totals(checkins_of([other, *walks[1:]]), [last - 1]))
-
-
 @given(histories, st.permutations(range(NUM_POIS)))
 def test_relabelling_pois_permutes_scores(walks: list[list[int]], new: list[int]) -> None:
     """POI p called new[p], with the weights, categories, places and transitions of p: the same scores, renamed."""
@@ -170,31 +137,6 @@ def test_relabelling_pois_permutes_scores(walks: list[list[int]], new: list[int]
     before = totals(checkins_of(walks), rows)
     after = totals(checkins_of([[new[poi] for poi in walk] for walk in walks]), rows, renamed)
     torch.testing.assert_close(after[:, new], before, rtol=1e-11, atol=1e-12)
-
-
-def test_scores_of_a_city_do_not_depend_on_the_batch() -> None:
-    """Every case of a city through the scorer, in batches of 1, 7 and all at once, to 1e-12."""
-    dataset = small_city()
-    scorer = RecapScorer(small_recap(dataset), Stage())
-    batch = batch_of(dataset)
-    together = scorer.score(batch).total
-    for size in (1, 7):
-        pieces = [scorer.score(Histories(batch.checkins, rows)).total for rows in batch.row_B.split(size)]
-        torch.testing.assert_close(torch.cat(pieces), together, rtol=0, atol=1e-12)
-
-
-@given(histories)
-def test_packed_candidates_equal_dense_tables(walks: list[list[int]]) -> None:
-    """The packed parts, written out for all POIs, add up to the total; single values are the same numbers."""
-    checkins = checkins_of(walks)
-    batch = Histories(checkins, torch.arange(len(checkins.poi_T) - 1))
-    with torch.inference_mode():
-        scores = MODEL(batch, Stage())
-    assert list(scores.parts) == ["core", "prior", "correction"]
-    total_BP = torch.stack(list(scores.parts.values())).sum(0)
-    torch.testing.assert_close(total_BP, scores.total, rtol=0, atol=1e-12)
-    for name, values in scores.parts_at(targets_of(batch)).items():
-        assert torch.equal(values, scores.parts[name].gather(1, targets_of(batch)[:, None])[:, 0])
 
 
 @pytest.mark.parametrize(

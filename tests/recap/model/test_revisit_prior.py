@@ -66,18 +66,6 @@ def test_bounded_and_exactly_the_sum_of_its_terms(
     assert terms.clip_loss_C[inside].abs().sum().item() == 0
 
 
-@pytest.mark.parametrize("part", ["count", "recency", "window"])
-def test_a_term_that_is_off_has_no_weight_and_adds_nothing(part: str) -> None:
-    """w/o count, w/o recency, w/o recent window."""
-    prior = prior_of(switches={f"use_{part}": False})
-    terms = prior(candidates((3, 4, True)))
-    assert getattr(prior, f"{part}_weight") is None
-    assert f"{part}_weight" not in prior.state_dict()
-    assert getattr(terms, f"{part}_C").tolist() == [0.0]
-    others = sum(getattr(terms, f"{name}_C").item() for name in ("count", "recency", "window") if name != part)
-    assert terms.prior_C.item() == pytest.approx(others)
-
-
 def test_the_time_scale_stays_positive() -> None:
     """tau is learned as its logarithm: however far that falls, recency fades and never explodes."""
     prior = prior_of(count_weight=0.0, window_weight=0.0)

@@ -9,10 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from recap import columns as c
-from recap.checkpoint import Checkpoint
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, pack_counterfactuals
-from recap.data.dataset import Dataset
 from recap.features.catalogue import GROUPS, NAMES, PAST, TIME, TWO_HOP_FEATURE, features_of
 from recap.features.two_hop import two_hop_paths
 from recap.graph import TransitionGraph
@@ -22,7 +19,6 @@ from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
-from recap.storage.installed import bundles_folder
 from tests.recap.features.reference_features import counts_of_others, paths_by_loops
 from tests.worlds import CURVES, all_cases, batch_of, small_city, small_recap, targets_of
 
@@ -53,16 +49,10 @@ def model_of(name: str) -> Recap:
     return small_recap(CITY, **MODELS[name])
 
 
-def copy_of(model: Recap, dataset: Dataset) -> Recap:
-    """Another model with the same weights."""
-    other = Recap.for_dataset(model.config, dataset, dtype=torch.float64).eval()
-    other.load_state_dict(model.state_dict())
-    return other
-
-
-def without_weights(model: Recap, terms: set[str], dataset: Dataset = CITY) -> Recap:
+def without_weights(model: Recap, terms: set[str]) -> Recap:
     """A copy whose weights for these terms are 0: what they add is gone, and what depends on them with it."""
-    other = copy_of(model, dataset)
+    other = Recap.for_dataset(model.config, CITY, dtype=torch.float64).eval()
+    other.load_state_dict(model.state_dict())
     with torch.no_grad():
         if "core" in terms and other.core is not None:
             other.core.output.weight.zero_()
@@ -116,22 +106,6 @@ def test_scores_without_terms_equal_a_model_that_never_had_them(name: str) -> No
         expected = RecapScorer(without_weights(model, left_out), Stage()).score(batch).total
         torch.testing.assert_close(scorer.scores_without(batch, left_out), expected, rtol=0, atol=1e-9)
         assert torch.equal(expected, total_BP) is not bool(left_out & answer)
-
-
-@pytest.mark.parametrize("name", ["checkpoint", "paper", pytest.param("without-holdout", marks=pytest.mark.slow)])
-def test_bundled_models_score_without_a_group_as_if_it_had_no_weights(name: str) -> None:
-    """200 test cases of the bundled city, every group and the first and last term, every place."""
-    bundle = bundles_folder() / "demo-city"
-    dataset = Dataset.load(bundle / "dataset")
-    scorer = Checkpoint.load(bundle / name).scorer(dataset, TransitionGraph.from_dataset(dataset))
-    assert isinstance(scorer, RecapScorer)
-    batch = batch_of(dataset, torch.from_numpy(dataset.cases(c.TEST)[::20][:200]))
-    terms = scorer.terms
-    asked = [{term.name for term in terms if term.group == group} for group in {term.group for term in terms}]
-    assert len(batch) == 200 and len(asked) > 2
-    for left_out in (*asked, {terms[0].name}, {terms[-1].name}):
-        expected = RecapScorer(without_weights(scorer.model, left_out, dataset), scorer.stage).score(batch).total
-        torch.testing.assert_close(scorer.scores_without(batch, left_out), expected, rtol=0, atol=1e-9)
 
 
 def off(model: Recap, sets: list[frozenset[str]], rows: list[int]) -> Tensor:

@@ -8,9 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recap.history import CheckinTensors, Histories
-from recap.model.config import Stage
 from recap.model.tokens import TimeEmbedding, suffix_rows
-from tests.worlds import batch_of, small_city, small_recap, timed
 
 
 def tensors(user: list[int], trajectory: list[int], seconds: list[int] | None = None) -> CheckinTensors:
@@ -23,24 +21,6 @@ def tensors(user: list[int], trajectory: list[int], seconds: list[int] | None = 
         local_seconds=times,
         trajectory=np.array(trajectory),
     )
-
-
-TWO_USERS = tensors([0, 0, 0, 0, 1, 1], [0, 0, 1, 1, 2, 2])
-
-
-def seen(row: int, length: int) -> list[int | None]:
-    """The suffix of a case as a list with None where nothing is."""
-    batch = Histories(TWO_USERS, torch.tensor([row]))
-    row_BK, present_BK = suffix_rows(batch, length)
-    return [q if there else None for q, there in zip(row_BK[0].tolist(), present_BK[0].tolist(), strict=True)]
-
-
-def test_the_suffix_ends_at_the_source_and_is_padded_at_the_front() -> None:
-    """Rows 0-3 are ann's, 4-5 bob's: three places back from 3 are 1 2 3, from 1 only 0 1, from bob's first only it."""
-    assert seen(3, 3) == [1, 2, 3]
-    assert seen(1, 3) == [None, 0, 1]
-    assert seen(4, 3) == [None, None, 4]
-    assert seen(5, 1) == [5]
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 8))
@@ -70,18 +50,3 @@ def test_times_are_embedded_by_local_hour_and_weekday(clock: str, hour: int, wee
     seconds = int(pd.Timestamp(clock).timestamp())
     expected = torch.cat([embedding.hour.weight[hour], embedding.weekday.weight[weekday]])
     assert torch.equal(embedding(torch.tensor([seconds]))[0], expected)
-
-
-@pytest.mark.parametrize("use_future_time", [True, False])
-def test_the_targets_time_matters_only_where_the_task_gives_it(use_future_time: bool) -> None:
-    """Moving a case's target by five hours changes its scores exactly when ``use_future_time`` is on."""
-    dataset = small_city()
-    model = small_recap(dataset, use_future_time=use_future_time)
-    row = int(dataset.cases(0)[40])
-    before = batch_of(dataset, torch.tensor([row]))
-    late = before.checkins.local_seconds_T.clone()
-    late[row + 1] += 5 * 3600
-    later = CheckinTensors(**{**vars(before.checkins), "local_seconds_T": late})
-    with torch.inference_mode():
-        first, second = (model(timed(b), Stage()).total for b in (before, Histories(later, before.row_B)))
-    assert torch.equal(first, second) is not use_future_time

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from recap.published.flashback import Flashback
 from recap.published.getnext import Getnext, flow_map, place_features
 from recap.published.lotnext import Lotnext
 from recap.published.melt import Melt
-from recap.published.network import SLOTS_OF_WEEK, rotate
+from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
 from recap.published.registry import build_published
 from recap.published.replay import Replay
 from recap.published.rotan import Rotan, TimeTurn, quadkey_runs
@@ -31,6 +32,7 @@ from tests.checkins import split_dataset
 from tests.recap.published.variants import small_config
 
 HOUR = 3600
+Model = TypeVar("Model", bound=PublishedNetwork)
 
 
 def approx(values: list[float]) -> object:
@@ -43,6 +45,14 @@ def city_of(walks: list[list[int]], num_pois: int) -> tuple[City, CheckinTensors
         [(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in enumerate(walks)], num_pois=num_pois
     )
     return City.of(dataset), CheckinTensors.from_dataset(dataset)
+
+
+def model_of(kind: type[Model], walks: list[list[int]], num_pois: int, **changes: Any) -> tuple[Model, CheckinTensors]:
+    """A published model over `city_of` in evaluation mode, and the check-ins."""
+    city, checkins = city_of(walks, num_pois)
+    model = build_published(small_config(kind.__name__.lower(), **changes), city, torch.float64).eval()
+    assert isinstance(model, kind)
+    return model, checkins
 
 
 def test_flashback_averages_by_time_and_distance() -> None:
@@ -63,9 +73,7 @@ def test_flashback_averages_by_time_and_distance() -> None:
 
 def test_flashback_scores_one_check_in_by_hand() -> None:
     """Width 1: h = tanh(w x + w_h h_0 + b), and the logits are W [h; user] + b."""
-    city, checkins = city_of([[0, 1]], 2)
-    model = build_published(small_config("flashback", dim=1), city, torch.float64)
-    assert isinstance(model, Flashback)
+    model, checkins = model_of(Flashback, [[0, 1]], 2, dim=1)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.fill_(0.5)
@@ -78,9 +86,7 @@ def test_flashback_scores_one_check_in_by_hand() -> None:
 
 def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
     """With bandwidth 1 the next hour has weight e^-1/2 of the own one; Sunday's last hour precedes Monday's first."""
-    city, _ = city_of([[0, 1]], 2)
-    model = build_published(small_config("replay", dim=2), city, torch.float64)
-    assert isinstance(model, Replay)
+    model, _ = model_of(Replay, [[0, 1]], 2, dim=2)
     row = model.smoothing()[0].detach()
     assert float(row.sum()) == pytest.approx(1.0)
     assert float(row[1] / row[0]) == pytest.approx(math.exp(-0.5))
@@ -90,9 +96,7 @@ def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
 
 def test_lotnext_smooths_places_over_their_neighbours() -> None:
     """A place with one neighbour of weight 1 and itself is the mean of both; users prefer by normalised weights."""
-    city, _ = city_of([[0, 1, 2]], 3)
-    model = build_published(small_config("lotnext", dim=2, as_published=False), city, torch.float64)
-    assert isinstance(model, Lotnext)
+    model, _ = model_of(Lotnext, [[0, 1, 2]], 3, dim=2, as_published=False)
     with torch.no_grad():
         model.poi_embedding.weight.copy_(torch.tensor([[2.0, 0.0], [4.0, 8.0], [0.0, 6.0]]))
         model.near_poi_PG.copy_(torch.tensor([[1, 0, 0]] * 3))
@@ -127,9 +131,7 @@ def test_lotnext_reads_its_graphs_off_a_translation() -> None:
 
 def test_sasrec_scores_by_its_own_table() -> None:
     """With nothing but the last normalisation: E sqrt(2) = (sqrt 2, 0) becomes (1, -1); scores are its products."""
-    city, checkins = city_of([[0, 1]], 3)
-    model = build_published(small_config("sasrec", dim=2), city, torch.float64)
-    assert isinstance(model, Sasrec)
+    model, checkins = model_of(Sasrec, [[0, 1]], 3, dim=2)
     model.blocks = torch.nn.ModuleList()
     model.eval()
     with torch.no_grad():
@@ -159,9 +161,7 @@ def test_getnext_flow_map_and_features() -> None:
 
 def test_getnext_transition_map() -> None:
     """Every feature's map is 1: LReLU(2) = 2 times (share + 1), and LReLU(-2) = -0.4 where the map is negative."""
-    city, _ = city_of([[0, 1], [0, 1], [0, 2], [3]], 4)
-    model = build_published(small_config("getnext"), city, torch.float64)
-    assert isinstance(model, Getnext)
+    model, _ = model_of(Getnext, [[0, 1], [0, 1], [0, 2], [3]], 4)
     with torch.no_grad():
         model.features_PF.fill_(1.0 / model.features_PF.shape[1])
         model.map_features.weight.fill_(1.0)
@@ -178,9 +178,7 @@ def test_getnext_transition_map() -> None:
 
 def test_dchl_pools_the_distinct_places_of_the_past() -> None:
     """Visits 0, 1, 0: at row 2 the mean counts place 0 once, and at row 0 it is place 0 alone."""
-    city, checkins = city_of([[0, 1, 0, 2]], 3)
-    model = build_published(small_config("dchl"), city, torch.float64)
-    assert isinstance(model, Dchl)
+    model, checkins = model_of(Dchl, [[0, 1, 0, 2]], 3)
     table = torch.tensor([[3.0, 0.0], [0.0, 3.0], [9.0, 9.0]], dtype=torch.float64)
     pooled = model.users(Histories(checkins, torch.tensor([2, 0])), [table])[0]
     assert pooled[0].tolist() == approx([math.sqrt(0.5), math.sqrt(0.5)]) and pooled[1].tolist() == [1.0, 0.0]
@@ -236,10 +234,7 @@ def test_a_rotation_turns_halves_as_complex_numbers() -> None:
 
 def test_dprl_averages_by_what_the_user_likes() -> None:
     """Check-ins an hour apart at one spot: time has weight (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
-    city, checkins = city_of([[0, 1, 2]], 3)
-    model = build_published(small_config("dprl", dim=2, regions=2), city, torch.float64)
-    assert isinstance(model, Dprl)
-    model.eval()
+    model, checkins = model_of(Dprl, [[0, 1, 2]], 3, dim=2, regions=2)
     with torch.no_grad():
         for parameter in model.parameters():
             parameter.zero_()  # phases of 0 turn nothing
@@ -290,10 +285,7 @@ def test_rotan_turns_by_hour_and_weekday() -> None:
 
 def test_rotan_adds_seven_tenths_of_the_user() -> None:
     """With outputs that say 1 and 11 whatever comes in, the logits are .7 and 3.3 together."""
-    city, checkins = city_of([[0, 1, 2]], 3)
-    model = build_published(small_config("rotan"), city, torch.float64)
-    assert isinstance(model, Rotan)
-    model.eval()
+    model, checkins = model_of(Rotan, [[0, 1, 2]], 3)
     with torch.no_grad():
         for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
             output.weight.zero_()

@@ -13,7 +13,7 @@ from recap.published.neighbours import Outline, SimilarTrajectories
 from recap.published.registry import build_published
 from recap.published.sthgcn import NumberCode, Sthgcn, TrajectoryReader, kilometres
 from tests.checkins import split_dataset
-from tests.recap.published.test_arithmetic import approx, city_of
+from tests.recap.published.test_arithmetic import approx, city_of, model_of
 from tests.recap.published.variants import small_config
 
 
@@ -48,9 +48,7 @@ def test_msahg_keeps_workdays_and_suburbs_apart() -> None:
 
 def test_msahg_takes_the_mean_of_a_cases_three_scenarios() -> None:
     """Gates of 0 halve every view: .5 (3 + 1 + 0 + 2) (1 + 0 + 1 + 1) = 9; a score is the mean of its three sides'."""
-    city, checkins = city_of([[0, 1, 0, 2], [1, 2]], 3)
-    model = build_published(small_config("msahg", dim=1), city, torch.float64).eval()
-    assert isinstance(model, Msahg)
+    model, checkins = model_of(Msahg, [[0, 1, 0, 2], [1, 2]], 3, dim=1)
     batch = Histories(checkins, torch.tensor([1]))
     with torch.no_grad():
         tables = model.tables()
@@ -98,9 +96,7 @@ def test_sthgcn_reads_a_trajectory_by_its_seed() -> None:
 
 def test_sthgcn_attends_to_neighbours_by_scaled_products() -> None:
     """State 1 and messages 0 and log 3 in one head, all weights 1: shares 1/4 and 3/4, half own, half heard."""
-    city, _ = city_of([[0, 1]], 2)
-    model = build_published(small_config("sthgcn", heads=1, dim=1), city, torch.float64).eval()
-    assert isinstance(model, Sthgcn)
+    model, _ = model_of(Sthgcn, [[0, 1]], 2, heads=1, dim=1)
     width = 5
     with torch.no_grad():
         for linear in (model.query, model.key, model.value, model.skip, model.merge):

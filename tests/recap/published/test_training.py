@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from recap.checkpoint import MANIFEST, Checkpoint
-from recap.errors import CheckpointError, ConfigError, VocabularyError
+from recap.errors import CheckpointError, VocabularyError
 from recap.graph import TransitionGraph
 from recap.presets import training_preset
 from recap.published.city import City
@@ -82,15 +82,6 @@ def test_every_published_model_has_its_network_and_a_name() -> None:
         assert shaken(small_config(name)).config.network == name
 
 
-def test_an_unknown_model_is_refused(tmp_path: Path, city_folder: Path) -> None:
-    """One line that names what there is."""
-    result = recap_here("train", city_folder, "--preset", "nextloc", "--out", tmp_path / "out")
-    assert result.returncode == 2 and "or a published model: flashback" in result.stderr
-    assert not (tmp_path / "out").exists()
-    with pytest.raises(ConfigError, match="unknown model"):
-        published_config("nextloc")
-
-
 def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) -> None:
     """`recap train --preset`, `recap evaluate`: the target's time stands in checkpoint, output and records."""
     out = tmp_path / "out"
@@ -116,7 +107,7 @@ def test_a_published_model_of_another_version_is_refused(tmp_path: Path) -> None
     dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
     with pytest.raises(CheckpointError, match="Flashback, which gives one score for each place"):
         checkpoint.build_model(dataset, graph)
-    assert isinstance(checkpoint.build_published(dataset, graph), type(shaken(small_config("flashback"))))
+    assert isinstance(checkpoint.scorer(dataset, graph).model, type(shaken(small_config("flashback"))))
 
 
 def test_a_published_model_opens_with_later_checkins(tmp_path: Path) -> None:

@@ -4,9 +4,7 @@ import errno
 from pathlib import Path
 
 import pytest
-import torch
 
-from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.runs.execution.logs import follow_log, read_log
 from recap.runs.execution.progress import ProgressWriter, StopQuestion
@@ -18,38 +16,7 @@ from recap.runs.store.run_store import RunStore
 from recap.runs.store.settings import SETTINGS, RunSettings
 from recap.storage import atomic
 from recap.storage.atomic import replace_json
-from recap.training import journal
-from recap.training.metrics_file import EpochLine, read_metrics
-from recap.training.run import train
 from tests.background import tiny_spec
-
-
-class Crash(BaseException):
-    """Nobody catches it, like kill -9."""
-
-
-def test_a_crash_between_state_and_journal_loses_no_epoch(
-    dataset_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The state knows the line that was never written; the resumed run writes it first, once."""
-    dataset, config = Dataset.load(dataset_folder), tiny_spec(dataset_folder).train_config()
-    out, write = tmp_path / "out", journal.Journal.write
-
-    def crash_at_two(self: journal.Journal, line: EpochLine) -> None:
-        if line["epoch"] == 2:
-            raise Crash
-        write(self, line)
-
-    monkeypatch.setattr(journal.Journal, "write", crash_at_two)
-    with pytest.raises(Crash):
-        train(dataset, config, out, device=torch.device("cpu"))
-    metrics = out / "training" / "metrics.jsonl"
-    assert [line["epoch"] for line in read_metrics(metrics)] == [1]
-    monkeypatch.setattr(journal.Journal, "write", write)
-    trained: list[int] = []
-    train(dataset, config, out, device=torch.device("cpu"), resume=True, watch=lambda step: trained.append(step.epoch))
-    assert set(trained) == {3, 4}, "epoch 2 is not trained again"
-    assert [line["epoch"] for line in read_metrics(metrics)] == [1, 2, 3, 4]
 
 
 def test_a_runner_that_died_while_starting_a_run(store: RunStore, dataset_folder: Path) -> None:

@@ -48,6 +48,13 @@ def submit(store: RunStore, dataset_folder: Path, **fields: object) -> RunFolder
     return run
 
 
+def long_run(store: RunStore, dataset_folder: Path, epoch: int, epochs: int = 60) -> RunFolder:
+    """A run of many epochs that has finished some of them."""
+    run = submit(store, dataset_folder, epochs=epochs, overrides=LONG)
+    wait_for_epoch(run, epoch)
+    return run
+
+
 @pytest.fixture(scope="module")
 def uninterrupted(dataset_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The run's training without any runner, stop or crash: 60 epochs through the same `train`, one thread."""
@@ -106,8 +113,7 @@ def test_stopped_and_resumed_is_the_uninterrupted_training(
     store: RunStore, dataset_folder: Path, uninterrupted: Path
 ) -> None:
     """Stop saves inside an epoch and ends cleanly; resume continues to the same bits."""
-    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
-    wait_for_epoch(run, 2)
+    run = long_run(store, dataset_folder, 2)
     assert control.stop(store, run).state == "stopping"
     assert wait_until_over(run) == "stopped"
     done = run.read_metrics()
@@ -128,8 +134,7 @@ def test_a_killed_training_is_failed_and_resumes_exactly(
     store: RunStore, dataset_folder: Path, uninterrupted: Path
 ) -> None:
     """kill -9 of the trainer: the runner says so, no finished epoch is lost, and the end has the same bits."""
-    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
-    wait_for_epoch(run, 3)
+    run = long_run(store, dataset_folder, 3)
     process = run.read_state().process
     assert process is not None and kill(process)
     assert wait_until_over(run, 5) == "failed"
@@ -146,8 +151,7 @@ def test_a_training_survives_its_runner_and_is_taken_over(
     store: RunStore, dataset_folder: Path, uninterrupted: Path
 ) -> None:
     """kill -9 of the runner: the same process goes on, the next command's runner watches it to its end."""
-    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
-    wait_for_epoch(run, 1)
+    run = long_run(store, dataset_folder, 1)
     first = wait_for(lambda: runner_process(store), "a runner")
     trainer = run.read_state().process
     assert first is not None and kill(first)
@@ -163,8 +167,7 @@ def test_a_training_survives_its_runner_and_is_taken_over(
 @pytest.mark.slow
 def test_without_runner_and_trainer_a_run_is_lost_at_the_next_look(store: RunStore, dataset_folder: Path) -> None:
     """Nobody saw it end: the state says lost, at once, and the run can be resumed."""
-    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
-    wait_for_epoch(run, 1)
+    run = long_run(store, dataset_folder, 1)
     runner, trainer = runner_process(store), run.read_state().process
     assert runner is not None and trainer is not None
     assert kill(runner) and kill(trainer)
@@ -238,8 +241,7 @@ def test_the_changed_dataset_fails_the_run(store: RunStore, tmp_path: Path) -> N
 @pytest.mark.slow
 def test_a_deleted_run_folder_ends_its_process_and_comes_not_back(store: RunStore, dataset_folder: Path) -> None:
     """Deleting the folder by hand stops the training; the queue goes on."""
-    run = submit(store, dataset_folder, epochs=2000, overrides=LONG)
-    wait_for_epoch(run, 1)
+    run = long_run(store, dataset_folder, 1, epochs=2000)
     trainer = run.read_state().process
     assert trainer is not None
     run.path.rename(run.path.with_name(".aside"))
@@ -253,8 +255,7 @@ def test_a_deleted_run_folder_ends_its_process_and_comes_not_back(store: RunStor
 def test_a_stubborn_process_is_killed_with_its_group(tmp_path: Path, dataset_folder: Path) -> None:
     """A training that hears nothing is signalled, then killed, and the run is stopped."""
     store = new_store(tmp_path / "home", stop_seconds=0.2, kill_seconds=0.2)
-    run = submit(store, dataset_folder, epochs=2000, overrides=LONG)
-    wait_for_epoch(run, 1)
+    run = long_run(store, dataset_folder, 1, epochs=2000)
     trainer = run.read_state().process
     assert trainer is not None
     os.kill(trainer.pid, signal.SIGSTOP)
@@ -266,8 +267,7 @@ def test_a_stubborn_process_is_killed_with_its_group(tmp_path: Path, dataset_fol
 @pytest.mark.slow
 def test_a_truncated_state_under_a_live_training_heals(store: RunStore, dataset_folder: Path) -> None:
     """The process is known from its heartbeat, and the run ends as it should."""
-    run = submit(store, dataset_folder, epochs=60, overrides=LONG)
-    wait_for_epoch(run, 2)
+    run = long_run(store, dataset_folder, 2)
     (run.path / "state.json").write_text("")
     described = describe_run(run)
     assert described["state"] == "running" and described["pid"] == run.read_progress()["process"]["pid"]

@@ -2,7 +2,6 @@
 
 import os
 import stat
-import sys
 from pathlib import Path
 
 import pytest
@@ -74,18 +73,6 @@ def test_a_user_reads_one_line_that_names_the_file(tmp_path: Path) -> None:
 def write(path: Path, *, make_parents: bool = False) -> None:
     with new_file(path, make_parents=make_parents) as temporary:
         temporary.write_text("text")
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="permissions are POSIX's")
-@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_the_umask_decides_who_may_read(tmp_path: Path, umask: int, mode: int) -> None:
-    """A file for the group where the user's other files are, and for nobody else where they are not."""
-    before = os.umask(umask)
-    try:
-        replace_text(tmp_path / "file", "text")
-    finally:
-        os.umask(before)
-    assert (tmp_path / "file").stat().st_mode & 0o777 == mode
 
 
 def test_the_disk_has_the_file_before_its_name_and_then_the_name(

@@ -195,6 +195,8 @@ def test_without_a_case_to_fit_on_there_are_no_curves(home: Path) -> None:
 def poor(kind: str) -> Dataset:
     """Cities in which some features have one value, or none."""
     splits = [c.TRAIN] * 6 + [c.VAL] * 2 + [c.TEST] * 2
+    if kind == "one user":
+        return split_dataset([(0, [(at % 3, s) for at, s in enumerate(splits)])], 3)
     if kind == "all new":  # nobody is anywhere twice, and everyone elsewhere
         return split_dataset([(u, [(10 * u + at, s) for at, s in enumerate(splits)]) for u in range(4)], 40)
     dataset = split_dataset([(u, [((u + at) % 3, s) for at, s in enumerate(splits)]) for u in range(4)], 3)
@@ -204,7 +206,7 @@ def poor(kind: str) -> Dataset:
 
 
 @pytest.mark.parametrize("preset", RECAP_PRESETS)
-@pytest.mark.parametrize("kind", ["all new", "one category and point", "no times"])
+@pytest.mark.parametrize("kind", ["one user", "all new", "one category and point", "no times"])
 def test_a_poor_city_gives_flat_curves_and_no_nan(kind: str, preset: str, tmp_path: Path) -> None:
     """A training ends in numbers, and what has no second value adds nothing to any place."""
     dataset = poor(kind)

@@ -142,17 +142,6 @@ def test_time_adds_up_over_sessions(tmp_path: Path) -> None:
     assert 0 < seconds[0] < seconds[1] < seconds[2]
 
 
-def test_the_journal_is_json_without_nan(uninterrupted: tuple[dict[str, bytes], list[dict[str, Any]]]) -> None:
-    """Every number of metrics.jsonl is finite."""
-
-    def numbers(value: Any) -> list[float]:
-        if isinstance(value, dict):
-            return [number for item in value.values() for number in numbers(item)]
-        return [value] if isinstance(value, float | int) else []
-
-    assert all(math.isfinite(number) for line in uninterrupted[1] for number in numbers(line))
-
-
 def test_refuses_a_state_that_is_damaged(tmp_path: Path) -> None:
     """Half a state file is named, not loaded."""
     session(tmp_path, stop_after=4)
@@ -252,12 +241,6 @@ def test_a_training_begun_before_an_option_existed_resumes(tmp_path: Path) -> No
     with pytest.raises(ConfigError, match="optimiser differ"):
         train(small_city(), chosen, out, device=CPU, resume=True)
     assert train(small_city(), CONFIG, out, device=CPU, resume=True) is not None
-
-
-def test_resume_of_nothing_is_a_start(tmp_path: Path) -> None:
-    """--resume in an empty place trains from the beginning: a script may always pass it."""
-    checkpoint = train(small_city(), CONFIG, tmp_path / "out", device=CPU, resume=True)
-    assert checkpoint is not None and checkpoint.manifest.train == CONFIG
 
 
 def after_epochs(number: int, folder: Path, command: list[str]) -> subprocess.Popen[str]:

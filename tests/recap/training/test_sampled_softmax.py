@@ -4,7 +4,6 @@ from math import exp, log
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -12,13 +11,11 @@ from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import CARD
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError, DataError
-from recap.evaluation import scoring
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch
 from recap.model.config import Stage
 from recap.model.sampled import SampledScores, sampled_scores
-from recap.model.scorer import RecapScorer
 from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
 from recap.training import run
@@ -206,26 +203,3 @@ def test_what_it_does_not_go_with() -> None:
     with pytest.raises(ConfigError, match=r"does not go with label_smoothing, model\.core_scope unvisited without"):
         TrainConfig.parse(values | {"label_smoothing": 0.1, "model": values["model"] | {"core_scope": "unvisited"}})
     TrainConfig.parse(values | {"model": values["model"] | CURVES | {"core_scope": "unvisited"}})
-
-
-def test_ranks_in_small_pieces_are_those_of_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A catalogue that is too large for 512 cases at a time is ranked exactly, a few cases at a time."""
-    dataset = small_city()
-    graph = TransitionGraph.from_dataset(dataset)
-    scorer = RecapScorer(small_recap(dataset), Stage())
-    whole = evaluate(scorer, dataset, graph).records
-    sizes: list[int] = []
-
-    class Counting:
-        name = "recap"
-        reads_target_time = False
-
-        def score(self, batch: object) -> object:
-            sizes.append(len(batch))  # type: ignore[arg-type]
-            return scorer.score(batch)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(scoring, "_MOST_SCORES", 3 * dataset.num_pois)
-    pieces = evaluate(Counting(), dataset, graph).records  # type: ignore[arg-type]
-    assert max(sizes) == 3 < len(whole)
-    assert pieces["rank"].tolist() == whole["rank"].tolist()
-    np.testing.assert_allclose(pieces["score"], whole["score"], rtol=1e-12)

@@ -19,6 +19,7 @@ from recap.training.loop import BEST, BEST_OVERALL, StepReport
 from recap.training.metrics_file import read_metrics
 from recap.training.run import train
 from recap.training.trainer import Trainer
+from recap.training_config import TrainConfig
 from tests.worlds import small_city, small_training
 
 CPU = torch.device("cpu")
@@ -26,6 +27,14 @@ CPU = torch.device("cpu")
 
 def weights_of(trainer: Trainer) -> dict[str, Tensor]:
     return {name: tensor.clone() for name, tensor in trainer.model.state_dict().items()}
+
+
+def trained(folder: Path, config: TrainConfig, **watching: Any) -> Trainer:
+    """A finished training in a folder, which is made."""
+    folder.mkdir(exist_ok=True)
+    trainer = Trainer(small_city(), config, folder, CPU)
+    assert trainer.run(**watching)
+    return trainer
 
 
 def lines_of(folder: Path) -> list[dict[str, Any]]:
@@ -100,7 +109,7 @@ def test_every_variant_trains(name: str, tmp_path: Path) -> None:
 def test_a_staged_training_uses_its_stages(tmp_path: Path) -> None:
     """The journal shows each epoch's stage and learning rates as the curriculum gives them."""
     config = small_training()
-    Trainer(small_city(), config, tmp_path, CPU).run()
+    trained(tmp_path, config)
     lines = lines_of(tmp_path)
     assert [line["epoch"] for line in lines] == [1, 2, 3]
     assert [Stage(**line["stage"]) for line in lines] == [config.curriculum.at(epoch) for epoch in (1, 2, 3)]
@@ -115,18 +124,16 @@ def test_a_compiled_encoder_trains_the_same_weights(tmp_path: Path) -> None:
     """torch.compile changes the speed, not the model: the same tensors, close to those of the plain run."""
     if shutil.which("g++") is None and shutil.which("clang++") is None:
         pytest.skip("torch.compile needs a C++ compiler")
-    trained, scored = [], []
+    weights, scored = [], []
     for name, switch in (("plain", False), ("compiled", True)):
-        (tmp_path / name).mkdir()
         config = small_training(
             epochs=1, compile=switch, curriculum={"staged": False}, model={"dropout": 0.0, "embedding_dropout": 0.0}
         )
-        trainer = Trainer(small_city(), config, tmp_path / name, CPU)
-        trainer.run()
-        trained.append(weights_of(trainer))
+        trainer = trained(tmp_path / name, config)
+        weights.append(weights_of(trainer))
         scored.append(trainer.scorer(1).score(Histories(trainer.checkins, trainer.row_N[:50])).total)
     torch.testing.assert_close(*scored, rtol=1e-2, atol=1e-3)
-    plain, compiled = trained
+    plain, compiled = weights
     assert plain.keys() == compiled.keys()
     for name, tensor in plain.items():
         # A bias of the keys changes no softmax: its gradient is rounding, which Adam turns into steps.
@@ -155,7 +162,7 @@ def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -
 def test_the_watcher_speaks_every_step(tmp_path: Path) -> None:
     """176 training cases in batches of 64 are three steps an epoch."""
     seen: list[StepReport] = []
-    Trainer(small_city(), small_training(), tmp_path, CPU).run(watch=seen.append)
+    trained(tmp_path, small_training(), watch=seen.append)
     assert [(report.epoch, report.step) for report in seen] == [(e, s) for e in (1, 2, 3) for s in (1, 2, 3)]
     assert {(report.epochs, report.steps) for report in seen} == {(3, 3)}
     assert all(report.loss > 0 for report in seen)
@@ -165,9 +172,7 @@ def test_batches_cover_every_training_case_once_in_an_order_of_their_own(tmp_pat
     """The same seed gives the same weights, another seed another order."""
     results = []
     for number, seed in enumerate((1, 1, 2)):
-        (tmp_path / str(number)).mkdir()
-        trainer = Trainer(small_city(), small_training(seed=seed, epochs=3), tmp_path / str(number), CPU)
-        trainer.run()
+        trainer = trained(tmp_path / str(number), small_training(seed=seed, epochs=3))
         results.append(trainer.model.state_dict()["core.output.weight"])
     assert torch.equal(results[0], results[1]) and not torch.equal(results[0], results[2])
 
@@ -190,13 +195,12 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
             "backbone_lr_scale": 100.0,
         },
     )
-    trainer = Trainer(small_city(), config, tmp_path, CPU)
     weights: dict[int, dict[str, Tensor]] = {}
 
     def remember(trainer: Trainer, epoch: int) -> None:
         weights[epoch] = weights_of(trainer)
 
-    trainer.run(after_epoch=remember)
+    trainer = trained(tmp_path, config, after_epoch=remember)
     mrr = {line["epoch"]: line["val"]["all"]["mrr"] for line in lines_of(tmp_path)}
     complete = {epoch: mrr[epoch] for epoch in (8, 9)}
     assert max(mrr.values()) > max(complete.values()), "the world of this test: the best epoch is an incomplete one"
@@ -215,8 +219,7 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
 def test_a_part_that_is_off_counts_as_complete(tmp_path: Path) -> None:
     """w/o History: every epoch with a graph token may be the best, and both kept epochs are the same."""
     config = small_training(model={"use_history": False}, curriculum={"graph_epoch": 2, "prior_epoch": 3})
-    trainer = Trainer(small_city(), config, tmp_path, CPU)
-    trainer.run()
+    trainer = trained(tmp_path, config)
     mrr = {line["epoch"]: line["val"]["all"]["mrr"] for line in lines_of(tmp_path)}
     del mrr[1]
     assert trainer.progress.best is not None
@@ -227,8 +230,7 @@ def test_the_kept_epoch_can_be_chosen_on_the_last_case_of_each_trajectory(tmp_pa
     """The journal holds both: ``val`` over every step, ``selection`` over one case a trajectory, which chooses."""
     city = small_city()
     config = small_training(epochs=6, seed=0, select_on="trajectory_last", curriculum={"staged": False})
-    trainer = Trainer(city, config, tmp_path, CPU)
-    trainer.run()
+    trainer = trained(tmp_path, config)
     lines = lines_of(tmp_path)
     assert {line["val"]["all"]["n"] for line in lines} == {len(city.cases(c.VAL))}
     assert {line["selection"]["n"] for line in lines} == {len(city.cases(c.VAL, "trajectory_last"))}
@@ -243,19 +245,12 @@ def test_the_kept_epoch_can_be_chosen_on_the_last_case_of_each_trajectory(tmp_pa
 
 def test_validates_every_second_epoch_and_at_the_end(tmp_path: Path) -> None:
     """Of five epochs 2, 4 and 5 have validation metrics, and the best is one of them."""
-    config = small_training(epochs=5, validate_every=2)
-    trainer = Trainer(small_city(), config, tmp_path, CPU)
-    trainer.run()
+    trainer = trained(tmp_path, small_training(epochs=5, validate_every=2))
     assert [line["epoch"] for line in lines_of(tmp_path) if "val" in line] == [2, 4, 5]
     assert trainer.progress.best is not None and trainer.progress.best["epoch"] in (4, 5)
 
 
 def test_validation_leaves_the_training_alone(tmp_path: Path) -> None:
     """Validating after every epoch or only at the end gives the same weights."""
-    trained = []
-    for every in (1, 3):
-        (tmp_path / str(every)).mkdir()
-        trainer = Trainer(small_city(), small_training(validate_every=every), tmp_path / str(every), CPU)
-        trainer.run()
-        trained.append(weights_of(trainer))
-    assert all(torch.equal(tensor, trained[1][name]) for name, tensor in trained[0].items())
+    often, once = (weights_of(trained(tmp_path / str(n), small_training(validate_every=n))) for n in (1, 3))
+    assert all(torch.equal(tensor, once[name]) for name, tensor in often.items())
