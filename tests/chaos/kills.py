@@ -102,7 +102,7 @@ def kill_until(command: Command, home: Path, kills: int, choose: random.Random) 
             seconds = time.monotonic() - began
             expected[ending] = command.look(home / f"{name}{ending}")
             assert expected[ending] is not None
-    counts = {"kills": 0, "seconds_uninterrupted": round(seconds, 2), "finished": 0, "wrong": 0}
+    counts = {"kills": 0, "finished": 0, "wrong": 0}
     began = time.monotonic()
     while counts["kills"] < kills:
         ending = command.endings[counts["finished"] % len(command.endings)]
@@ -121,7 +121,7 @@ def kill_until(command: Command, home: Path, kills: int, choose: random.Random) 
             print(json.dumps({"wrong": f"{type(error).__name__}: {error}"[:300]}), file=sys.stderr)
         counts["wrong"] += failed or found not in (None, expected[ending])
         counts["finished"] += found is not None
-    return counts | {"seconds": round(time.monotonic() - began)}
+    return {**counts, "seconds_uninterrupted": round(seconds, 2), "seconds": round(time.monotonic() - began)}
 
 
 def main() -> int:
