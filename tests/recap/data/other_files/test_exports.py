@@ -173,7 +173,7 @@ def test_an_export_without_visits(text: str, tmp_path: Path) -> None:
         '{"items": [{"createdAt": 1, "timeZoneOffset": 0, "venue": {"location": 9, "categories": true}}]}',
         '{"semanticSegments": [{"startTime": 1, "visit": {"topCandidate": [9]}}]}',
         '{"timelineObjects": [{"placeVisit": {"location": "x", "duration": 1}}]}',
-        '{"timelineObjects": [{"placeVisit": {"location": {"latitudeE7": 1%s}}}]}' % ("0" * 400),  # noqa: UP031
+        '{"timelineObjects": [{"placeVisit": {"location": {"latitudeE7": 1%s}}}]}' % ("0" * 400),
     ],
 )
 def test_a_visit_with_another_value_in_the_place_of_an_object(text: str, tmp_path: Path) -> None:
