@@ -6,7 +6,7 @@ import pytest
 import streamlit as st
 
 from recap.checkpoint import Checkpoint
-from tests.app.app_driver import check_calm, open_view, point_app_at
+from tests.app.app_driver import calm_view, point_app_at
 
 
 def test_no_view_leaves_anything(
@@ -25,6 +25,5 @@ def test_no_view_leaves_anything(
         ("cases", {}),
         ("runs", {}),
     ):
-        app = open_view(view, **params)
-        check_calm(app)
+        calm_view(view, **params)
         assert not (tmp_path / "home").exists(), view
