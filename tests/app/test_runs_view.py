@@ -44,7 +44,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+def store(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+    """No runs yet, on a machine without a GPU; the app shows `data` and may write."""
+    point_app_at(monkeypatch, data, None, read_only=False)
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(run_store, "read_gpus", list)
     store = new_store(tmp_path / "home")
@@ -69,9 +71,8 @@ def add_run(store: RunStore, data: Path, state: str, epochs_done: int = 0, error
     return run.id
 
 
-def test_empty(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty(store: RunStore) -> None:
     """Before the first run there is the form: five fields and More."""
-    point_app_at(monkeypatch, data, None, read_only=False)
     app = calm_view("runs")
     assert app.title[0].value == "Train a model of your own"
     assert "Time estimate appears after the first epoch." in texts(app)
@@ -81,11 +82,10 @@ def test_empty(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP, paper's equations"]
 
 
-def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_at_work(store: RunStore, data: Path) -> None:
     """The heading says where it is and what acts; curves, queue and buttons fit its state."""
     add_run(store, data, "failed", error="out of memory: <b>use</b> a smaller batch")
     add_run(store, data, "running", epochs_done=3)
-    point_app_at(monkeypatch, data, None, read_only=False)
     app = calm_view("runs")
     assert app.title[0].value == "Training RECAP, paper\\'s equations on small: epoch 4 of 4, about a minute left."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
@@ -106,7 +106,6 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
 def test_a_disk_that_refuses_a_stop_is_named(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In words where the button is, without a traceback; the run goes on."""
     run = store.get(add_run(store, data, "running"))
-    point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
 
     def read_only(*_: object, **__: object) -> None:
@@ -119,11 +118,8 @@ def test_a_disk_that_refuses_a_stop_is_named(store: RunStore, data: Path, monkey
     assert run.read_state().state == "running"
 
 
-def test_the_form_refuses_as_the_command_line_does(
-    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_form_refuses_as_the_command_line_does(store: RunStore) -> None:
     """The same words, and nothing to press."""
-    point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     app.text_area(key="run_fields").set_value("batch_size=0").run()
     assert "greater than or equal to 1" in app.error[0].value
@@ -201,7 +197,7 @@ def test_the_queue_shows_the_youngest_first(store: RunStore, data: Path) -> None
     assert table["state"].tolist() == [["queued"], ["stopped"]]
 
 
-def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path) -> None:
     """The numbers are those of an evaluation of the baselines; curves without such a level have no line."""
     name = add_run(store, data, "finished", epochs_done=4)
     run, dataset = store.get(name), Dataset.load(data)
@@ -211,7 +207,6 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     visits, both = (evaluate(counter, dataset, graph, split=c.VAL).metrics for counter in counters)
     known = {"model": "count_plus_markov", "split": "val", **both, "visit_count": visits}
     assert describe_run(run)["reference"] == known
-    point_app_at(monkeypatch, data, None, read_only=False)
     app = calm_view("runs")
     chart = app.get("plotly_chart")[0].proto
     lines = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]
@@ -223,12 +218,9 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     assert not [shape for shape in shapes if shape["type"] == "line"]
 
 
-def test_one_validation_is_a_dot_at_the_levels_of_counting(
-    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_validation_is_a_dot_at_the_levels_of_counting(store: RunStore, data: Path) -> None:
     """The default validates once, after its last epoch."""
     name = add_run(store, data, "finished", epochs_done=1)
-    point_app_at(monkeypatch, data, None, read_only=False)
     assert not open_view("runs").get("plotly_chart"), "one point alone is no curve"
     run = store.get(name)
     write_reference(run, Dataset.load(data), run.read_spec().train_config())
@@ -239,7 +231,6 @@ def test_one_validation_is_a_dot_at_the_levels_of_counting(
 def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load, memory and runs of each."""
     name = add_run(store, data, "running", epochs_done=1)
-    point_app_at(monkeypatch, data, None, read_only=False)
     assert "This machine has no GPU" in texts(open_view("runs"))
     gpus = [
         Gpu(uuid="GPU-a", name="Small card", free_bytes=6 * GIB, total_bytes=8 * GIB, busy=0.81, used_by={}),
