@@ -188,12 +188,8 @@ def test_a_read_only_app_only_shows(source: Source, monkeypatch: pytest.MonkeyPa
     assert "read" in texts(app)
 
 
-def test_a_baseline_has_recipes_and_nothing_to_present(
-    monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path
-) -> None:
+def test_a_baseline_has_recipes_and_nothing_to_present(home: Path, counting: None) -> None:
     """What rests on ablations or probabilities says so in one line, and the way to Present is not there."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    point_app_at(monkeypatch, city_folder, None)
     reasons: dict[RecipeName, str] = {"past_visits": "were not run", "wrong": "no probabilities"}
     for name, reason in reasons.items():
         app = calm_view("cases", list=name)

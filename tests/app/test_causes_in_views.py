@@ -48,9 +48,8 @@ def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old
     assert app.session_state["show"] == ["hops"]
 
 
-def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_walk_of_a_baseline_says_what_coincides(city_folder: Path, counting: None) -> None:
     """A counting baseline has no ablations: the filter is called by what it is, and counts that."""
-    point_app_at(monkeypatch, city_folder, None)
     opened = Workspace.open(city_folder)
 
     def records(name: str) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from app.sources import find_sources
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.evaluation.reliability import calibration_error, reliability_curve
-from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, press, texts
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
@@ -28,9 +28,8 @@ def table_of(app: Any, column: str) -> pd.DataFrame:
     return next(item.value for item in app.dataframe if column in item.value)
 
 
-def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_counters_compare_without_a_model(counting: None) -> None:
     """A dataset alone is enough, and no seeds or parts are spoken of."""
-    point_app_at(monkeypatch, city_folder, None)
     app = calm_view("compare", a="markov", b="visit_count")
     assert "Neither model has seeds" in texts(app)
 

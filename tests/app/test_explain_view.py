@@ -76,9 +76,8 @@ def library_cases(predictor: Predictor) -> list[SavedCase]:
     return [stored.value for stored in Library.of_user().read().of(predictor.dataset.hash, predictor.checkpoint.hash)]
 
 
-def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_is_what_the_library_explains(demo_city: None) -> None:
     """Opened once: heading, chart, paths, visits, curves, stability and the other half, on the first case."""
-    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
     predictor = Predictor.load(BUNDLE / "checkpoint", BUNDLE / "dataset")
     app = calm_view("explain")
     case = int(app.session_state["case"])
@@ -163,9 +162,8 @@ def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None
     assert cases_of_user(opened, first, 2) == [first, first + 1]
 
 
-def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Save writes a link and a note; a read-only app writes nothing, and refuses where the button is still there."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     assert not [button for button in open_view("explain", case="3").button if button.key == "save"]
     monkeypatch.setenv(READ_ONLY_VARIABLE, "")
     usual = expected(predictor, 3)
@@ -220,9 +218,8 @@ def test_smallest_edit_is_found_and_applied_when_asked(predictor: Predictor) -> 
         assert app.query_params["edits"] == found.flip.text
 
 
-def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_stability_is_the_librarys_table(predictor: Predictor, home: Path) -> None:
     """The robustness checks with two kept seeds, and their finding."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     st.cache_resource.clear()  # kept seeds are looked up again only after a while
     table = describe_ablations(predictor, predictor.cases)
     for seed in (1, 2):
@@ -256,9 +253,8 @@ def test_bad_links_get_a_sentence(predictor: Predictor, params: dict[str, str], 
     assert part in warnings and app.title[0].value
 
 
-def test_without_a_model_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_without_a_model_it_says_what_to_do(counting: None) -> None:
     """A dataset alone cannot be explained."""
-    point_app_at(monkeypatch, city_folder, None)
     app = calm_view("explain")
     click(app, "train")
     assert "train" in app.title[0].value.lower()

@@ -58,7 +58,7 @@ def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str,
 
 @pytest.mark.parametrize("given", [True, False])
 def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
-    given: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_checkpoint: Path
+    given: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_checkpoint: Path, home: Path
 ) -> None:
     """One line, the command's too, for a checkpoint that was given or is the user's own; none for other datasets."""
     again, other = tmp_path / "again", tmp_path / "other"
@@ -68,7 +68,6 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
     own = tmp_path / "home" / "checkpoints" / "mine"
     own.parent.mkdir(parents=True)
     own.symlink_to(city_checkpoint)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, again, city_checkpoint if given else None)
     line = "was trained on dataset 'small'"
     assert_refused(recap_here("evaluate", city_checkpoint, "--data", again), line, "which was prepared again since")
@@ -80,13 +79,12 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
 
 
 def test_a_checkpoint_is_offered_for_later_checkins(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path, home: Path
 ) -> None:
     """The app lists it with both datasets, each with its own token, and the page says what is new to it."""
     later = tmp_path / "home" / "datasets" / "later"
     later.parent.mkdir(parents=True)
     small_dataset([*habit_rows(), ("adam", "zoo", 5.0), ("adam", "new", 9.0)]).save(later)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, city_folder, city_checkpoint)
     found = find_sources(AppSettings.from_environment())
     own, other = (source for source in found if source.checkpoint_folder is not None)  # not `pretrained`

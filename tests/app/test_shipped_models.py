@@ -2,21 +2,17 @@
 
 from pathlib import Path
 
-import pytest
-
 from analysis.records.imported import find_predictions
 from app.components.card import _parts
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from tests.app.app_driver import calm_view, check_calm, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, texts
 
 BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
 
-def test_published_models_of_the_demo_city(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_published_models_of_the_demo_city(home: Path, demo_city: None) -> None:
     """RECAP against LoTNext in Compare (Figures 1 and 7 among its charts) and in Long tail, a case of it in Walk."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
-    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
     shipped = {item.name: item.key for item in find_predictions(Dataset.load(BUNDLE / "dataset").hash)}
     name = "LoTNext, trained here"
     key = shipped[name]

@@ -39,9 +39,8 @@ def test_nothing_to_open(monkeypatch: pytest.MonkeyPatch, view: str) -> None:
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path, view: str) -> None:
+def test_views_without_a_model(city_folder: Path, view: str, counting: None) -> None:
     """A dataset alone is enough: a counting baseline predicts, and no probability is made up."""
-    point_app_at(monkeypatch, city_folder, None)
     app = calm_view(view, case="3")
     if view == "walk":
         opened = Workspace.open(city_folder)
@@ -75,9 +74,8 @@ def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkp
     assert f"{100 * values['tail_known']:.0f} of 100 rare transitions" in app.title[0].value
 
 
-def test_a_dataset_without_a_model_leads_to_training(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_a_dataset_without_a_model_leads_to_training(counting: None) -> None:
     """Counters speak, and the way on goes to Runs."""
-    point_app_at(monkeypatch, city_folder, None)
     app = calm_view("overview")
     assert app.title[0].value.startswith("Counting visits and transitions finds")
     assert "No model is trained on this dataset yet" in texts(app) and "Needs" not in texts(app)

@@ -222,13 +222,12 @@ def test_help_needs_no_heavy_library() -> None:
     assert shutil.which(str(RECAP)) is not None
 
 
-def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Undefined numbers are null in every command's JSON, at any depth; this dataset has no rare cases."""
     capture = io.StringIO()
     with contextlib.redirect_stdout(capture):
         print_json({"rows": [{"mrr": float("nan"), "n": 0}, (float("inf"), 1.5)]})
     assert strict_json(capture.getvalue()) == {"rows": [{"mrr": None, "n": 0}, [None, 1.5]]}
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(service, "start_runner", lambda _: 0)
     data, model, theirs, table = (tmp_path / name for name in ("data", "model", "theirs.csv", "table.csv"))
     small_dataset(ROWS).save(data)
