@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from app.cli.console import console, pairs_table
 from app.cli.options import DataOption
@@ -13,9 +13,9 @@ from app.cli.parameters import answers
 
 @answers
 def basemap(
-    extract: Annotated[Path, typer.Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
+    extract: Annotated[Path, Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
     data: DataOption,
-    attribution: Annotated[str, typer.Option(help="Who owns the data; shown on every map and picture.")] = "",
+    attribution: Annotated[str, Option(help="Who owns the data; shown on every map and picture.")] = "",
 ) -> Iterator[Any]:
     """Use your own OpenStreetMap extract as the background of a dataset's maps."""
     from analysis.basemap.document import OPENSTREETMAP, box_of, write_basemap

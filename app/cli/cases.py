@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.markup import escape
+from typer import Argument, Option
 
 from analysis.formatting import rank_number
 from app.cli.console import console, say_what_is_new
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
 cases = typer.Typer(help="Find, keep and share single cases.")
 
 _SHOWN_CASES: Final = 50
-CollectionOption = Annotated[str | None, typer.Option(help="Title of a collection.")]
-NamesArgument = Annotated[list[str] | None, typer.Argument(help="Names of saved cases.")]
+CollectionOption = Annotated[str | None, Option(help="Title of a collection.")]
+NamesArgument = Annotated[list[str] | None, Argument(help="Names of saved cases.")]
 
 
 @cases.command()
@@ -35,8 +36,8 @@ NamesArgument = Annotated[list[str] | None, typer.Argument(help="Names of saved 
 @takes(opened=open_model)
 def find(
     opened: "Workspace",
-    show: Annotated[str, typer.Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",
-    k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
+    show: Annotated[str, Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",
+    k: Annotated[int, Option("--k", min=1, help="Missed means a rank above this.")] = 20,
 ) -> Iterator[Any]:
     """List test cases with the filters of Walk."""
     from analysis.cases.words import seen_words
@@ -60,13 +61,13 @@ def find(
 @cases.command()
 @answers
 def save(
-    case: Annotated[int, typer.Argument(min=0, help="Number of the test case.")],
+    case: Annotated[int, Argument(min=0, help="Number of the test case.")],
     data: DataOption,
     checkpoint: CheckpointOption,
-    edits: Annotated[str, typer.Option(help="Edits in text form, such as `hour:17`.")] = "",
-    title: Annotated[str, typer.Option(help="What the case shows; its two places if empty.")] = "",
-    note: Annotated[str, typer.Option(help="What you want to remember.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")] = None,
+    edits: Annotated[str, Option(help="Edits in text form, such as `hour:17`.")] = "",
+    title: Annotated[str, Option(help="What the case shows; its two places if empty.")] = "",
+    note: Annotated[str, Option(help="What you want to remember.")] = "",
+    tag: Annotated[list[str] | None, Option(help="A tag; repeatable.")] = None,
     collection: CollectionOption = None,
 ) -> Iterator[Any]:
     """Save one case with a note; the same view saved before is refused, so that no note is lost."""
@@ -106,10 +107,7 @@ def save(
 
 
 @cases.command()
-def export(
-    names: NamesArgument = None,
-    collection: CollectionOption = None,
-) -> None:
+def export(names: NamesArgument = None, collection: CollectionOption = None) -> None:
     """Print saved cases as plain JSON: those named, a collection's, or all, with your notes."""
     from analysis.cases.exchange import export_text
 
@@ -123,7 +121,7 @@ def export(
 @cases.command("import")
 @answers
 def take_in(
-    file: Annotated[Path, typer.Argument(help="What `recap cases export` wrote, or one saved case's file.")],
+    file: Annotated[Path, Argument(help="What `recap cases export` wrote, or one saved case's file.")],
 ) -> Iterator[Any]:
     """Import saved cases; yours are never replaced."""
     from analysis.cases.exchange import import_text

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
 from app.cli.console import SetOption, console, pairs_table, print_next, progress_console
 from app.cli.options import DatasetArgument
@@ -19,23 +19,21 @@ from app.headings import HOP_COLUMNS, STATISTICS
 @answers
 @takes(reading=read_options)
 def prepare(
-    path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
+    path: Annotated[Path, Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
+    out: Annotated[Path, Option("--out", help="Folder of the new dataset.")],
     reading: Reading,
     preset: Annotated[
         str | None,
-        typer.Option(
-            help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"
-        ),
+        Option(help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"),
     ] = None,
     assignments: SetOption = None,
-    name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
+    name: Annotated[str, Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
+        str, Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
     ] = "auto",
     engine_memory: Annotated[
-        float | None, typer.Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
+        float | None, Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
     ] = None,
 ) -> Iterator[Any]:
     """Turn raw check-ins into a clean dataset, split by time."""
@@ -157,8 +155,7 @@ def prepare(
 @answers
 @takes(reading=read_options)
 def inspect(
-    path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
-    reading: Reading,
+    path: Annotated[Path, Argument(help="The raw check-in file or folder.")], reading: Reading
 ) -> Iterator[Any]:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
     from app.cli.inspection_text import next_commands, print_inspection, print_understanding

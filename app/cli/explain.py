@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
+from typer import Option
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
 from app.cli.console import console, progress_console, progress_line, say_what_is_new
@@ -48,33 +48,28 @@ def explain(
     checkpoint: CheckpointArgument,
     data: DataOption,
     case: Annotated[
-        str | None, typer.Option("--case", metavar="N[,N...]", help="Numbers of cases, such as 5 or 5,17.")
+        str | None, Option("--case", metavar="N[,N...]", help="Numbers of cases, such as 5 or 5,17.")
     ] = None,
-    user: Annotated[str | None, typer.Option(help="A user instead of a case: the id of the raw table.")] = None,
+    user: Annotated[str | None, Option(help="A user instead of a case: the id of the raw table.")] = None,
     as_of: Annotated[
         str | None,
-        typer.Option(
-            help="Time of the last known check-in, such as 2012-10-20T12:47 (local) or with a zone; or the last."
-        ),
+        Option(help="Time of the last known check-in, such as 2012-10-20T12:47 (local) or with a zone; or the last."),
     ] = None,
-    top: Annotated[int, typer.Option(min=1, help="How many of the best places to list.")] = 10,
+    top: Annotated[int, Option(min=1, help="How many of the best places to list.")] = 10,
     split: SplitOption = "test",
     edit: Annotated[
         list[str] | None,
-        typer.Option(
-            "--edit", help="A what-if edit, such as remove:3 or off:past_visits; repeatable, applied in order."
-        ),
+        Option("--edit", help="A what-if edit, such as remove:3 or off:past_visits; repeatable, applied in order."),
     ] = None,
-    about: Annotated[int | None, typer.Option(help="The place to explain; the true one by default.")] = None,
-    against: Annotated[int | None, typer.Option(help="The place to compare it with.")] = None,
-    link: Annotated[str | None, typer.Option(help="A link from the Explain view: case, runner-up and edits.")] = None,
+    about: Annotated[int | None, Option(help="The place to explain; the true one by default.")] = None,
+    against: Annotated[int | None, Option(help="The place to compare it with.")] = None,
+    link: Annotated[str | None, Option(help="A link from the Explain view: case, runner-up and edits.")] = None,
     search: Annotated[
-        bool, typer.Option("--search", help="Also find the smallest edit that reverses the two places.")
+        bool, Option("--search", help="Also find the smallest edit that reverses the two places.")
     ] = False,
-    checks: Annotated[bool, typer.Option("--checks", help="Also run robustness checks of each contribution.")] = False,
+    checks: Annotated[bool, Option("--checks", help="Also run robustness checks of each contribution.")] = False,
     seeds: Annotated[
-        int | None,
-        typer.Option(min=2, help="Train until this many seeds exist, including the original."),
+        int | None, Option(min=2, help="Train until this many seeds exist, including the original.")
     ] = None,
     *,
     sharing: Sharing,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
 from app.cli.console import console, progress_console
 from app.cli.options import DataOption
@@ -13,14 +13,14 @@ from app.cli.parameters import answers
 
 @answers
 def import_predictions(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet: case, poi_id (or poi), score.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="CSV or Parquet: case, poi_id (or poi), score.")],
     data: DataOption,
-    name: Annotated[str | None, typer.Option(help="What to call them; the file's name by default.")] = None,
+    name: Annotated[str | None, Option(help="What to call them; the file's name by default.")] = None,
     missing_as_miss: Annotated[
-        bool, typer.Option("--missing-as-miss", help="A test case without a list counts as not found.")
+        bool, Option("--missing-as-miss", help="A test case without a list counts as not found.")
     ] = False,
     drop_unknown: Annotated[
-        bool, typer.Option("--drop-unknown", help="Leave out rows with places the dataset does not know.")
+        bool, Option("--drop-unknown", help="Leave out rows with places the dataset does not know.")
     ] = False,
 ) -> Iterator[Any]:
     """Import ranked places from another program, to compare them with your models."""

@@ -3,22 +3,14 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
-import typer
+from typer import Option
 
 from analysis.formatting import rank_number
 from app.cli.console import console, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption
 from app.cli.parameters import answers, takes
-from app.headings import (
-    HEADINGS,
-    HOP_HEADINGS,
-    LIFT_HEADINGS,
-    MISS_HEADINGS,
-    TITLES,
-    WORTH_HEADINGS,
-    accuracy_headings,
-)
+from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -30,7 +22,7 @@ if TYPE_CHECKING:
 
 
 _FOUND_AT: Final = 20
-EtaOption = Annotated[int, typer.Option(min=0, help="A transition seen at most this often in training is rare.")]
+EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this often in training is rare.")]
 
 
 def open_model(data: DataOption, checkpoint: MaybeCheckpoint = None, baseline: BaselineOption = None) -> "Workspace":
@@ -61,10 +53,7 @@ def open_model(data: DataOption, checkpoint: MaybeCheckpoint = None, baseline: B
 
 @answers
 @takes(opened=open_model)
-def overview(
-    opened: "Workspace",
-    metric: MetricOption = "hr20",
-) -> Iterator[Any]:
+def overview(opened: "Workspace", metric: MetricOption = "hr20") -> Iterator[Any]:
     """Show how many rare transitions a model finds next to other models, and three cases worth opening."""
     from analysis.long_tail import overview_headlines as words
     from analysis.long_tail.accuracy_tables import (
@@ -125,12 +114,12 @@ def overview(
 def long_tail(
     opened: "Workspace",
     reference: Annotated[
-        str, typer.Option(help="The model to compare with: a baseline, imported predictions or a checkpoint folder.")
+        str, Option(help="The model to compare with: a baseline, imported predictions or a checkpoint folder.")
     ] = "visit_count",
     metric: MetricOption = "hr20",
     eta: EtaOption = 1,
     full: Annotated[
-        bool, typer.Option("--full", help="Also compare two hops with chance, and run a checkpoint's ablations.")
+        bool, Option("--full", help="Also compare two hops with chance, and run a checkpoint's ablations.")
     ] = False,
 ) -> Iterator[Any]:
     """Show accuracy by how often a transition or a place was seen, and what each further hop adds."""

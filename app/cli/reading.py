@@ -2,14 +2,12 @@
 
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import typer
+from typer import Option
 
 if TYPE_CHECKING:
     from recap.data.parsing.options import ReadOptions
 
-SkipOption = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Skip and report bad rows instead of refusing the file.")
-]
+SkipOption = Annotated[bool, Option("--skip-bad-rows", help="Skip and report bad rows instead of refusing the file.")]
 
 
 class Reading(NamedTuple):
@@ -25,7 +23,7 @@ class Reading(NamedTuple):
 def read_options(
     mapping: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--map",
             metavar="FIELD=COLUMN,…",
             help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, tz, "
@@ -33,24 +31,23 @@ def read_options(
         ),
     ] = None,
     timezone: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`.")
+        str | None, Option(metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`.")
     ] = None,
     local_times: Annotated[
-        bool, typer.Option("--local-times", help="Times are local as written, whatever zone they name.")
+        bool, Option("--local-times", help="Times are local as written, whatever zone they name.")
     ] = False,
     time_format: Annotated[
         str | None,
-        typer.Option(
+        Option(
             metavar="LAYOUT", help="strptime format of the times, e.g. '%d.%m.%Y %H:%M'; or iso, epoch, spreadsheet."
         ),
     ] = None,
     bbox: Annotated[
-        str | None,
-        typer.Option(metavar="W,S,E,N", help="Keep check-ins inside this box; `california` is a known one."),
+        str | None, Option(metavar="W,S,E,N", help="Keep check-ins inside this box; `california` is a known one.")
     ] = None,
     text: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FIELD=VALUE",
             help="How text is read: encoding=latin-1, delimiter=; or multiline=true (line breaks in quotes); "
             "ids=join joins ids that differ only in spelling.",
@@ -58,7 +55,7 @@ def read_options(
     ] = None,
     source_format: Annotated[
         str,
-        typer.Option(
+        Option(
             "--format", help="foursquare, getnext, gowalla, libcity, recbole, csv, json or parquet; auto recognises it."
         ),
     ] = "auto",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 from rich.markup import escape
 from rich.table import Table
+from typer import Argument, Option
 
 from app.cli.console import JsonFlag, PresetOption, SetOption, console, pairs_table, print_json, progress_console
 from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 runs = typer.Typer(help="Train in the background: submit, watch, stop, resume.")
 
 _FOLLOW_SECONDS: Final = 0.5
-RunId = Annotated[str, typer.Argument(metavar="ID", help="A run's number.")]
-RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of runs.")]
+RunId = Annotated[str, Argument(metavar="ID", help="A run's number.")]
+RunIds = Annotated[list[str], Argument(metavar="ID...", help="Numbers of runs.")]
 
 
 @runs.command()
@@ -29,17 +30,17 @@ RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of r
 def submit(
     data: DatasetArgument,
     preset: PresetOption = None,
-    seeds: Annotated[list[int] | None, typer.Option("--seed", help="A seed; repeat it for several runs.")] = None,
+    seeds: Annotated[list[int] | None, Option("--seed", help="A seed; repeat it for several runs.")] = None,
     epochs: EpochsOption = None,
     assignments: SetOption = None,
     grid: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD=V,V", help="Values of a field; every combination is a run.")
+        list[str] | None, Option(metavar="FIELD=V,V", help="Values of a field; every combination is a run.")
     ] = None,
     device: DeviceOption = "auto",
-    processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
-    threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
-    slurm: Annotated[bool, typer.Option("--slurm", help="Train with Slurm.")] = False,
-    notes: Annotated[str, typer.Option(help="Shown with the run.")] = "",
+    processes: Annotated[int, Option(help="Processes that share each batch, one GPU each.")] = 1,
+    threads: Annotated[int | None, Option(help="CPU threads of a process.")] = None,
+    slurm: Annotated[bool, Option("--slurm", help="Train with Slurm.")] = False,
+    notes: Annotated[str, Option(help="Shown with the run.")] = "",
 ) -> Iterator[Any]:
     """Queue a training; it runs in the background and survives this terminal."""
     from recap.presets import DEFAULT_PRESET
@@ -119,8 +120,8 @@ def show(run_id: RunId) -> Iterator[Any]:
 @runs.command()
 def logs(
     run_id: RunId,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow the log until the run ends.")] = False,
-    lines: Annotated[int | None, typer.Option(min=1, help="Print only this many last lines.")] = None,
+    follow: Annotated[bool, Option("--follow", "-f", help="Follow the log until the run ends.")] = False,
+    lines: Annotated[int | None, Option(min=1, help="Print only this many last lines.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Print a run's log."""

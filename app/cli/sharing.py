@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from recap.errors import ConfigError
 
@@ -60,11 +60,10 @@ class Sharing:
 
 def sharing_options(
     html: Annotated[
-        Path | None,
-        typer.Option(help="Write one page to share; it opens offline and blurs people, places and times."),
+        Path | None, Option(help="Write one page to share; it opens offline and blurs people, places and times.")
     ] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Write everything as recorded; the file says so.")] = False,
-    hide_places: Annotated[bool, typer.Option("--hide-places", help="Also blur the user's own places.")] = False,
+    exact: Annotated[bool, Option("--exact", help="Write everything as recorded; the file says so.")] = False,
+    hide_places: Annotated[bool, Option("--hide-places", help="Also blur the user's own places.")] = False,
 ) -> Sharing:
     """Raises ConfigError for options that contradict each other or mean nothing."""
     if (exact or hide_places) and html is None:
