@@ -49,6 +49,11 @@ def press(app: AppTest, key: str) -> AppTest:
     return app.run()
 
 
+def never(*_: object, **__: object) -> None:
+    """In the place of a function that a page must not call."""
+    raise AssertionError("this should not have been computed")
+
+
 def check_calm(app: AppTest) -> None:
     """Nothing crashed, nothing was refused."""
     assert not app.exception, app.exception[0].message

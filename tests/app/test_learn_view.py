@@ -29,7 +29,9 @@ def ask(app: AppTest, key: str, question: str, choice: int) -> str:
 
 
 @pytest.mark.usefixtures("_demo")
-@pytest.mark.parametrize("number", range(len(COURSE)), ids=KEYS)
+@pytest.mark.parametrize(
+    "number", [0, 1, *(pytest.param(number, marks=pytest.mark.slow) for number in range(2, len(COURSE)))]
+)
 def test_a_lesson_by_right_and_wrong_answers(number: int) -> None:
     """A picture and no answer before the guess; each answer has its own reply, and progress counts it."""
     lesson, key = demo_lesson(COURSE[number]), KEYS[number]

@@ -89,10 +89,8 @@ class Originals:
         later = raw_table([(user, poi, hour + 9000) for user, poi, hour in habit_rows()])
         later.rename(columns={c.TZ_OFFSET_MINUTES: "tz"}).to_csv(folder / "later.csv", index=False)
         self.sources["csv later"] = (folder / "later.csv", [])
-        self.dataset = prepare_dataset(raw_table(habit_rows()), LENIENT, name="city", source_format="test")
         self.data, self.checkpoint = folder / "data", folder / "checkpoint"
-        self.dataset.save(self.data)
-        write_untrained_checkpoint(self.dataset, self.checkpoint)
+        _save(raw_table(habit_rows()), "", folder)
 
 
 def damaged_source(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
@@ -212,13 +210,16 @@ def _with_hostile_names(rng: np.random.Generator) -> pd.DataFrame:
     return raw
 
 
-def hostile_page(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """A view of the app on hostile names, opened by a link that may name what is not there."""
-    dataset = prepare_dataset(
-        _with_hostile_names(rng), LENIENT, name=f"city {rng.choice(NAMES)}"[:80], source_format="test"
-    )
+def _save(raw: pd.DataFrame, name: str, folder: Path) -> None:
+    """The raw table as a dataset with a checkpoint."""
+    dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
     dataset.save(folder / "data")
     write_untrained_checkpoint(dataset, folder / "checkpoint")
+
+
+def hostile_page(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """A view of the app on hostile names, opened by a link that may name what is not there."""
+    _save(_with_hostile_names(rng), str(rng.choice(NAMES))[:80], folder)
     view = PAGES[int(rng.integers(0, len(PAGES)))].name
     params = {name: str(rng.choice([*NAMES, "0", "-1", "9" * 30])) for name in LINK_FIELDS if rng.random() < 0.2}
     page = Page(view, folder / "data", folder / "checkpoint", params)
@@ -243,9 +244,7 @@ def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) 
         return Case("hostile names through prepare", arguments, out)
     if rng.random() < 0.3:
         return Case("hostile names through inspect", ["inspect", str(source), *MULTILINE])
-    dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
-    dataset.save(place / "data")
-    write_untrained_checkpoint(dataset, place / "checkpoint")
+    _save(raw, name, place)
     both = [str(place / "checkpoint"), "--data", str(place / "data")]
     commands = (
         ["explain", *both, "--case", "0", "--html", str(place / "e.html")],
