@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
-.PHONY: help app docs setup test test-all test-lowest check format release docker
+.PHONY: help app docs setup test test-all test-lowest check format chaos release docker
 
 help: ## Print these targets.
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -44,6 +44,10 @@ format: $(STAMP) ## Format the code and mend what lint can mend.
 docs: $(STAMP) ## Build the docs with the library's reference as a site in build/docs, and check every link.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+chaos: $(STAMP) ## Kill commands 600 times at random moments, then run 10,000 damaged inputs: about an hour.
+	nice $(BIN)/python -m tests.chaos.kills --kills 200
+	nice $(BIN)/python -m tests.chaos.fuzz --cases 10000 --minutes 600
 
 release: $(STAMP) ## Build wheel and sdist in dist, and try the wheel in an empty environment.
 	$(BIN)/python -m tests.release

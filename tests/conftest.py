@@ -30,6 +30,13 @@ def _own_user_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         yield
 
 
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A user's folder of the test's own; it does not exist yet."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
 def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
     """A folder that the first worker in need of it makes and that all workers of this run read; do not change it."""
     parallel = "PYTEST_XDIST_WORKER" in os.environ

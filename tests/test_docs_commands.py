@@ -32,6 +32,7 @@ NOT_RUN: Final = {
     "make test": "would run this test in itself; .ci/run does it",
     "make check": "runs no code of ours; .ci/run does it",
     "make test-all": "would run this test in itself",
+    "make chaos": "takes an hour; .ci/run fuzzes for a minute",
     "make release": "installs from the network; tests/e2e/test_wheel.py tries the wheel in the same way",
     "make docker": "needs Docker; tests/test_release.py reads the Dockerfile, `make check` lints it",
     "recap runs submit data/nyc --preset paper --slurm --device cuda --processes 4": (

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-import typer
+from typer import Option
 
 _LARGE_TEXT: Final[dict[str, Any]] = {
     "theme_baseFontSize": 24,
@@ -19,26 +19,23 @@ _LARGE_TEXT: Final[dict[str, Any]] = {
 
 
 def run_app(
-    data: Annotated[Path | None, typer.Option("--data", help="A dataset folder to open first.")] = None,
-    checkpoint: Annotated[Path | None, typer.Option("--checkpoint", help="A checkpoint folder to open first.")] = None,
-    port: Annotated[int, typer.Option(min=1, max=65535, help="Port on this machine.")] = 8501,
-    address: Annotated[
-        str, typer.Option(help="Address to listen on; 127.0.0.1 keeps it on this machine.")
-    ] = "127.0.0.1",
+    data: Annotated[Path | None, Option("--data", help="A dataset folder to open first.")] = None,
+    checkpoint: Annotated[Path | None, Option("--checkpoint", help="A checkpoint folder to open first.")] = None,
+    port: Annotated[int, Option(min=1, max=65535, help="Port on this machine.")] = 8501,
+    address: Annotated[str, Option(help="Address to listen on; 127.0.0.1 keeps it on this machine.")] = "127.0.0.1",
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="Another host name that browsers may use; repeatable."),
+        Option("--allow-host", metavar="NAME", help="Another host name that browsers may use; repeatable."),
     ] = None,
     allow_upload: Annotated[
-        bool, typer.Option("--allow-upload", help="Allow uploads even if others can reach the app.")
+        bool, Option("--allow-upload", help="Allow uploads even if others can reach the app.")
     ] = False,
-    large_text: Annotated[bool, typer.Option("--large-text", help="Use 24 px text, to present in a room.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Write nothing to disk, not even caches.")] = False,
+    large_text: Annotated[bool, Option("--large-text", help="Use 24 px text, to present in a room.")] = False,
+    read_only: Annotated[bool, Option("--read-only", help="Write nothing to disk, not even caches.")] = False,
     online_map: Annotated[
         bool,
-        typer.Option(
-            "--online-map",
-            help="Show streets under the maps; the provider (carto.com) sees which area you look at.",
+        Option(
+            "--online-map", help="Show streets under the maps; the provider (carto.com) sees which area you look at."
         ),
     ] = False,
 ) -> None:

@@ -1,20 +1,22 @@
 """`recap basemap`: a map's ground from the user's own OpenStreetMap extract."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from app.cli.console import JsonFlag, console, pairs_table, print_json
+from app.cli.console import console, pairs_table
 from app.cli.options import DataOption
+from app.cli.parameters import answers
 
 
+@answers
 def basemap(
-    extract: Annotated[Path, typer.Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
+    extract: Annotated[Path, Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
     data: DataOption,
-    attribution: Annotated[str, typer.Option(help="Who owns the data; shown on every map and picture.")] = "",
-    as_json: JsonFlag = False,
-) -> None:
+    attribution: Annotated[str, Option(help="Who owns the data; shown on every map and picture.")] = "",
+) -> Iterator[Any]:
     """Use your own OpenStreetMap extract as the background of a dataset's maps."""
     from analysis.basemap.document import OPENSTREETMAP, box_of, write_basemap
     from analysis.basemap.extracts import read_extract
@@ -29,9 +31,7 @@ def basemap(
     write_basemap(document, target)
     counts = {name: len(layer["features"]) for name, layer in document["layers"].items()}
     said = {"basemap": str(target), "bounds": document["bounds"], "attribution": document["attribution"]}
-    if as_json:
-        print_json(said | {"layers": counts, "bytes": target.stat().st_size})
-        return
+    yield said | {"layers": counts, "bytes": target.stat().st_size}
     console.print(
         pairs_table(
             "Basemap",

@@ -1,56 +1,55 @@
 """`recap cases`: find cases, and the library of saved ones."""
 
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.markup import escape
+from typer import Argument, Option
 
 from analysis.formatting import rank_number
-from app.cli.console import JsonFlag, console, print_json, say_what_is_new
+from app.cli.console import console, say_what_is_new
 from app.cli.long_tail import open_model, run_ablations
-from app.cli.options import BaselineOption, CheckpointOption, DataOption, MaybeCheckpoint
-from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, write_shared
-from app.cli.sharing import share as share_page
+from app.cli.options import CheckpointOption, DataOption
+from app.cli.parameters import answers, takes
+from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
     from analysis.cases.library import Shelf, Stored
     from analysis.cases.saved_case import Collection
+    from analysis.workspace import Workspace
 
 cases = typer.Typer(help="Find, keep and share single cases.")
 
 _SHOWN_CASES: Final = 50
-CollectionOption = Annotated[str | None, typer.Option(help="Title of a collection.")]
-NamesArgument = Annotated[list[str] | None, typer.Argument(help="Names of saved cases.")]
+CollectionOption = Annotated[str | None, Option(help="Title of a collection.")]
+NamesArgument = Annotated[list[str] | None, Argument(help="Names of saved cases.")]
 
 
 @cases.command()
+@answers
+@takes(opened=open_model)
 def find(
-    data: DataOption,
-    checkpoint: MaybeCheckpoint = None,
-    baseline: BaselineOption = None,
-    show: Annotated[str, typer.Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",
-    k: Annotated[int, typer.Option("--k", min=1, help="Missed means a rank above this.")] = 20,
-    as_json: JsonFlag = False,
-) -> None:
+    opened: "Workspace",
+    show: Annotated[str, Option(help="Filters, with commas: tail, unseen, missed, history, hops.")] = "",
+    k: Annotated[int, Option("--k", min=1, help="Missed means a rank above this.")] = 20,
+) -> Iterator[Any]:
     """List test cases with the filters of Walk."""
     from analysis.cases.words import seen_words
     from analysis.records.case_filters import CAUSES, filter_cases
 
-    opened = open_model(data, checkpoint, baseline)
     records = opened.records()
     names = [name.strip() for name in show.split(",") if name.strip()]
     removed = None
     if opened.checkpoint is not None and set(names) & set(CAUSES):
         removed = run_ablations(opened)
     found = filter_cases(records, opened.with_model("markov").records(), names, k=k, ablations=removed)
-    if as_json:
-        print_json({"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()})
-        return
+    yield {"show": names, "k": k, "n": len(found), "of": len(records), "cases": found.tolist()}
     shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(found) > _SHOWN_CASES else ""
     console.print(f"{len(found):,} of {len(records):,} cases{shortened}")
     for case in found[:_SHOWN_CASES].tolist():
@@ -60,17 +59,17 @@ def find(
 
 
 @cases.command()
+@answers
 def save(
-    case: Annotated[int, typer.Argument(min=0, help="Number of the test case.")],
+    case: Annotated[int, Argument(min=0, help="Number of the test case.")],
     data: DataOption,
     checkpoint: CheckpointOption,
-    edits: Annotated[str, typer.Option(help="Edits in text form, such as `hour:17`.")] = "",
-    title: Annotated[str, typer.Option(help="What the case shows; its two places if empty.")] = "",
-    note: Annotated[str, typer.Option(help="What you want to remember.")] = "",
-    tag: Annotated[list[str] | None, typer.Option(help="A tag; repeatable.")] = None,
+    edits: Annotated[str, Option(help="Edits in text form, such as `hour:17`.")] = "",
+    title: Annotated[str, Option(help="What the case shows; its two places if empty.")] = "",
+    note: Annotated[str, Option(help="What you want to remember.")] = "",
+    tag: Annotated[list[str] | None, Option(help="A tag; repeatable.")] = None,
     collection: CollectionOption = None,
-    as_json: JsonFlag = False,
-) -> None:
+) -> Iterator[Any]:
     """Save one case with a note; the same view saved before is refused, so that no note is lost."""
     from analysis.cases.library import Library
     from analysis.cases.saved_case import MAX_TITLE, Collection, SavedCase
@@ -103,17 +102,12 @@ def save(
         library.change(there, there.value.with_case(stored.name))
     elif collection is not None:
         library.add(Collection(title=collection, cases=(stored.name,), changed=datetime.now(UTC)))
-    if as_json:
-        print_json({"name": stored.name, "file": str(library.folder / f"{stored.name}.json")})
-        return
+    yield {"name": stored.name, "file": str(library.folder / f"{stored.name}.json")}
     console.print(f"Saved case {case} as {stored.name}.", highlight=False)
 
 
 @cases.command()
-def export(
-    names: NamesArgument = None,
-    collection: CollectionOption = None,
-) -> None:
+def export(names: NamesArgument = None, collection: CollectionOption = None) -> None:
     """Print saved cases as plain JSON: those named, a collection's, or all, with your notes."""
     from analysis.cases.exchange import export_text
 
@@ -125,10 +119,10 @@ def export(
 
 
 @cases.command("import")
+@answers
 def take_in(
-    file: Annotated[Path, typer.Argument(help="What `recap cases export` wrote, or one saved case's file.")],
-    as_json: JsonFlag = False,
-) -> None:
+    file: Annotated[Path, Argument(help="What `recap cases export` wrote, or one saved case's file.")],
+) -> Iterator[Any]:
     """Import saved cases; yours are never replaced."""
     from analysis.cases.exchange import import_text
     from analysis.cases.library import Library
@@ -138,30 +132,27 @@ def take_in(
     except UnicodeDecodeError as error:
         raise ConfigError(f"{file} is not a file of saved cases: it is not UTF-8 text") from error
     done = import_text(Library.of_user(), text)
-    if as_json:
-        print_json(vars(done))
-        return
+    yield vars(done)
     console.print(escape(done.sentence), highlight=False)
 
 
 @cases.command()
+@takes(sharing=sharing_options)
 def share(
     data: DataOption,
     checkpoint: CheckpointOption,
     names: NamesArgument = None,
     collection: CollectionOption = None,
-    html: HtmlOption = None,
-    exact: ExactFlag = False,
-    hide_places: HidePlacesFlag = False,
+    *,
+    sharing: Sharing,
 ) -> None:
     """Write saved cases or a collection as one page to share, blurred unless --exact."""
     from analysis.explain.edits import parse_edits
     from analysis.explain.explain_case import explain_case
     from analysis.workspace import Workspace
 
-    if html is None:
+    if sharing.html is None:
         raise ConfigError("nothing to write; give --html FILE")
-    check_manner(exact=exact, hide_places=hide_places)
     shelf = _shelf()
     chosen = None if collection is None else _collection(shelf, collection)
     stored = [shelf.cases[name] for name in _known(shelf, names)] or (shelf.in_order(chosen.value) if chosen else [])
@@ -183,15 +174,8 @@ def share(
                 split=link.split,
             )
         )
-    page = share_page(
-        explained,
-        opened,
-        exact=exact,
-        hide_places=hide_places,
-        title=chosen.value.title if chosen else "",
-        notes=[kept.value.note for kept in stored],
-    )
-    for line in write_shared(page, html):
+    title, notes = chosen.value.title if chosen else "", [kept.value.note for kept in stored]
+    for line in sharing.write(explained, opened, title=title, notes=notes):
         console.print(line, markup=False)
 
 

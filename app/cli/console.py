@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -13,6 +12,7 @@ from rich.segment import Segment
 from rich.status import Status
 from rich.table import Table
 from rich.text import Text
+from typer import Option
 
 from recap.printable import escape_json, visible
 from recap.storage.json_text import finite_json
@@ -40,13 +40,12 @@ console = SafeConsole()
 progress_console = SafeConsole(stderr=True)
 """Progress and remarks; never stdout, so --json stays one object."""
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object on stdout and nothing else.")]
+JsonFlag = Annotated[bool, Option("--json", help="Print one JSON object on stdout and nothing else.")]
 SetOption = Annotated[
-    list[str] | None, typer.Option("--set", metavar="FIELD=VALUE", help="Override one configuration field; repeatable.")
+    list[str] | None, Option("--set", metavar="FIELD=VALUE", help="Override one configuration field; repeatable.")
 ]
 PresetOption = Annotated[
-    str | None,
-    typer.Option(help="recap, paper, feature_curves, or a published model such as lotnext.", show_default="recap"),
+    str | None, Option(help="recap, paper, feature_curves, or a published model such as lotnext.", show_default="recap")
 ]
 """None is `recap.presets.DEFAULT_PRESET`; importing that would slow every command's start."""
 

@@ -1,14 +1,16 @@
 """`recap curves`: what a model learned, feature by feature, and what each group of features is worth."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import signed, signed_points
-from app.cli.console import JsonFlag, console, print_json, progress_line, say_what_is_new
+from app.cli.console import console, progress_line, say_what_is_new
 from app.cli.options import CheckpointArgument, DataOption
+from app.cli.parameters import answers
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     from analysis.workspace import Workspace
 
 
-def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag = False) -> None:
+@answers
+def curves(checkpoint: CheckpointArgument, data: DataOption) -> Iterator[Any]:
     """Show the learned curves, and the accuracy lost without each part."""
     from analysis.explain import model_words
     from analysis.explain.curves import describe_learned, learned_numbers
@@ -26,9 +29,7 @@ def curves(checkpoint: CheckpointArgument, data: DataOption, as_json: JsonFlag =
     opened = Workspace.open(data, checkpoint)
     say_what_is_new(opened.match)
     learned, numbers, worth = describe_learned(opened.predictor), learned_numbers(opened.predictor), _worth(opened)
-    if as_json:
-        print_json(learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")})
-        return
+    yield learned.model_dump(mode="json") | {"numbers": numbers, "worth": worth.to_dict(orient="records")}
     if learned.learned_on:
         console.print(f"Learned in {learned.learned_on}.", markup=False)
     console.print(_curve_table(learned.curves))

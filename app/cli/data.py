@@ -2,93 +2,40 @@
 
 import shlex
 import time
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
-import typer
 from rich.table import Table
+from typer import Argument, Option
 
-from app.cli.console import JsonFlag, SetOption, console, pairs_table, print_json, print_next, progress_console
+from app.cli.console import SetOption, console, pairs_table, print_next, progress_console
 from app.cli.options import DatasetArgument
+from app.cli.parameters import answers, takes
+from app.cli.reading import Reading, SkipOption, read_options
 from app.headings import HOP_COLUMNS, STATISTICS
 
-if TYPE_CHECKING:
-    from recap.data.parsing.options import ReadOptions
 
-FormatOption = Annotated[
-    str,
-    typer.Option(
-        "--format",
-        help="foursquare, getnext, gowalla, libcity, recbole, csv, json or parquet; auto recognises it.",
-    ),
-]
-SkipOption = Annotated[
-    bool, typer.Option("--skip-bad-rows", help="Skip and report bad rows instead of refusing the file.")
-]
-MapOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--map",
-        metavar="FIELD=COLUMN,…",
-        help="Columns of your own table. Fields: user, poi, time, date, lat, lon, category, category_id, name, tz, "
-        "split, trajectory.",
-    ),
-]
-ZoneOption = Annotated[
-    str | None,
-    typer.Option("--timezone", metavar="ZONE", help="Zone of all check-ins, e.g. Asia/Tokyo; or `longitude`."),
-]
-LocalFlag = Annotated[bool, typer.Option("--local-times", help="Times are local as written, whatever zone they name.")]
-LayoutOption = Annotated[
-    str | None,
-    typer.Option(
-        "--time-format",
-        metavar="LAYOUT",
-        help="strptime format of the times, e.g. '%d.%m.%Y %H:%M'; or iso, epoch, spreadsheet.",
-    ),
-]
-BoxOption = Annotated[
-    str | None,
-    typer.Option("--bbox", metavar="W,S,E,N", help="Keep check-ins inside this box; `california` is a known one."),
-]
-TextOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text",
-        metavar="FIELD=VALUE",
-        help="How text is read: encoding=latin-1, delimiter=; or multiline=true (line breaks in quotes); "
-        "ids=join joins ids that differ only in spelling.",
-    ),
-]
-
-
+@answers
+@takes(reading=read_options)
 def prepare(
-    path: Annotated[Path, typer.Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder of the new dataset.")],
-    mapping: MapOption = None,
-    timezone: ZoneOption = None,
-    local_times: LocalFlag = False,
-    time_format: LayoutOption = None,
-    bbox: BoxOption = None,
-    text: TextOption = None,
-    source_format: FormatOption = "auto",
+    path: Annotated[Path, Argument(help="The raw check-in file, or the folder of a dataset in several files.")],
+    out: Annotated[Path, Option("--out", help="Folder of the new dataset.")],
+    reading: Reading,
     preset: Annotated[
         str | None,
-        typer.Option(
-            help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"
-        ),
+        Option(help="Data protocol: default, every_place (your own table's) or nyc_paper.", show_default="default"),
     ] = None,
     assignments: SetOption = None,
-    name: Annotated[str, typer.Option(help="Name shown for the dataset; the folder's by default.")] = "",
+    name: Annotated[str, Option(help="Name shown for the dataset; the folder's by default.")] = "",
     skip_bad_rows: SkipOption = False,
     engine: Annotated[
-        str, typer.Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
+        str, Option(help="auto, memory, or duckdb, which sorts foursquare, csv, json and parquet files on disk.")
     ] = "auto",
     engine_memory: Annotated[
-        float | None, typer.Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
+        float | None, Option(min=0.1, help="Memory for duckdb in GB; a quarter of the free memory by default.")
     ] = None,
-    as_json: JsonFlag = False,
-) -> None:
+) -> Iterator[Any]:
     """Turn raw check-ins into a clean dataset, split by time."""
     import pandas as pd
 
@@ -109,8 +56,7 @@ def prepare(
 
     started = time.perf_counter()
     data_preset(preset or "default").override(assignments or [])  # refuses before reading
-    options = read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
-    found = understand(path, source_format, options)
+    found = understand(path, reading.source_format, reading.skipping(skip_bad_rows))
     if found.question is not None:
         raise DataError(found.refusal())
     source_format, options = found.source_format, found.options
@@ -185,9 +131,7 @@ def prepare(
         "dataset_hash": dataset.hash,
         "seconds": time.perf_counter() - started,
     }
-    if as_json:
-        print_json(summary)
-        return
+    yield summary
     flat: dict[str, Any] = {}
     if account.reported:
         flat["rows of the file"] = account.rows_in
@@ -208,17 +152,11 @@ def prepare(
     print_next({"Explore it": f"recap app --data {data}", "Train RECAP": f"recap train {data} --out {model}"}, console)
 
 
+@answers
+@takes(reading=read_options)
 def inspect(
-    path: Annotated[Path, typer.Argument(help="The raw check-in file or folder.")],
-    mapping: MapOption = None,
-    timezone: ZoneOption = None,
-    local_times: LocalFlag = False,
-    time_format: LayoutOption = None,
-    bbox: BoxOption = None,
-    text: TextOption = None,
-    source_format: FormatOption = "auto",
-    as_json: JsonFlag = False,
-) -> None:
+    path: Annotated[Path, Argument(help="The raw check-in file or folder.")], reading: Reading
+) -> Iterator[Any]:
     """Preview a raw file: its format, first rows and problems; nothing is written."""
     from app.cli.inspection_text import next_commands, print_inspection, print_understanding
     from recap.data.inspection import inspect_checkins
@@ -226,33 +164,26 @@ def inspect(
     from recap.presets import data_preset
 
     config = data_preset("default")
-    options = read_options(mapping, timezone, local_times, time_format, bbox, text)
     with progress_console.status(f"Inspecting {path.name}"):
-        found = understand(path, source_format, options)
+        found = understand(path, *reading)
         is_open = found.question is not None and found.question.about != "timezone"
         inspection = None if is_open else inspect_checkins(found, config)
-    if as_json:
-        print_json(found.model_dump(mode="json") | (inspection.model_dump(mode="json") if inspection else {}))
-        return
+    yield found.model_dump(mode="json") | (inspection.model_dump(mode="json") if inspection else {})
     print_understanding(found, console)
     if inspection is not None:
         print_inspection(inspection, config, console)
     print_next(next_commands(found, inspection), console)
 
 
-def stats(
-    data: DatasetArgument,
-    as_json: JsonFlag = False,
-) -> None:
+@answers
+def stats(data: DatasetArgument) -> Iterator[Any]:
     """Describe a dataset: rare transitions, the split, and what each further hop reaches."""
     from recap.data.dataset import Dataset
     from recap.dataset_statistics import dataset_statistics
 
     with progress_console.status("Following transitions"):
         statistics = dataset_statistics(Dataset.load(data))
-    if as_json:
-        print_json(statistics)
-        return
+    yield statistics
     hops, sample = statistics["hops"], statistics.get("hop_sample")
     shares = {name: value for name, value in statistics.items() if name not in ("hops", "hop_sample", "fingerprint")}
     console.print(pairs_table(f"Transitions of {data}", shares, STATISTICS))
@@ -276,33 +207,3 @@ def stats(
             f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
             f"{sample['sources']:,} POIs, sampled with a fixed seed."
         )
-
-
-def read_options(
-    mapping: list[str] | None,
-    timezone: str | None,
-    local_times: bool,
-    time_format: str | None,
-    bbox: str | None,
-    text: list[str] | None,
-    *,
-    skip_bad_rows: bool = False,
-) -> "ReadOptions":
-    """Check the values of reading options.
-
-    Raises:
-        ConfigError: an invalid value.
-    """
-    from recap.data.parsing.options import ReadOptions, parse_bbox, parse_mapping, parse_text_options
-
-    return ReadOptions.parse(
-        {
-            "columns": parse_mapping(mapping or []),
-            "timezone": timezone,
-            "local_times": local_times,
-            "time_format": time_format,
-            "bbox": parse_bbox(bbox) if bbox else None,
-            "skip_bad_rows": skip_bad_rows,
-            **parse_text_options(text or []),
-        }
-    )

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from typer import Option
 
 from app.cli.console import progress_console
 
@@ -16,9 +17,7 @@ def about() -> None:
 
 
 @demo.command()
-def build(
-    out: Annotated[Path, typer.Option(help="Folder of the bundle.")] = Path("checkpoints/demo-city"),
-) -> None:
+def build(out: Annotated[Path, Option(help="Folder of the bundle.")] = Path("checkpoints/demo-city")) -> None:
     """Generate the city, train RECAP and every ablation on it, and write the bundle."""
     from analysis.experiments.demo_bundle import build_demo_bundle
 

@@ -1,18 +1,19 @@
 """`recap explain`: single predictions, of cases or of a user at a moment."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
+from typer import Option
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
+from app.cli.console import console, progress_console, progress_line, say_what_is_new
 from app.cli.options import CheckpointArgument, DataOption, SplitOption, parse_split
-from app.cli.sharing import ExactFlag, HidePlacesFlag, HtmlOption, check_manner, share, write_shared
+from app.cli.parameters import answers, takes
+from app.cli.sharing import Sharing, sharing_options
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
@@ -23,30 +24,7 @@ if TYPE_CHECKING:
     from recap.moments import Moment
     from recap.predictor import Predictor
 
-CaseOption = Annotated[
-    str | None, typer.Option("--case", metavar="N[,N...]", help="Numbers of cases, such as 5 or 5,17.")
-]
-UserOption = Annotated[str | None, typer.Option(help="A user instead of a case: the id of the raw table.")]
-AsOfOption = Annotated[
-    str | None,
-    typer.Option(help="Time of the last known check-in, such as 2012-10-20T12:47 (local) or with a zone; or the last."),
-]
-TopOption = Annotated[int, typer.Option(min=1, help="How many of the best places to list.")]
-EditOption = Annotated[
-    list[str] | None,
-    typer.Option("--edit", help="A what-if edit, such as remove:3 or off:past_visits; repeatable, applied in order."),
-]
-AboutOption = Annotated[int | None, typer.Option(help="The place to explain; the true one by default.")]
-AgainstOption = Annotated[int | None, typer.Option(help="The place to compare it with.")]
-LinkOption = Annotated[str | None, typer.Option(help="A link from the Explain view: case, runner-up and edits.")]
-SearchFlag = Annotated[bool, typer.Option("--search", help="Also find the smallest edit that reverses the two places.")]
-ChecksFlag = Annotated[bool, typer.Option("--checks", help="Also run robustness checks of each contribution.")]
-SeedsOption = Annotated[
-    int | None,
-    typer.Option(min=2, help="Train until this many seeds exist, including the original."),
-]
 _MOST_ROWS = 10
-_Case = TypeVar("_Case", "CaseExplanation", "RanksOnly")
 
 
 @dataclass(frozen=True)
@@ -64,26 +42,38 @@ class _Asked:
         return self.cases
 
 
+@answers
+@takes(sharing=sharing_options)
 def explain(
     checkpoint: CheckpointArgument,
     data: DataOption,
-    case: CaseOption = None,
-    user: UserOption = None,
-    as_of: AsOfOption = None,
-    top: TopOption = 10,
+    case: Annotated[
+        str | None, Option("--case", metavar="N[,N...]", help="Numbers of cases, such as 5 or 5,17.")
+    ] = None,
+    user: Annotated[str | None, Option(help="A user instead of a case: the id of the raw table.")] = None,
+    as_of: Annotated[
+        str | None,
+        Option(help="Time of the last known check-in, such as 2012-10-20T12:47 (local) or with a zone; or the last."),
+    ] = None,
+    top: Annotated[int, Option(min=1, help="How many of the best places to list.")] = 10,
     split: SplitOption = "test",
-    edit: EditOption = None,
-    about: AboutOption = None,
-    against: AgainstOption = None,
-    link: LinkOption = None,
-    search: SearchFlag = False,
-    checks: ChecksFlag = False,
-    seeds: SeedsOption = None,
-    html: HtmlOption = None,
-    exact: ExactFlag = False,
-    hide_places: HidePlacesFlag = False,
-    as_json: JsonFlag = False,
-) -> None:
+    edit: Annotated[
+        list[str] | None,
+        Option("--edit", help="A what-if edit, such as remove:3 or off:past_visits; repeatable, applied in order."),
+    ] = None,
+    about: Annotated[int | None, Option(help="The place to explain; the true one by default.")] = None,
+    against: Annotated[int | None, Option(help="The place to compare it with.")] = None,
+    link: Annotated[str | None, Option(help="A link from the Explain view: case, runner-up and edits.")] = None,
+    search: Annotated[
+        bool, Option("--search", help="Also find the smallest edit that reverses the two places.")
+    ] = False,
+    checks: Annotated[bool, Option("--checks", help="Also run robustness checks of each contribution.")] = False,
+    seeds: Annotated[
+        int | None, Option(min=2, help="Train until this many seeds exist, including the original.")
+    ] = None,
+    *,
+    sharing: Sharing,
+) -> Iterator[Any]:
     """Explain single predictions as exact sums, and with what-if edits."""
     from analysis.explain.edits import parse_edit
     from analysis.explain.explain_case import explain_case
@@ -104,19 +94,18 @@ def explain(
         cases = [find_moment(opened.dataset, user, parse_time(as_of))]
     asked = _Asked(cases, about, against, edits, parse_split(split))
     if not opened.has_parts:
-        if link is not None or html is not None:
+        if link is not None or sharing.html is not None:
             raise ConfigError(f"{opened.label} has no contributions; --case, --user, --about and --edit work")
         named = asked.named()
         ranked = [explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=asked.split) for n in named]
-        _show(ranked, [_title(opened, n, user) for n in named], _print_ranks, as_json=as_json)
+        yield _plain(ranked)
+        for found, name in zip(ranked, named, strict=True):
+            _print_ranks(found, _title(opened, name, user))
         return
     predictor = opened.predictor
     if link is not None:
         asked = _follow(link, predictor, asked)
     asked.named()
-    if (exact or hide_places) and html is None:
-        raise ConfigError("--exact and --hide-places need --html FILE")
-    check_manner(exact=exact, hide_places=hide_places)
     if seeds is not None:
         _train_seeds(predictor, seeds)
     explanations = [
@@ -134,25 +123,18 @@ def explain(
         )
         for named in asked.cases
     ]
-    written = []
-    if html is not None:
-        written = write_shared(share(explanations, opened, exact=exact, hide_places=hide_places), html)
-    _show(explanations, [_title(opened, n, user) for n in asked.cases], _print_explanation, as_json=as_json)
-    if predictor.checkpoint.is_unfitted and not as_json:
-        console.print(NOT_FITTED, markup=False)
-    for line in written if not as_json else ():
+    written = sharing.write(explanations, opened)
+    yield _plain(explanations)
+    for explanation, name in zip(explanations, asked.cases, strict=True):
+        _print_explanation(explanation, _title(opened, name, user))
+    for line in [*([NOT_FITTED] if predictor.checkpoint.is_unfitted else []), *written]:
         console.print(line, markup=False)
 
 
-def _show(
-    cases: "Sequence[_Case]", titles: Sequence[str], print_case: "Callable[[_Case, str], None]", *, as_json: bool
-) -> None:
-    if as_json:
-        plain = [case.model_dump(mode="json") for case in cases]
-        print_json(plain if len(plain) > 1 else plain[0])
-        return
-    for case, title in zip(cases, titles, strict=True):
-        print_case(case, title)
+def _plain(cases: "Sequence[CaseExplanation | RanksOnly]") -> Any:
+    """For JSON: one object, or a list of several."""
+    plain = [case.model_dump(mode="json") for case in cases]
+    return plain if len(plain) > 1 else plain[0]
 
 
 def _title(opened: "Workspace", case: "int | Moment", user: str | None) -> str:

@@ -14,12 +14,8 @@ if TYPE_CHECKING:
 
 
 def plain_rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
-    """Plain rows; a missing number is null."""
-    rows = table.to_dict(orient="records")
-    return [
-        {str(key): None if isinstance(value, float) and math.isnan(value) else value for key, value in row.items()}
-        for row in rows
-    ]
+    """Plain rows; `print_json` writes a missing number as null."""
+    return [{str(key): value for key, value in row.items()} for row in table.to_dict(orient="records")]
 
 
 def frame_table(title: str, table: "pd.DataFrame", headings: Mapping[str, str]) -> Table:

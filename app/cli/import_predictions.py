@@ -1,26 +1,28 @@
 """`recap import-predictions`: predictions of another program as one more scorer."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
-import typer
+from typer import Argument, Option
 
-from app.cli.console import JsonFlag, console, print_json, progress_console
+from app.cli.console import console, progress_console
 from app.cli.options import DataOption
+from app.cli.parameters import answers
 
 
+@answers
 def import_predictions(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="CSV or Parquet: case, poi_id (or poi), score.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="CSV or Parquet: case, poi_id (or poi), score.")],
     data: DataOption,
-    name: Annotated[str | None, typer.Option(help="What to call them; the file's name by default.")] = None,
+    name: Annotated[str | None, Option(help="What to call them; the file's name by default.")] = None,
     missing_as_miss: Annotated[
-        bool, typer.Option("--missing-as-miss", help="A test case without a list counts as not found.")
+        bool, Option("--missing-as-miss", help="A test case without a list counts as not found.")
     ] = False,
     drop_unknown: Annotated[
-        bool, typer.Option("--drop-unknown", help="Leave out rows with places the dataset does not know.")
+        bool, Option("--drop-unknown", help="Leave out rows with places the dataset does not know.")
     ] = False,
-    as_json: JsonFlag = False,
-) -> None:
+) -> Iterator[Any]:
     """Import ranked places from another program, to compare them with your models."""
     from analysis.compare.importing import import_predictions as check_and_rank
     from analysis.records.imported import keep_predictions, shown_name
@@ -33,24 +35,20 @@ def import_predictions(
             file, opened, missing_as_miss=missing_as_miss, drop_unknown=drop_unknown
         )
         kept = keep_predictions(records, opened.dataset.hash, called, digest)
-    if as_json:
-        print_json(
-            {
-                "name": kept.name,
-                "key": kept.key,
-                "dataset_hash": kept.dataset_hash,
-                "records": str(kept.path),
-                "rows": report.rows,
-                "cases": report.cases,
-                "of": len(opened.cases),
-                "shortest_list": report.shortest,
-                "longest_list": report.longest,
-                "findings": {
-                    key: {"count": item.count, "examples": list(item.examples)} for key, item in report.findings.items()
-                },
-            }
-        )
-        return
+    yield {
+        "name": kept.name,
+        "key": kept.key,
+        "dataset_hash": kept.dataset_hash,
+        "records": str(kept.path),
+        "rows": report.rows,
+        "cases": report.cases,
+        "of": len(opened.cases),
+        "shortest_list": report.shortest,
+        "longest_list": report.longest,
+        "findings": {
+            key: {"count": item.count, "examples": list(item.examples)} for key, item in report.findings.items()
+        },
+    }
     console.print(
         f"{kept.name}: {report.cases:,} of {len(opened.cases):,} test cases, {report.rows:,} rows", markup=False
     )

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Annotated, Final
 
 import typer
+from typer import Option
 
 from app.cli.app import run_app
 from app.cli.basemap import basemap
@@ -79,7 +80,7 @@ def _print_version(is_asked: bool) -> None:
 @app.callback()
 def describe(
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+        bool, Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
     """See, question and train next-place predictions."""

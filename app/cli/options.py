@@ -3,29 +3,27 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
+from typer import Argument, Option
 
 from recap import columns as c
 from recap.errors import ConfigError
 
 ModelArgument = Annotated[
-    str, typer.Argument(metavar="MODEL", help="A checkpoint folder, or a baseline such as visit_count.")
+    str, Argument(metavar="MODEL", help="A checkpoint folder, or a baseline such as visit_count.")
 ]
-DatasetArgument = Annotated[Path, typer.Argument(help="A dataset folder.")]
-DataOption = Annotated[Path, typer.Option("--data", help="A dataset folder.")]
-CheckpointArgument = Annotated[str, typer.Argument(metavar="MODEL", help="A checkpoint folder, or pretrained.")]
-CheckpointOption = Annotated[
-    str, typer.Option("--checkpoint", metavar="MODEL", help="A checkpoint folder, or pretrained.")
-]
+DatasetArgument = Annotated[Path, Argument(help="A dataset folder.")]
+DataOption = Annotated[Path, Option("--data", help="A dataset folder.")]
+CheckpointArgument = Annotated[str, Argument(metavar="MODEL", help="A checkpoint folder, or pretrained.")]
+CheckpointOption = Annotated[str, Option("--checkpoint", metavar="MODEL", help="A checkpoint folder, or pretrained.")]
 MaybeCheckpoint = Annotated[
-    str | None, typer.Argument(metavar="[MODEL]", help="A checkpoint folder, pretrained, or a baseline's name.")
+    str | None, Argument(metavar="[MODEL]", help="A checkpoint folder, pretrained, or a baseline's name.")
 ]
-BaselineOption = Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")]
-SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
-MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
-DeviceOption = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]
+BaselineOption = Annotated[str | None, Option(help="A baseline instead of a checkpoint.")]
+SplitOption = Annotated[str, Option(help="train, val or test.")]
+MetricOption = Annotated[str, Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
+DeviceOption = Annotated[str, Option(help="auto, cpu, cuda or cuda:N.")]
 EpochsOption = Annotated[
-    int | None, typer.Option(min=1, help="Number of epochs; the curriculum's stages keep their proportions.")
+    int | None, Option(min=1, help="Number of epochs; the curriculum's stages keep their proportions.")
 ]
 
 

@@ -10,10 +10,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import chance, points, signed_points
-from app.cli import data as reading
 from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument
+from app.cli.parameters import takes
+from app.cli.reading import Reading, SkipOption, read_options
 from recap.printable import count_of
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ _IN_A_LINE: Final = 3
 _BY_PLACE: Final = {"place": "place", "category": "category", "expected": "expected visits", "counted": "counted"}
 
 
+@takes(reading=read_options)
 def predict(
     model: ModelArgument,
     data: DataOption,
@@ -59,14 +61,9 @@ def predict(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write all rows to a .csv, .parquet or .jsonl file.")
     ] = None,
-    mapping: reading.MapOption = None,
-    timezone: reading.ZoneOption = None,
-    local_times: reading.LocalFlag = False,
-    time_format: reading.LayoutOption = None,
-    bbox: reading.BoxOption = None,
-    text: reading.TextOption = None,
-    source_format: reading.FormatOption = "auto",
-    skip_bad_rows: reading.SkipOption = False,
+    *,
+    reading: Reading,
+    skip_bad_rows: SkipOption = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Predict where users go next, from their last check-in or as of a moment."""
@@ -81,8 +78,8 @@ def predict(
     if by_place and (why or new_places):
         raise ConfigError("--by-place counts all places: leave out --why and --new-places")
     part = _parse_shard(shard)
-    options = reading.read_options(mapping, timezone, local_times, time_format, bbox, text, skip_bad_rows=skip_bad_rows)
-    if checkins is None and (source_format != "auto" or options != ReadOptions()):
+    options = reading.skipping(skip_bad_rows)
+    if checkins is None and (reading.source_format != "auto" or options != ReadOptions()):
         raise ConfigError("options that say how a file is read need --checkins FILE")
 
     from recap.data.extension import extend_dataset
@@ -97,7 +94,7 @@ def predict(
         dataset = Dataset.load(data)
         extension = None
         if checkins is not None:
-            extension = extend_dataset(dataset, read_understood(checkins, source_format, options).table)
+            extension = extend_dataset(dataset, read_understood(checkins, reading.source_format, options).table)
         opened = open_model(model, dataset, extension=extension)
     if extension is None:  # whose line says what is new
         say_what_is_new(opened.match)

@@ -1,14 +1,17 @@
 """Commands of background runs: submit, list, show, logs, stop, resume, rm."""
 
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.markup import escape
 from rich.table import Table
+from typer import Argument, Option
 
 from app.cli.console import JsonFlag, PresetOption, SetOption, console, pairs_table, print_json, progress_console
 from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
+from app.cli.parameters import answers
 from recap.errors import ConfigError, RecapError
 from recap.printable import visible
 
@@ -18,27 +21,27 @@ if TYPE_CHECKING:
 runs = typer.Typer(help="Train in the background: submit, watch, stop, resume.")
 
 _FOLLOW_SECONDS: Final = 0.5
-RunId = Annotated[str, typer.Argument(metavar="ID", help="A run's number.")]
-RunIds = Annotated[list[str], typer.Argument(metavar="ID...", help="Numbers of runs.")]
+RunId = Annotated[str, Argument(metavar="ID", help="A run's number.")]
+RunIds = Annotated[list[str], Argument(metavar="ID...", help="Numbers of runs.")]
 
 
 @runs.command()
+@answers
 def submit(
     data: DatasetArgument,
     preset: PresetOption = None,
-    seeds: Annotated[list[int] | None, typer.Option("--seed", help="A seed; repeat it for several runs.")] = None,
+    seeds: Annotated[list[int] | None, Option("--seed", help="A seed; repeat it for several runs.")] = None,
     epochs: EpochsOption = None,
     assignments: SetOption = None,
     grid: Annotated[
-        list[str] | None, typer.Option(metavar="FIELD=V,V", help="Values of a field; every combination is a run.")
+        list[str] | None, Option(metavar="FIELD=V,V", help="Values of a field; every combination is a run.")
     ] = None,
     device: DeviceOption = "auto",
-    processes: Annotated[int, typer.Option(help="Processes that share each batch, one GPU each.")] = 1,
-    threads: Annotated[int | None, typer.Option(help="CPU threads of a process.")] = None,
-    slurm: Annotated[bool, typer.Option("--slurm", help="Train with Slurm.")] = False,
-    notes: Annotated[str, typer.Option(help="Shown with the run.")] = "",
-    as_json: JsonFlag = False,
-) -> None:
+    processes: Annotated[int, Option(help="Processes that share each batch, one GPU each.")] = 1,
+    threads: Annotated[int | None, Option(help="CPU threads of a process.")] = None,
+    slurm: Annotated[bool, Option("--slurm", help="Train with Slurm.")] = False,
+    notes: Annotated[str, Option(help="Shown with the run.")] = "",
+) -> Iterator[Any]:
     """Queue a training; it runs in the background and survives this terminal."""
     from recap.presets import DEFAULT_PRESET
     from recap.runs.execution import control
@@ -60,24 +63,21 @@ def submit(
         notes=notes,
     )
     queued = [{"id": run.id, "state": run.read_state().state} for run in control.submit(store, specs)]
-    if as_json:
-        print_json(_many(queued))
-        return
+    yield _many(queued)
     for row, spec in zip(queued, specs, strict=True):
         console.print(f"Run {row['id']}: {escape(spec.title)}, {row['state']}")
     console.print(f"Watch with: recap runs logs -f {queued[0]['id']}")
 
 
 @runs.command("list")
-def list_runs(as_json: JsonFlag = False) -> None:
+@answers
+def list_runs() -> Iterator[Any]:
     """List all runs with their states."""
     from recap.runs.store.description import describe_briefly
 
     store = _awake_store()
     rows = [describe_briefly(run) for run in store.runs()]
-    if as_json:
-        print_json({"runs": rows})
-        return
+    yield {"runs": rows}
     table = Table(title=escape(f"Runs in {store.folder}"), title_justify="left")
     for heading in ("run", "what", "data", "state", "epoch", "val HR@20", "notes"):
         table.add_column(heading, justify="right" if heading in ("run", "epoch", "val HR@20") else "left")
@@ -96,15 +96,14 @@ def list_runs(as_json: JsonFlag = False) -> None:
 
 
 @runs.command()
-def show(run_id: RunId, as_json: JsonFlag = False) -> None:
+@answers
+def show(run_id: RunId) -> Iterator[Any]:
     """Show one run: state, configuration, every epoch's metrics."""
     from recap.runs.store.description import best_epoch, describe_run
 
     run = _awake_store().get(run_id)
     described = describe_run(run)
-    if as_json:
-        print_json(described)
-        return
+    yield described
     best = best_epoch(described["metrics"])
     facts: dict[str, Any] = {name: described[name] for name in ("state", "created", "started", "ended")}
     facts["epoch"] = f"{described['epoch']} of {described['epochs'] or '?'}"
@@ -121,8 +120,8 @@ def show(run_id: RunId, as_json: JsonFlag = False) -> None:
 @runs.command()
 def logs(
     run_id: RunId,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Follow the log until the run ends.")] = False,
-    lines: Annotated[int | None, typer.Option(min=1, help="Print only this many last lines.")] = None,
+    follow: Annotated[bool, Option("--follow", "-f", help="Follow the log until the run ends.")] = False,
+    lines: Annotated[int | None, Option(min=1, help="Print only this many last lines.")] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Print a run's log."""
@@ -143,30 +142,33 @@ def logs(
 
 
 @runs.command()
-def stop(run_ids: RunIds, as_json: JsonFlag = False) -> None:
+@answers
+def stop(run_ids: RunIds) -> Iterator[Any]:
     """Stop runs: a running one saves its state first and can be resumed exactly."""
     from recap.runs.execution import control
 
-    _for_each(run_ids, lambda store, run: control.stop(store, run).state, as_json)
+    return _for_each(run_ids, lambda store, run: control.stop(store, run).state)
 
 
 @runs.command()
-def resume(run_ids: RunIds, as_json: JsonFlag = False) -> None:
+@answers
+def resume(run_ids: RunIds) -> Iterator[Any]:
     """Queue stopped, failed or lost runs again; they continue exactly where they were."""
     from recap.runs.execution import control
 
-    _for_each(run_ids, lambda store, run: control.resume(store, run).state, as_json)
+    return _for_each(run_ids, lambda store, run: control.resume(store, run).state)
 
 
 @runs.command()
-def rm(run_ids: RunIds, as_json: JsonFlag = False) -> None:
+@answers
+def rm(run_ids: RunIds) -> Iterator[Any]:
     """Delete runs that are over, with their checkpoints."""
 
     def remove(store: Any, run: Any) -> str:
         store.remove(run)
         return "removed"
 
-    _for_each(run_ids, remove, as_json)
+    return _for_each(run_ids, remove)
 
 
 def _awake_store() -> "RunStore":
@@ -183,16 +185,14 @@ def _awake_store() -> "RunStore":
     return store
 
 
-def _for_each(run_ids: list[str], act: Any, as_json: bool) -> None:
+def _for_each(run_ids: list[str], act: Any) -> Iterator[Any]:
     from recap.runs.store.run_store import RunStore
 
     store = RunStore.of_user()
     # Check all numbers before acting on the first.
     found = [store.get(run_id) for run_id in run_ids]
     done = [{"id": run.id, "state": act(store, run)} for run in found]
-    if as_json:
-        print_json(_many(done))
-        return
+    yield _many(done)
     for row in done:
         console.print(f"Run {row['id']}: {row['state']}")
 

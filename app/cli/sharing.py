@@ -1,73 +1,73 @@
-"""Options and output of shared pages, for every command that exports cases."""
+"""Shared pages, for every command that exports cases."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from typer import Option
 
 from recap.errors import ConfigError
 
 if TYPE_CHECKING:
     from analysis.explain.explanation import CaseExplanation
-    from analysis.sharing.shared_case import SharedPage
     from analysis.workspace import Workspace
 
-HtmlOption = Annotated[
-    Path | None,
-    typer.Option("--html", help="Write one page to share; it opens offline and blurs people, places and times."),
-]
-ExactFlag = Annotated[bool, typer.Option("--exact", help="Write everything as recorded; the file says so.")]
-HidePlacesFlag = Annotated[bool, typer.Option("--hide-places", help="Also blur the user's own places.")]
+
+@dataclass(frozen=True)
+class Sharing:
+    """The page that was asked for, if any, and what it hides."""
+
+    html: Path | None
+    exact: bool
+    hide_places: bool
+
+    def write(
+        self,
+        explanations: "Sequence[CaseExplanation]",
+        opened: "Workspace",
+        *,
+        title: str = "",
+        notes: Sequence[str] = (),
+    ) -> list[str]:
+        """Write the page if one was asked for; returns lines on the file and its content.
+
+        Raises:
+            RecapError: the disk refused.
+        """
+        from analysis.basemap.stored import find_basemap
+        from analysis.sharing.page import write_html
+        from analysis.sharing.share import share_cases
+
+        if self.html is None:
+            return []
+        invented = opened.dataset.manifest.synthetic
+        page = share_cases(
+            explanations,
+            opened,
+            exact=self.exact,
+            hide_places=self.hide_places,
+            title=title,
+            notes=notes,
+            basemap=find_basemap(
+                opened.dataset.hash, opened.bundle, opened.latitude, opened.longitude, synthetic=invented
+            ),
+        )
+        write_html(page, self.html)
+        content = page.note if page.estimate is None else page.estimate.sentence
+        return [f"Wrote {self.html}: open it in any browser, also offline.", content]
 
 
-def check_manner(*, exact: bool, hide_places: bool) -> None:
-    """Refuse contradictory options.
-
-    Raises:
-        ConfigError: both were given.
-    """
+def sharing_options(
+    html: Annotated[
+        Path | None, Option(help="Write one page to share; it opens offline and blurs people, places and times.")
+    ] = None,
+    exact: Annotated[bool, Option("--exact", help="Write everything as recorded; the file says so.")] = False,
+    hide_places: Annotated[bool, Option("--hide-places", help="Also blur the user's own places.")] = False,
+) -> Sharing:
+    """Raises ConfigError for options that contradict each other or mean nothing."""
+    if (exact or hide_places) and html is None:
+        raise ConfigError("--exact and --hide-places need --html FILE")
     if exact and hide_places:
         raise ConfigError("use either --exact or --hide-places, not both")
-
-
-def share(
-    explanations: "Sequence[CaseExplanation]",
-    opened: "Workspace",
-    *,
-    exact: bool = False,
-    hide_places: bool = False,
-    title: str = "",
-    notes: Sequence[str] = (),
-) -> "SharedPage":
-    from analysis.basemap.stored import find_basemap
-    from analysis.sharing.share import share_cases
-
-    invented = opened.dataset.manifest.synthetic
-    basemap = find_basemap(opened.dataset.hash, opened.bundle, opened.latitude, opened.longitude, synthetic=invented)
-    return share_cases(
-        explanations,
-        opened,
-        exact=exact,
-        hide_places=hide_places,
-        title=title,
-        notes=notes,
-        basemap=basemap,
-    )
-
-
-def write_shared(page: "SharedPage", html: Path | None) -> list[str]:
-    """Write the requested page; returns lines on the file and its content.
-
-    Raises:
-        RecapError: the disk refused.
-    """
-    lines = []
-    if html is not None:
-        from analysis.sharing.page import write_html
-
-        write_html(page, html)
-        lines.append(f"Wrote {html}: open it in any browser, also offline.")
-    if lines:
-        lines.append(page.note if page.estimate is None else page.estimate.sentence)
-    return lines
+    return Sharing(html, exact, hide_places)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from typer import Option
 
 from app.cli.console import JsonFlag, PresetOption, SetOption, console, print_json, print_next, progress_console
 from app.cli.evaluate import metrics_table
@@ -23,13 +24,13 @@ _STEP_S: Final = 5.0
 
 def train(
     data: DatasetArgument,
-    out: Annotated[Path, typer.Option("--out", help="Folder of the new checkpoint.")],
+    out: Annotated[Path, Option("--out", help="Folder of the new checkpoint.")],
     preset: PresetOption = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; the preset's by default.")] = None,
+    seed: Annotated[int | None, Option(help="Seed; the preset's by default.")] = None,
     device: DeviceOption = "auto",
     epochs: EpochsOption = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Continue a stopped training exactly, or start a new one.")
+        bool, Option("--resume", help="Continue a stopped training exactly, or start a new one.")
     ] = False,
     assignments: SetOption = None,
     as_json: JsonFlag = False,

@@ -4,10 +4,11 @@ import hashlib
 import json
 import math
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from recap.config import Config
 from recap.errors import CheckpointError, ConfigError
@@ -40,8 +41,15 @@ class PretrainedCurve(Config):
     group: str
     unit: str
     scale: str
-    knots: list[float] = Field(min_length=1)
-    values: list[float] = Field(min_length=1, description="Score points at each knot.")
+    knots: list[float] = Field(min_length=1, max_length=11, description="Ends of at most ten intervals.")
+    values: list[float] = Field(description="Score points at each knot.")
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        rises = all(low < high for low, high in pairwise(self.knots))
+        if not rises or len(self.values) != len(self.knots):
+            raise ValueError(f"{self.feature} needs rising knots and as many values, has {self.knots}, {self.values}")
+        return self
 
 
 class PretrainedCurves(Config):

@@ -30,10 +30,28 @@ def open_view(name: str, **params: str) -> AppTest:
     return app.run()
 
 
+def calm_view(name: str, **params: str) -> AppTest:
+    """The view; nothing crashed, nothing was refused."""
+    app = open_view(name, **params)
+    check_calm(app)
+    return app
+
+
+def click(app: AppTest, key: str) -> AppTest:
+    """Click a button; nothing crashed, nothing was refused."""
+    check_calm(app.button(key=key).click().run())
+    return app
+
+
 def press(app: AppTest, key: str) -> AppTest:
     """Open what is sent when its button is pressed."""
     app.session_state[key] = True
     return app.run()
+
+
+def never(*_: object, **__: object) -> None:
+    """In the place of a function that a page must not call."""
+    raise AssertionError("this should not have been computed")
 
 
 def check_calm(app: AppTest) -> None:

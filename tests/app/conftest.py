@@ -13,6 +13,7 @@ from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import Source, find_sources
 from tests.app.app_driver import point_app_at
+from tests.learn_worlds import DEMO
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,6 +24,18 @@ def _as_one_server() -> Iterator[None]:
         patch.object(app_test, "ScriptCache", cache(app_test.ScriptCache)),
     ):
         yield
+
+
+@pytest.fixture
+def counting(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+    """The app pointed at the small city without a model: counting past visits predicts."""
+    point_app_at(monkeypatch, city_folder, None)
+
+
+@pytest.fixture
+def demo_city(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The app pointed at the bundled city and its checkpoint."""
+    point_app_at(monkeypatch, DEMO / "dataset", DEMO / "checkpoint")
 
 
 @pytest.fixture

@@ -96,8 +96,7 @@ def test_a_late_filter_leaves_the_list_alone(city: Workspace) -> None:
     app = app.text_input(key="cases_search").set_value("kind").run()
     chosen = app.query_params["filter"]
     app.query_params["filter"] = "hours=8-20"  # as the browser still shows it
-    app = app.slider(key="cases_hours").set_value((8, 9)).run()
-    check_calm(app)
+    check_calm(app.slider(key="cases_hours").set_value((8, 9)).run())
     assert app.query_params["filter"] == chosen
     app = app.slider(key="cases_hours").set_value((8, 9)).run()
     assert "hours=8-9" in str(app.query_params["filter"])

@@ -19,7 +19,7 @@ from app.settings import BUNDLES_VARIABLE, READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
 from recap.printable import markdown_text
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
 
 
 @pytest.fixture
@@ -43,15 +43,13 @@ def save(app: AppTest, note: str = "", tags: str = "") -> AppTest:
     """Save the chosen case with what is written about it."""
     field(app, "text_area", "note-").set_value(note)  # type: ignore[attr-defined]
     field(app, "text_input", "tags-").set_value(tags)  # type: ignore[attr-defined]
-    app = app.button(key="save_case").click().run()
-    check_calm(app)
+    check_calm(app.button(key="save_case").click().run())
     return app
 
 
 def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
     """A pill for each with the count of its headline; it opens on what is confidently wrong, if anything is."""
-    app = open_view("cases")
-    check_calm(app)
+    app = calm_view("cases")
     recipes = tables.recipes(demo)
     assert [option.content for option in _pills(app).proto.options] == [
         *(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()),
@@ -59,8 +57,7 @@ def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
     ]
     assert app.query_params["list"] == "wrong"
     for name, found in list(recipes.items())[::4]:
-        app = open_view("cases", list=name)
-        check_calm(app)
+        app = calm_view("cases", list=name)
         assert app.title[0].value == markdown_text(found.headline) and f"{found.count:,} of " in found.headline
         keys = [str(button.key) for button in app.button if str(button.key).startswith("choose-")]
         assert keys == [f"choose-{case}" for case in found.cases[:6]]
@@ -69,8 +66,7 @@ def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
 def test_search_finds_cases_nobody_saved(source: Source) -> None:
     """By number, user and place; the link carries it, and a pill ends it."""
     opened = Workspace.open(source.dataset_folder)
-    app = open_view("cases", search="3")
-    check_calm(app)
+    app = calm_view("cases", search="3")
     assert any(button.key == "choose-3" for button in app.button)
     user = int(opened.cases[c.USER].iloc[0])
     app = app.text_input(key="search_cases").set_value(f"user {user}").run()
@@ -79,8 +75,7 @@ def test_search_finds_cases_nobody_saved(source: Source) -> None:
     place = opened.labels[int(opened.cases[c.TARGET].iloc[0])]
     app = app.text_input(key="search_cases").set_value(place.upper()).run()
     assert " 0 of" not in app.title[0].value and any(button.key == "choose-0" for button in app.button)
-    app = app.text_input(key="search_cases").set_value("nowhere at all").run()
-    check_calm(app)
+    check_calm(app.text_input(key="search_cases").set_value("nowhere at all").run())
     assert app.title[0].value.startswith("No case matches")
     app = _pills(app).set_value("nothing").run()
     assert "and other models miss the same" in app.title[0].value and "search" not in app.query_params
@@ -104,7 +99,7 @@ def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> Non
     """One file a card and theme; another server, which remembers nothing, reads them and draws none."""
     st.cache_data.clear()  # what another test has drawn is not drawn again
     st.cache_resource.clear()
-    check_calm(open_view("cases", search="user 0"))
+    calm_view("cases", search="user 0")
     shown = search_cases(cases_of_any_model(source), "user 0")[:6]
     drawn = {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()}
     assert len(drawn) == len(shown)
@@ -112,7 +107,7 @@ def test_a_picture_is_drawn_once_and_kept(source: Source, tmp_path: Path) -> Non
     assert not maps.is_drawn(source, int(shown[0]), "dark", hops=None)
     st.cache_data.clear()
     st.cache_resource.clear()
-    check_calm(open_view("cases", search="user 0"))
+    calm_view("cases", search="user 0")
     assert {path.name: path.stat().st_mtime_ns for path in (tmp_path / "cache" / "thumbnails").iterdir()} == drawn
 
 
@@ -161,8 +156,7 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
 
     assert order() == [int(found[0]), int(found[1])]
     (collection,) = Library.of_user().read().collections
-    app = open_view("cases", collection=collection)
-    check_calm(app)
+    app = calm_view("cases", collection=collection)
     assert "Tuesday" in app.title[0].value and "2 saved cases" in app.title[0].value
     (later,) = [button for button in app.button if str(button.key).startswith("later-") and not button.disabled]
     app = later.click().run()
@@ -170,8 +164,7 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     (first, _) = [button for button in app.button if str(button.key).startswith("leave-")]
     app = first.click().run()
     assert order() == [int(found[0])]
-    app = app.button(key="remove_collection").click().run()
-    check_calm(app)
+    check_calm(app.button(key="remove_collection").click().run())
     shelf = Library.of_user().read()
     assert not shelf.collections and len(shelf.cases) == 2
 
@@ -180,8 +173,7 @@ def test_what_cannot_be_read_is_named(source: Source) -> None:
     """The file and its reason; the other cases are there."""
     save(open_view("cases", search="user 0"))
     (Library.of_user().folder / "broken.json").write_text("{")
-    app = open_view("cases", list="saved")
-    check_calm(app)
+    app = calm_view("cases", list="saved")
     assert "broken" in texts(app) and "1 saved case" in app.title[0].value
 
 
@@ -189,24 +181,18 @@ def test_a_read_only_app_only_shows(source: Source, monkeypatch: pytest.MonkeyPa
     """No button, and the server refuses where one is pressed all the same."""
     app = open_view("cases", search="user 0")
     monkeypatch.setenv(READ_ONLY_VARIABLE, "1")
-    shown = open_view("cases", search="user 0")
-    check_calm(shown)
+    shown = calm_view("cases", search="user 0")
     assert not [button for button in shown.button if button.key == "save_case"]
     app = app.button(key="save_case").click().run()
     assert not Library.of_user().read().cases
     assert "read" in texts(app)
 
 
-def test_a_baseline_has_recipes_and_nothing_to_present(
-    monkeypatch: pytest.MonkeyPatch, city_folder: Path, tmp_path: Path
-) -> None:
+def test_a_baseline_has_recipes_and_nothing_to_present(home: Path, counting: None) -> None:
     """What rests on ablations or probabilities says so in one line, and the way to Present is not there."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    point_app_at(monkeypatch, city_folder, None)
     reasons: dict[RecipeName, str] = {"past_visits": "were not run", "wrong": "no probabilities"}
     for name, reason in reasons.items():
-        app = open_view("cases", list=name)
-        check_calm(app)
+        app = calm_view("cases", list=name)
         assert reason in texts(app) and f"{LABELS[name]} –" in [o.content for o in _pills(app).proto.options]
     assert not [button for button in app.button if button.key == "present"]
 

@@ -12,7 +12,7 @@ from analysis.records.causes import ablations_key, case_ablations, found_by
 from analysis.workspace import Workspace
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, never, open_view, point_app_at, texts
 
 
 @pytest.fixture
@@ -36,8 +36,7 @@ def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> 
     ablations = ablations_of(predictor)
     k = next(k for k in (1, 5, 10, 20) if found_by(ablations, CAUSES[name], k).any())
     found = np.flatnonzero(found_by(ablations, CAUSES[name], k))
-    app = open_view("walk", show=label, k=str(k))
-    check_calm(app)
+    app = calm_view("walk", show=label, k=str(k))
     assert f"{len(found):,} of {len(ablations):,} cases" in texts(app)
     assert app.session_state["case"] == found[0] and app.query_params["show"] == label
 
@@ -45,22 +44,19 @@ def test_walk_finds_by_ablation(predictor: Predictor, name: str, label: str) -> 
 @pytest.mark.parametrize("old", ["Recovered by two hops", "Found by two hops", "Found, within two hops"])
 def test_a_link_with_an_earlier_label_opens_the_filter(predictor: Predictor, old: str) -> None:
     """Links made before the filters were renamed, or of a baseline, still choose them."""
-    app = open_view("walk", show=old, k="20")
-    check_calm(app)
+    app = calm_view("walk", show=old, k="20")
     assert app.session_state["show"] == ["hops"]
 
 
-def test_walk_of_a_baseline_says_what_coincides(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_walk_of_a_baseline_says_what_coincides(city_folder: Path, counting: None) -> None:
     """A counting baseline has no ablations: the filter is called by what it is, and counts that."""
-    point_app_at(monkeypatch, city_folder, None)
     opened = Workspace.open(city_folder)
 
     def records(name: str) -> pd.DataFrame:
         return opened.with_model(name).records_with_lists()
 
     found = filter_cases(records("count_plus_markov"), records("markov"), ["history"], k=5)
-    app = open_view("walk", show="Found, known place", k="5")
-    check_calm(app)
+    app = calm_view("walk", show="Found, known place", k="5")
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]
     assert "Found, within two hops" in options and "Needs two hops" not in options
@@ -70,13 +66,9 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     predictor: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No ablation is made without a filter, nor for the filters that need none."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("an ablation was made")
-
-    monkeypatch.setattr("analysis.workspace.case_ablations", refuse)
-    check_calm(open_view("walk", case="2"))
-    check_calm(open_view("walk", show="Never seen"))
+    monkeypatch.setattr("analysis.workspace.case_ablations", never)
+    calm_view("walk", case="2")
+    calm_view("walk", show="Never seen")
 
 
 def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
@@ -87,8 +79,7 @@ def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
 
 def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     """Without a kept table a few cases are ablated; with one the cards show its ranks, or say that none is lost."""
-    app = open_view("overview")
-    check_calm(app)
+    app = calm_view("overview")
     assert "is lost without" not in texts(app)
     ablations = ablations_of(predictor)
     number = int(np.flatnonzero(ablations["rank"] <= 20)[0])
@@ -97,8 +88,7 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     ablations.loc[number, "without_past_visits"] = 41.0
     keep(predictor, ablations)
     st.cache_resource.clear()
-    app = open_view("overview")
-    check_calm(app)
+    app = calm_view("overview")
     assert "Needs past visits" in texts(app) and "Needs two-hop paths" not in texts(app)
     assert "41st" in [metric.value for metric in app.metric]
     assert "No case in the top 20 is lost without two-hop paths." in texts(app)
@@ -113,6 +103,5 @@ def test_ablations_run_from_long_tail(predictor: Predictor, monkeypatch: pytest.
     check_calm(app)
     assert app.query_params["tab"] == "worth"
     assert "Not measured yet" in texts(app)
-    app.button(key="run-ablations").click().run()
-    check_calm(app)
+    click(app, "run-ablations")
     assert "Not measured yet" not in texts(app)

@@ -18,7 +18,7 @@ from app.sources import find_sources
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.evaluation.reliability import calibration_error, reliability_curve
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, press, texts
 from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused
 
@@ -28,18 +28,15 @@ def table_of(app: Any, column: str) -> pd.DataFrame:
     return next(item.value for item in app.dataframe if column in item.value)
 
 
-def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_counters_compare_without_a_model(counting: None) -> None:
     """A dataset alone is enough, and no seeds or parts are spoken of."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view("compare", a="markov", b="visit_count")
-    check_calm(app)
+    app = calm_view("compare", a="markov", b="visit_count")
     assert "Neither model has seeds" in texts(app)
 
 
 def test_more_shows_whether_probabilities_can_be_believed(city_checkpoint: Path, city: Workspace) -> None:
     """The model's calibration error next to its curve; a counter has none."""
-    app = open_view("compare", a="markov", b=Checkpoint.load(city_checkpoint).hash[:12])
-    check_calm(app)
+    app = calm_view("compare", a="markov", b=Checkpoint.load(city_checkpoint).hash[:12])
     error = calibration_error(reliability_curve(city.with_model(city_checkpoint).records()))
     assert f"(calibration error): RECAP {error:.3f}." in texts(app).replace("\\", "")
     assert "Neither side has probabilities" in texts(open_view("compare", a="markov", b="visit_count"))
@@ -55,8 +52,7 @@ def test_the_view_shows_the_commands_numbers(
     answer = recap_json_here(
         "compare", "markov", city_checkpoint, "--data", city_folder, "--metric", metric, "--cell", "only_b"
     )
-    app = open_view("compare", a="markov", b=token, metric=label)
-    check_calm(app)
+    app = calm_view("compare", a="markov", b=token, metric=label)
     shown = texts(app).replace("\\", "").replace("\u2060", "")  # what keeps names from being read as Markdown
     assert answer["headline"] in shown
     assert all(sentence in shown for sentence in answer["sentences"])
@@ -78,12 +74,10 @@ def test_links_reproduce_the_choice(city: Workspace, city_checkpoint: Path) -> N
     That is the model against visit count.
     """
     params = {"a": "popularity", "b": "feature_curves", "metric": "HR@1", "open": "3"}
-    app = open_view("compare", cell="only_a", **params)
-    check_calm(app)
+    app = calm_view("compare", cell="only_a", **params)
     assert "Case 3, seen" in texts(app)
     assert (app.query_params["a"], app.query_params["open"], app.query_params["cell"]) == ("popularity", "3", "only_a")
-    strange = open_view("compare", a="0123456789ab", open="99999")
-    check_calm(strange)
+    strange = calm_view("compare", a="0123456789ab", open="99999")
     sides = {side: strange.query_params[side] for side in "ab"}
     assert sides == {"a": "visit_count", "b": Checkpoint.load(city_checkpoint).hash[:12]}
     assert [warning.value[:21] for warning in strange.warning] == ["The link's model A is", "The link's case is no"]
@@ -91,13 +85,11 @@ def test_links_reproduce_the_choice(city: Workspace, city_checkpoint: Path) -> N
 
 def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace) -> None:
     """A click shows both sides' best places; one that was meant for the list before does nothing."""
-    app = open_view("compare", a="popularity", b="feature_curves", metric="HR@1")
-    check_calm(app)
+    app = calm_view("compare", a="popularity", b="feature_curves", metric="HR@1")
     listed = comparisons_of(app)
     key = "flipped-popularity-feature_curv-1-only_b"
     app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[1, "Seen"]]}}
-    app.run()
-    check_calm(app)
+    check_calm(app.run())
     assert app.query_params["open"] == str(listed[1])
     both = table_of(app, "Feature curves")
     scored = city.with_model("feature_curves").records_with_lists().iloc[listed[1]]
@@ -107,8 +99,7 @@ def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace) -> No
     app.query_params["a"], app.query_params["b"] = "popularity", "feature_curves"  # as the browser still shows it
     other = "flipped-feature_curv-popularity-1-only_b"
     app.session_state[other] = {"selection": {"rows": [], "columns": [], "cells": [[0, "Seen"]]}}
-    app.run()
-    check_calm(app)
+    check_calm(app.run())
     assert (app.query_params["a"], app.query_params["open"]) == ("feature_curves", str(listed[1]))
 
 
@@ -127,8 +118,7 @@ def test_a_cell_opens_in_walk(city: Workspace, city_checkpoint: Path, city_folde
         "compare", "markov", city_checkpoint, "--data", city_folder, "--cell", "both", "--metric", "hr5"
     )
     first = min(row["case"] for row in answer["cell"]["cases"])
-    app = open_view("walk", cases=f"hits:markov:{token}:5:both", case=str(first))
-    check_calm(app)
+    app = calm_view("walk", cases=f"hits:markov:{token}:5:both", case=str(first))
     assert f"{len(answer['cell']['cases']):,} of {len(city.cases):,} cases" in texts(app)
     assert any(button.label == "Both find it" for button in app.button)
     elsewhere = open_view("walk", cases="hits:markov:0123456789ab:5:both")
@@ -151,8 +141,7 @@ def test_imported_predictions_stand_on_a_side(
     pd.DataFrame(rows, columns=[c.CASE, c.POI_ID, c.SCORE]).to_csv(path, index=False)
     answer = recap_json_here("import-predictions", path, "--data", city_folder, "--name", "theirs")
     assert answer["shortest_list"] == 6 and answer["cases"] == len(city.cases)
-    app = open_view("compare", a=answer["key"], b="visit_count", metric="HR@1")
-    check_calm(app)
+    app = calm_view("compare", a=answer["key"], b="visit_count", metric="HR@1")
     assert "theirs" in app.title[0].value
     refused = open_view("compare", a=answer["key"], b="visit_count")
     assert "shortest list has 6 places" in refused.error[0].value
@@ -163,8 +152,7 @@ def test_imported_predictions_stand_on_a_side(
     assert theirs == pytest.approx(markov, abs=0.05)  # ties are cut elsewhere
     models = table_of(press(open_view("overview"), "all-models"), "Model")
     assert "theirs" not in models["Model"].tolist()  # HR@20 is not known
-    long_tail = open_view("long_tail", model=answer["key"], metric="HR@1")
-    check_calm(long_tail)
+    calm_view("long_tail", model=answer["key"], metric="HR@1")
     assert_refused(
         recap_here("compare", "theirs", "markov", "--data", city_folder), "HR@20 is not known", "has 6 places"
     )
@@ -177,23 +165,20 @@ def test_imported_predictions_stand_on_a_side(
 
 def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> None:
     """A side's button leads there; the list is theirs, and no rank beyond it, no part and no share is shown."""
-    compared = open_view("compare", a=key, b="visit_count", metric="HR@1", open="2")
-    check_calm(compared)
+    compared = calm_view("compare", a=key, b="visit_count", metric="HR@1", open="2")
     app = compared.button(key="flipped-walk").click().run()
     assert app.query_params["predictions"] == key and app.query_params["case"] == "2"
     records = {item.key: item for item in find_predictions(city.dataset.hash)}[key].read(len(city.cases))
     inside, outside = (int(np.flatnonzero(records[c.IN_LIST] == there)[0]) for there in (True, False))
     best = [city.labels[poi] for poi in records[c.TOP_POIS].iloc[outside]]
-    walk = open_view("walk", case=str(outside), predictions=key)
-    check_calm(walk)
+    walk = calm_view("walk", case=str(outside), predictions=key)
     assert walk.metric[0].value == "not listed" and "so its rank and score are unknown" in texts(walk)
     listed = table_of(walk, "km")
     assert listed["name"].tolist() == [*best, f"◎ {city.labels[city.cases[c.TARGET].iloc[outside]]}"]
     assert listed[["rank", "value"]].iloc[-1].tolist() == ["–", "–"]
     short = open_view("walk", predictions=key, show="Missed")
     assert "Choose at most 6: the shortest imported list has 6 places" in short.warning[0].value
-    explain = open_view("explain", case=str(inside), predictions=key)
-    check_calm(explain)
+    explain = calm_view("explain", case=str(inside), predictions=key)
     assert (
         explain.title[0].value.startswith("theirs ranks ")
         and ordinal(records[c.RANK].iloc[inside]) in explain.title[0].value

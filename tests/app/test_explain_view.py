@@ -34,7 +34,7 @@ from recap import columns as c
 from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
 from recap.predictor import Predictor
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
 
 BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -61,8 +61,7 @@ def chart_texts(app: AppTest) -> list[str]:
 def open_tab(app: AppTest, name: str) -> AppTest:
     """Open one of the parts below the score."""
     app.session_state["explain-tab"], app.session_state["tab_chosen"] = name, True
-    app.run()
-    check_calm(app)
+    check_calm(app.run())
     return app
 
 
@@ -78,12 +77,10 @@ def library_cases(predictor: Predictor) -> list[SavedCase]:
     return [stored.value for stored in Library.of_user().read().of(predictor.dataset.hash, predictor.checkpoint.hash)]
 
 
-def test_the_page_is_what_the_library_explains(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_is_what_the_library_explains(demo_city: None) -> None:
     """Opened once: heading, chart, paths, visits, curves, stability and the other half, on the first case."""
-    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
     predictor = Predictor.load(BUNDLE / "checkpoint", BUNDLE / "dataset")
-    app = open_view("explain")
-    check_calm(app)
+    app = calm_view("explain")
     case = int(app.session_state["case"])
     answer = expected(predictor, case)
     assert answer.transition_count == 0 and answer.target_rank == 1 and answer.is_known and answer.paths
@@ -116,8 +113,7 @@ def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> 
     """Core, prior with its three terms, correction and gate; the token's ablation stands for the paths."""
     point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "paper")
     answer = expected(Predictor.load(BUNDLE / "paper", BUNDLE / "dataset"), 312)
-    app = open_view("explain", case="312")
-    check_calm(app)
+    app = calm_view("explain", case="312")
     features = every_feature(answer)
     assert {"Visits before", "Last visit", "Recent window", "Correction"} <= set(features["Feature"])
     assert "The gate scales the correction" in texts(app)
@@ -134,16 +130,14 @@ def test_two_places_are_compared(predictor: Predictor) -> None:
     usual = expected(predictor, 3)
     first, second = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up)][:2]
     asked = explain_case(predictor, 3, about=first, against=second)
-    app = open_view("explain", case="3", about=str(first), against=str(second))
-    check_calm(app)
+    app = calm_view("explain", case="3", about=str(first), against=str(second))
     assert f"{ordinal(asked.target_rank)} of {asked.num_places:,}" in app.title[0].value
     assert "The user went to" in app.title[0].value
     for entry in (asked.a, asked.b):
         assert points(entry.score) in chart_texts(app)
     app.button(key="explain-truth").click().run()
     assert "about" not in app.query_params
-    app.selectbox(key="pair_against").set_value(second).run()
-    check_calm(app)
+    check_calm(app.selectbox(key="pair_against").set_value(second).run())
     assert app.query_params["against"] == str(second) and not app.warning
     source, *_ = find_sources(AppSettings.from_environment())
     name = predictor.dataset.poi_labels[usual.target]
@@ -158,8 +152,7 @@ def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None
     app.button(key="case-after").click().run()
     assert app.query_params["case"] == "4"
     app.button(key="case-before").click().run()
-    app.selectbox(key="explained_case").set_value(5).run()
-    check_calm(app)
+    check_calm(app.selectbox(key="explained_case").set_value(5).run())
     assert app.query_params["case"] == "5"
     opened = Workspace.of(predictor.dataset, shows_ids=True)
     assert app.selectbox(key="explained_case").options == [case_name(opened, k) for k in cases_of_user(opened, 5, 60)]
@@ -170,16 +163,14 @@ def test_another_case_is_one_step_or_one_name_away(predictor: Predictor) -> None
     assert cases_of_user(opened, first, 2) == [first, first + 1]
 
 
-def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     """Save writes a link and a note; a read-only app writes nothing, and refuses where the button is still there."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     assert not [button for button in open_view("explain", case="3").button if button.key == "save"]
     monkeypatch.setenv(READ_ONLY_VARIABLE, "")
     usual = expected(predictor, 3)
     app = open_view("explain", case="3", edits="off:past_visits", about=str(usual.runner_up))
     next(field for field in app.text_input if str(field.key).startswith("case_note")).set_value("looks *odd*")
-    app.button(key="save").click().run()
-    check_calm(app)
+    click(app, "save")
     (saved,) = library_cases(predictor)
     assert (saved.link.case, saved.link.about, saved.link.edits) == (3, usual.runner_up, "off:past_visits")
     assert saved.note == "looks *odd*"
@@ -192,8 +183,7 @@ def test_a_case_is_saved_with_its_note(predictor: Predictor, monkeypatch: pytest
 def test_every_control_of_what_if_is_an_edit(predictor: Predictor) -> None:
     """A part, a visit and the time: the rank is the library's; undone, all is as before."""
     usual = expected(predictor, 3)
-    app = open_view("explain", case="3", edits="off:past_visits")
-    check_calm(app)
+    app = calm_view("explain", case="3", edits="off:past_visits")
     ranks = f"{ordinal(usual.target_rank)} → {ordinal(expected(predictor, 3, 'off:past_visits').target_rank)}"
     assert app.metric[0].value == ranks and pills(app, "edit_parts").value == ["past visits"]
     app.button[[button.label for button in app.button].index("Undo")].click().run()
@@ -209,13 +199,11 @@ def test_every_control_of_what_if_is_an_edit(predictor: Predictor) -> None:
     every = sum(len(place.visits) for place in usual.visits)
     assert (str(pills(app, "edit_visits").options[-1]).endswith("more…")) == (every > 3)
     number = max(visit.visit for place in usual.visits for visit in place.visits if visit.points is not None)
-    app = open_view("explain", case="3", edits=f"{hour};remove:{number}")
-    check_calm(app)
+    app = calm_view("explain", case="3", edits=f"{hour};remove:{number}")
     both = expected(predictor, 3, f"{hour};remove:{number}")
     assert app.metric[0].value.endswith(ordinal(both.target_rank)) and number in pills(app, "edit_visits").value
     assert both.headline.text.split(",")[0] in app.title[0].value
-    app.button(key="reset").click().run()
-    check_calm(app)
+    click(app, "reset")
     assert "edits" not in app.query_params
 
 
@@ -223,19 +211,16 @@ def test_smallest_edit_is_found_and_applied_when_asked(predictor: Predictor) -> 
     """Nothing before the button is pressed; then the edit of the library, which can be applied."""
     app = open_view("explain", case="3")
     assert "changes swap" not in texts(app)
-    app.button(key="search").click().run()
-    check_calm(app)
+    click(app, "search")
     found = explain_case(predictor, 3, search=True)
     assert f"{found.tried} " in texts(app)
     if found.flip is not None:
-        app.button(key="apply_smallest").click().run()
-        check_calm(app)
+        click(app, "apply_smallest")
         assert app.query_params["edits"] == found.flip.text
 
 
-def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_stability_is_the_librarys_table(predictor: Predictor, home: Path) -> None:
     """The robustness checks with two kept seeds, and their finding."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     st.cache_resource.clear()  # kept seeds are looked up again only after a while
     table = describe_ablations(predictor, predictor.cases)
     for seed in (1, 2):
@@ -264,19 +249,15 @@ def test_stability_is_the_librarys_table(predictor: Predictor, monkeypatch: pyte
 def test_bad_links_get_a_sentence(predictor: Predictor, params: dict[str, str], part: str) -> None:
     """A warning, and the case as it was."""
     assert predictor
-    app = open_view("explain", **({"case": "3"} | params))
-    check_calm(app)
+    app = calm_view("explain", **({"case": "3"} | params))
     warnings = " ".join(warning.value for warning in app.warning).replace("\\", "")
     assert part in warnings and app.title[0].value
 
 
-def test_without_a_model_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_without_a_model_it_says_what_to_do(counting: None) -> None:
     """A dataset alone cannot be explained."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view("explain")
-    check_calm(app)
-    app.button(key="train").click().run()
-    check_calm(app)
+    app = calm_view("explain")
+    click(app, "train")
     assert "train" in app.title[0].value.lower()
 
 
@@ -295,8 +276,7 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
         assert f"<b>{part.title}</b>" in shown
         if part.adds is not None:
             assert any(all(signed_points(added) in text for added in part.adds) for text in shown)
-        app = app.selectbox(key="model-part").select(part.name).run()
-        check_calm(app)
+        check_calm(app.selectbox(key="model-part").select(part.name).run())
         assert flow.explain(part.name).equation in [element.value.strip("$\n") for element in app.latex]
     app = next(group for group in app.button_group if group.key == "model-tab").set_value(WORTH_TAB).run()
     check_calm(app)
@@ -307,8 +287,7 @@ def test_kinds_of_misses_in_long_tail(predictor: Predictor, city_folder: Path, c
     """Long tail's counts sum to the misses; and there is their map."""
     Workspace.open(city_folder, city_checkpoint).ablations()  # kept, so that the page only reads them
     described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
-    app = open_view("long_tail", tab="misses")
-    check_calm(app)
+    app = calm_view("long_tail", tab="misses")
     table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
     assert "Where misses happen" in [header.value for header in app.header]
     expected_counts = count_misses(label_misses(described, 20))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.settings import BUNDLES_VARIABLE
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
 
 ROOT = Path(__file__).parents[2]
 BUNDLE = ROOT / "checkpoints" / "demo-city"
@@ -34,11 +34,9 @@ def test_overview_of_the_demo_city_loads_no_torch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["overview", "walk", "long_tail", "explain"])
-def test_every_view_says_that_the_demo_city_is_invented(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_every_view_says_that_the_demo_city_is_invented(name: str, demo_city: None) -> None:
     """Once, wherever its people are shown."""
-    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
-    app = open_view(name)
-    check_calm(app)
+    app = calm_view(name)
     assert texts(app).count("invented") == 1
 
 

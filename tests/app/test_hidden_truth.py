@@ -16,7 +16,7 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.predictor import Predictor
-from tests.app.app_driver import check_calm, open_view, point_app_at
+from tests.app.app_driver import calm_view, click, open_view, point_app_at
 from tests.checkins import small_dataset
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows
@@ -94,8 +94,7 @@ def test_a_hidden_truth_changes_nothing(
     pages = []
     for data, checkpoint in worlds:
         point_app_at(monkeypatch, data, checkpoint)
-        app = open_view(view, case=str(CASE), truth="false", **params)
-        check_calm(app)
+        app = calm_view(view, case=str(CASE), truth="false", **params)
         assert "truth" in app.query_params
         pages.append(painted(app))
     assert len(pages[0]) > 20
@@ -122,8 +121,7 @@ def test_the_way_from_walk_to_explain_keeps_it_hidden(
     for data, checkpoint in worlds:
         point_app_at(monkeypatch, data, checkpoint)
         app = open_view("walk", case=str(CASE), truth="false")
-        app.button(key="explain").click().run()
-        check_calm(app)
+        click(app, "explain")
         assert not app.toggle(key="truth").value
         titles.add(str(app.title[0].value))
     assert len(titles) == 1

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
 from app.settings import BUNDLES_VARIABLE
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
 from tests.learn_worlds import DEMO, demo_lesson
 
 KEYS = [entry.outline.key for entry in COURSE]
@@ -24,18 +24,18 @@ def _demo(monkeypatch: pytest.MonkeyPatch) -> None:
 def ask(app: AppTest, key: str, question: str, choice: int) -> str:
     """Give an answer; returns the last reply."""
     app.radio(key=f"learn_{key}_{question}").set_value(choice).run()
-    app.button(key=f"learn_{key}_{question}_answer").click().run()
-    check_calm(app)
+    click(app, f"learn_{key}_{question}_answer")
     return str(app.info[-1].value)
 
 
 @pytest.mark.usefixtures("_demo")
-@pytest.mark.parametrize("number", range(len(COURSE)), ids=KEYS)
+@pytest.mark.parametrize(
+    "number", [0, 1, *(pytest.param(number, marks=pytest.mark.slow) for number in range(2, len(COURSE)))]
+)
 def test_a_lesson_by_right_and_wrong_answers(number: int) -> None:
     """A picture and no answer before the guess; each answer has its own reply, and progress counts it."""
     lesson, key = demo_lesson(COURSE[number]), KEYS[number]
-    app = open_view("learn", lesson=key)
-    check_calm(app)
+    app = calm_view("learn", lesson=key)
     assert app.title[0].value == lesson.outline.title
     assert not app.info and not app.header and len(app.get("plotly_chart")) == 1
     wrong = (lesson.guess.right + 1) % len(lesson.guess.choices)
@@ -55,17 +55,14 @@ def test_a_lesson_by_right_and_wrong_answers(number: int) -> None:
 @pytest.mark.usefixtures("_demo")
 def test_a_link_brings_everything_along() -> None:
     """Lesson, answers and handle; a handle that is moved changes the finding and the link, and goes into the view."""
-    app = open_view("learn", lesson="rare", answers="ab", at="3")
-    check_calm(app)
+    app = calm_view("learn", lesson="rare", answers="ab", at="3")
     assert app.header[0].value.startswith("At threshold 3")
     app.select_slider(key="learn_rare_threshold").set_value(7).run()
     assert app.header[0].value.startswith("At threshold 7") and app.query_params["at"] == "7"
-    app.button(key="learn_next").click().run()
-    check_calm(app)
+    click(app, "learn_next")
     assert app.query_params["lesson"] == "two_hops" and "at" not in app.query_params
     app = open_view("learn", lesson="rare", answers="ab", at="3")
-    app.button(key="learn_deeper").click().run()
-    check_calm(app)
+    click(app, "learn_deeper")
     assert app.query_params["eta"] in ("3", ["3"])
 
 
@@ -73,8 +70,7 @@ def test_a_link_brings_everything_along() -> None:
 @pytest.mark.parametrize("answers", ["zz", "f" * 300, "<b>", "--é"])
 def test_a_bad_link_is_an_unanswered_lesson(answers: str) -> None:
     """What cannot be read counts as not answered, and nothing is refused."""
-    app = open_view("learn", lesson="nowhere", answers=answers, at="9.9.9", page="x")
-    check_calm(app)
+    app = calm_view("learn", lesson="nowhere", answers=answers, at="9.9.9", page="x")
     assert app.title[0].value == COURSE[0].outline.title
 
 
@@ -93,8 +89,7 @@ def test_three_small_models_train() -> None:
 @pytest.mark.usefixtures("_demo")
 def test_the_teachers_page() -> None:
     """Plan and questions of all lessons, the route first."""
-    app = open_view("learn", page="teacher")
-    check_calm(app)
+    app = calm_view("learn", page="teacher")
     assert app.title[0].value == f"{ROUTE} lessons, {MINUTES} minutes"
     assert list(app.table[0].value["Lesson"]) == [entry.outline.title for entry in COURSE]
     assert len(app.expander) == len(COURSE)
@@ -107,10 +102,8 @@ def test_without_a_model_the_counting_lessons_work(
 ) -> None:
     """A dataset alone: lessons that need a model say so, and the way on stays open."""
     point_app_at(monkeypatch, two_cities[0][0], None)
-    app = open_view("learn", lesson="visits")
-    check_calm(app)
+    app = calm_view("learn", lesson="visits")
     assert "needs a trained RECAP" in app.info[0].value
     for key in ("rare", "two_hops", "privacy"):
-        app = open_view("learn", lesson=key)
-        check_calm(app)
+        app = calm_view("learn", lesson=key)
         assert not app.info

@@ -10,8 +10,8 @@ from analysis.explain.case_words import describe_changes, describe_chart
 from analysis.explain.explain_case import explain_case
 from analysis.learn.course import COURSE, Entry
 from analysis.learn.progress import Progress
-from tests.app.app_driver import check_calm, open_view, point_app_at
-from tests.learn_worlds import DEMO, demo_lesson, demo_world
+from tests.app.app_driver import check_calm, open_view
+from tests.learn_worlds import demo_lesson, demo_world
 
 CHARTS: Final = frozenset({"plotly_chart", "deck_gl_json_chart", "dataframe", "bidi_component"})
 PAGES: Final[tuple[tuple[str, dict[str, str], dict[str, Any]], ...]] = (
@@ -88,11 +88,8 @@ def is_explanation(text: str) -> bool:
 
 
 @pytest.mark.parametrize(("view", "params", "chosen"), PAGES)
-def test_what_stands_around_a_chart(
-    monkeypatch: pytest.MonkeyPatch, view: str, params: dict[str, str], chosen: dict[str, Any]
-) -> None:
+def test_what_stands_around_a_chart(view: str, params: dict[str, str], chosen: dict[str, Any], demo_city: None) -> None:
     """On the demo city, in every view and tab."""
-    point_app_at(monkeypatch, DEMO / "dataset", DEMO / "checkpoint")
     app = open_view(view, **params)
     if chosen:
         for key, value in chosen.items():

@@ -12,7 +12,7 @@ from app import state
 from app.settings import ADDRESS_VARIABLE, BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap.data.preparation import prepare_dataset
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here
 from tests.shell import assert_refused
@@ -29,14 +29,12 @@ def address(source: Source) -> dict[str, str]:
 @pytest.mark.parametrize("view", ["overview", "walk"])
 def test_the_address_names_source_and_hashes(source: Source, view: str) -> None:
     """Also where there is one source only; and such an address says nothing of differences."""
-    app = open_view(view)
-    check_calm(app)
+    app = calm_view(view)
     assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
     again = open_view(view, case="3", **address(source))
     assert not again.warning and "does not say which" not in texts(again)
     if view == "walk":  # links inside the app carry them too
-        app.button(key="explain").click().run()
-        check_calm(app)
+        click(app, "explain")
         assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
 
 
@@ -50,8 +48,7 @@ def test_the_address_names_source_and_hashes(source: Source, view: str) -> None:
 def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str, ...], said: str) -> None:
     """One sentence names what differs and only that; it stays while the visitor looks around."""
     link = address(source) | dict.fromkeys(changed, NOBODYS)
-    app = open_view("walk", case="3", **link)
-    check_calm(app)
+    app = calm_view("walk", case="3", **link)
     (warning,) = app.warning
     assert said in warning.value and "Its numbers differ" in warning.value
     assert all((f"{name} {NOBODYS}" in warning.value) == (name in changed) for name in ("dataset", "checkpoint"))
@@ -61,7 +58,7 @@ def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str,
 
 @pytest.mark.parametrize("given", [True, False])
 def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
-    given: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_checkpoint: Path
+    given: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_checkpoint: Path, home: Path
 ) -> None:
     """One line, the command's too, for a checkpoint that was given or is the user's own; none for other datasets."""
     again, other = tmp_path / "again", tmp_path / "other"
@@ -71,12 +68,10 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
     own = tmp_path / "home" / "checkpoints" / "mine"
     own.parent.mkdir(parents=True)
     own.symlink_to(city_checkpoint)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, again, city_checkpoint if given else None)
     line = "was trained on dataset 'small'"
     assert_refused(recap_here("evaluate", city_checkpoint, "--data", again), line, "which was prepared again since")
-    app = open_view("walk")
-    check_calm(app)
+    app = calm_view("walk")
     (said,) = (warning.value.replace("\\", "") for warning in app.warning)
     assert line in said and "which was prepared again since" in said and "train on this dataset" in said
     point_app_at(monkeypatch, other, city_checkpoint if given else None)
@@ -84,27 +79,24 @@ def test_a_dataset_prepared_again_names_the_checkpoint_it_lost(
 
 
 def test_a_checkpoint_is_offered_for_later_checkins(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path, home: Path
 ) -> None:
     """The app lists it with both datasets, each with its own token, and the page says what is new to it."""
     later = tmp_path / "home" / "datasets" / "later"
     later.parent.mkdir(parents=True)
     small_dataset([*habit_rows(), ("adam", "zoo", 5.0), ("adam", "new", 9.0)]).save(later)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, city_folder, city_checkpoint)
     found = find_sources(AppSettings.from_environment())
     own, other = (source for source in found if source.checkpoint_folder is not None)  # not `pretrained`
     assert own.checkpoint_hash == other.checkpoint_hash and own.token != other.token and not own.new
     assert own.dataset_folder == city_folder and other.dataset_folder == later
-    app = open_view("walk", source=other.token)
-    check_calm(app)
+    app = calm_view("walk", source=other.token)
     assert "1 of 9 users, 1 of 18 places" in texts(app) and not app.warning
 
 
 def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:
     """An earlier link opens its case, and the page says that nobody knows of what; the first page says nothing."""
-    app = open_view("explain", case="3")
-    check_calm(app)
+    app = calm_view("explain", case="3")
     assert not app.warning and app.selectbox(key="explained_case").value == 3
     assert "does not say which dataset and checkpoint it was made with" in texts(app)
     assert source.label in texts(app).replace("\\", "")
@@ -118,8 +110,7 @@ def test_a_link_opens_its_model_among_several(monkeypatch: pytest.MonkeyPatch) -
     first, second = find_sources(AppSettings.from_environment())[:2]
     assert first.checkpoint_hash and second.checkpoint_hash
     for link in ({"checkpoint": second.checkpoint_hash[:12]}, {"source": second.token}, address(second)):
-        app = open_view("walk", case="3", **link)
-        check_calm(app)
+        app = calm_view("walk", case="3", **link)
         assert app.query_params["source"] in (second.token, [second.token]) and not app.warning
     other = open_view("walk", case="3", checkpoint=NOBODYS, dataset=second.dataset_hash[:12])
     assert "checkpoint 0123456789ab" in other.warning[0].value and "dataset" not in other.warning[0].value.split(".")[0]
@@ -145,14 +136,13 @@ def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     listed = [str(name).removeprefix("◎ ") for name in shown["name"]]
     opened = Workspace.open(source.dataset_folder)
     place = opened.labels.index(listed[4])
-    app = open_view("walk", case="3", place=str(place), **address(source))
-    check_calm(app)
+    app = calm_view("walk", case="3", place=str(place), **address(source))
     assert f"{listed[4]}: " in texts(app).replace("\\", "") and app.query_params["place"] == str(place)
     button = "next" if not app.button(key="next").disabled else "back"
     app.button(key=button).click().run()
     assert "place" not in app.query_params
     for bad in ("-1", "99999", "x"):
-        check_calm(open_view("walk", case="3", place=bad, **address(source)))
+        calm_view("walk", case="3", place=bad, **address(source))
 
 
 def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -184,8 +174,7 @@ def test_a_click_that_comes_late_moves_nothing_else(source: Source) -> None:
     app.button(key="back").click()
     app.select_slider(key="step").set_value(2)
     app.number_input(key="typed_case").set_value(2)
-    app.toggle(key="paths").set_value(False).run()
-    check_calm(app)
+    check_calm(app.toggle(key="paths").set_value(False).run())
     assert app.session_state["case"] == 0 and app.select_slider(key="step").value == 0
     assert app.query_params["case"] in ("0", ["0"])
     assert not app.toggle(key="paths").value
@@ -204,8 +193,7 @@ def test_an_edit_undone_is_not_made_again_by_a_late_click(source: Source) -> Non
     next(button for button in app.button if button.label == "Undo").click().run()
     assert "edits" not in app.query_params and app.slider(key="edit_time").value == before
     app.query_params["edits"] = edits
-    app.slider(key="edit_time").set_value(after).run()
-    check_calm(app)
+    check_calm(app.slider(key="edit_time").set_value(after).run())
     assert "edits" not in app.query_params and app.slider(key="edit_time").value == before
 
 
@@ -222,8 +210,7 @@ def test_a_filter_counts_though_a_click_ends_its_run(source: Source, monkeypatch
         choose(case)
 
     monkeypatch.setattr(state, "set_case", end_once)
-    app.button_group(key="show").set_value(["unseen"]).run()
-    check_calm(app)
+    check_calm(app.button_group(key="show").set_value(["unseen"]).run())
     assert ended == [app.session_state["case"]] != [2] and "does not pass the filters" not in texts(app)
 
 
@@ -236,8 +223,7 @@ def test_own_users_have_their_own_ids_on_this_computer(monkeypatch: pytest.Monke
     own = str(dataset.users["user_id"].iloc[user])
     box = open_view("walk").selectbox(key="user")
     assert f"User {own}" in box.options
-    shown = open_view("cases", search=own)
-    check_calm(shown)
+    shown = calm_view("cases", search=own)
     assert f"User {own}" in texts(shown)
     monkeypatch.setenv(ADDRESS_VARIABLE, "192.0.2.1")
     assert f"User {own}" not in open_view("walk").selectbox(key="user").options

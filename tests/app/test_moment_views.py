@@ -12,7 +12,7 @@ from analysis.trajectories.case_names import last_case
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
 from recap.moments import Case, Moment, find_moment
-from tests.app.app_driver import check_calm, open_view, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, texts
 
 USER = 2
 
@@ -46,8 +46,7 @@ def says_nothing_of_a_truth(app: AppTest) -> bool:
 
 def test_explain_opens_a_users_last_check_in(model: Workspace, end: Moment) -> None:
     """The library's headline and sentences, first choice against second; every tab and the model's page draw."""
-    app = open_view("explain", **fields(end))
-    check_calm(app)
+    app = calm_view("explain", **fields(end))
     explained = explain_case(model.predictor, end)
     assert "1st of" in app.title[0].value
     assert says_nothing_of_a_truth(app)
@@ -58,17 +57,15 @@ def test_explain_opens_a_users_last_check_in(model: Workspace, end: Moment) -> N
     for tab in ("Past visits", "Curves", "Map", "Is it stable?"):
         app.session_state["explain-tab"], app.session_state["tab_chosen"] = tab, True
         check_calm(app.run())
-    check_calm(open_view("explain", half="model", **fields(end)))
+    calm_view("explain", half="model", **fields(end))
 
 
 def test_what_if_at_a_moment(model: Workspace, end: Moment) -> None:
     """Edits of a link are applied and undone; the numbers are the library's."""
-    app = open_view("explain", edits="hour:05:00", **fields(end))
-    check_calm(app)
+    app = calm_view("explain", edits="hour:05:00", **fields(end))
     after = explain_case(model.predictor, end, edits=parse_edits("hour:5"))
     assert f"1st → {ordinal(after.target_rank)}" in [metric.value for metric in app.metric]
-    app.button(key="search").click().run()
-    check_calm(app)
+    click(app, "search")
     next(button for button in app.button if button.label == "Undo").click().run()
     check_calm(app)
     assert "edits" not in app.query_params and address(app) == fields(end)
@@ -77,8 +74,7 @@ def test_what_if_at_a_moment(model: Workspace, end: Moment) -> None:
 def test_from_a_moment_to_a_case_and_back(model: Workspace, end: Moment) -> None:
     """The button before leads to the user's last case; a moment where a case starts is that case."""
     app = open_view("explain", **fields(end))
-    app.button(key="case-before").click().run()
-    check_calm(app)
+    click(app, "case-before")
     assert address(app) == {"case": str(last_case(model, end))} and "truth" in [toggle.key for toggle in app.toggle]
     case = model.moment(3)
     assert isinstance(case, Case)
@@ -88,8 +84,7 @@ def test_from_a_moment_to_a_case_and_back(model: Workspace, end: Moment) -> None
 @pytest.mark.parametrize("row", ["0", "-1", "x", "99999999", "1" * 30])
 def test_a_bad_link_opens_a_case(model: Workspace, row: str) -> None:
     """A row of somebody else, or no row."""
-    app = open_view("explain", user=str(USER), row=row)
-    check_calm(app)
+    app = calm_view("explain", user=str(USER), row=row)
     assert "not one of its user's" in app.warning[0].value and set(address(app)) == {"case"}
 
 
@@ -98,8 +93,7 @@ def test_walk_ends_with_what_comes_next(model: Workspace, end: Moment) -> None:
     last = str(last_case(model, end))
     app = open_view("walk", case=last)
     assert "The true next place" in texts(app) and not app.button(key="next").disabled
-    app.button(key="next").click().run()
-    check_calm(app)
+    click(app, "next")
     expected = predict_case(model, end).candidates
     shown = next(table.value for table in app.dataframe if "value" in table.value)
     assert shown["value"].tolist() == pytest.approx((100 * expected["probability"]).tolist(), abs=1e-9)
@@ -111,8 +105,7 @@ def test_walk_ends_with_what_comes_next(model: Workspace, end: Moment) -> None:
     app.button(key="back").click().run()
     assert address(app) == {"case": last}
     app.button(key="next").click().run()
-    app.button(key="explain").click().run()
-    check_calm(app)
+    click(app, "explain")
     assert address(app) == fields(end)
     assert says_nothing_of_a_truth(app)
 
@@ -124,7 +117,6 @@ def test_a_link_to_a_case_leaves_the_moment(model: Workspace, end: Moment) -> No
     assert "From the last check-in" in texts(app)
     app.query_params.clear()
     app.query_params["case"] = last
-    app.switch_page("views/explain.py").run()
-    check_calm(app)
+    check_calm(app.switch_page("views/explain.py").run())
     assert address(app) == {"case": last} and "user went" in texts(app)
     assert address(app.switch_page("views/walk.py").run()) == {"case": last}

@@ -19,7 +19,7 @@ from app.components.toolbar import exact_file
 from app.settings import AppSettings
 from app.sources import find_sources
 from recap import columns as c
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, press, texts
 
 
 @pytest.fixture
@@ -39,8 +39,7 @@ def param(app: AppTest, name: str) -> str | None:
 
 def test_one_user(model: Workspace) -> None:
     """Headline, list and map of the user's last check-in; the address gets number and row."""
-    app = open_view("next", user="5")
-    check_calm(app)
+    app = calm_view("next", user="5")
     asked = at_last(model, 5)
     found = predict_next(model, asked)
     best = found.listed.iloc[0]
@@ -60,11 +59,9 @@ def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -
     """Before, neither the list nor the page names the true place as such."""
     case = model.cases.iloc[3]
     asked = {"user": str(case[c.USER]), "row": str(case[c.ROW])}
-    app = open_view("next", **asked)
-    check_calm(app)
+    app = calm_view("next", **asked)
     assert "The user went to" not in texts(app) and not app.dataframe[0].value["name"].str.contains("◎").any()
-    app.toggle(key="happened").set_value(True).run()
-    check_calm(app)
+    check_calm(app.toggle(key="happened").set_value(True).run())
     assert f"The user went to :orange[{model.labels[int(case[c.TARGET])]}]" in texts(app)
     assert app.dataframe[0].value["name"].str.contains("◎").sum() == 1
 
@@ -74,14 +71,12 @@ def test_go_there_adds_a_stop(model: Workspace) -> None:
     app = open_view("next", user="5")
     asked = at_last(model, 5)
     best = int(predict_next(model, asked).listed[c.POI].iloc[0])
-    app.button(key="go-there").click().run()
-    check_calm(app)
+    click(app, "go-there")
     changed = asked.plus(best, usual_gap(model, asked))
     assert param(app, "stops") == changed.text
     said = app.title[0].value
     assert said.startswith(model.user_name(5)) or said.startswith("No place")
-    other = open_view("next", user="5", row=str(asked.row), stops=changed.text)
-    check_calm(other)
+    other = calm_view("next", user="5", row=str(asked.row), stops=changed.text)
     assert other.title[0].value == said
     assert other.button(key="next-explain").disabled
     app.button(key="stop-added-1-remove").click().run()
@@ -103,8 +98,7 @@ def test_a_stop_gets_another_time(model: Workspace) -> None:
 
 def test_only_new_places(model: Workspace) -> None:
     """The headline says so, the list holds none that the user knows."""
-    app = open_view("next", user="5", new="true")
-    check_calm(app)
+    app = calm_view("next", user="5", new="true")
     found = predict_next(model, at_last(model, 5), only_new=True)
     assert not found.listed["revisit"].any()
     assert found.listed["name"].iloc[0] in app.title[0].value
@@ -114,8 +108,7 @@ def test_only_new_places(model: Workspace) -> None:
 def test_explain_opens_at_this_moment(model: Workspace) -> None:
     """With the user's number and row."""
     app = open_view("next", user="5")
-    app.button(key="next-explain").click().run()
-    check_calm(app)
+    click(app, "next-explain")
     assert predict_next(model, at_last(model, 5)).listed["name"].iloc[0] in app.title[0].value
     assert param(app, "row") == str(at_last(model, 5).row)
 
@@ -125,23 +118,19 @@ def test_explain_opens_at_this_moment(model: Workspace) -> None:
     [{"user": "999"}, {"user": "5", "row": "0"}, {"user": "x", "row": "-1"}, {"user": "5", "stops": "99999.1"}],
 )
 def test_a_bad_link_says_so(model: Workspace, params: dict[str, str]) -> None:
-    app = open_view("next", **params)
-    check_calm(app)
+    app = calm_view("next", **params)
     assert app.warning and "next" in app.title[0].value
 
 
-def test_try_it(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_try_it(city_folder: Path, counting: None) -> None:
     """Without a stop an invitation; each place that is added is a stop half an hour later."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view("next", part="try")
-    check_calm(app)
+    app = calm_view("next", part="try")
     assert app.title[0].value == "Click a place on the map to begin" and not app.dataframe
     opened = Workspace.open(city_folder).with_model("count_plus_markov")
     pois = []
     for _ in range(2):
         pois.append(opened.labels.index(app.selectbox(key="add-stop").options[1]))
-        app.selectbox(key="add-stop").set_value(pois[-1]).run()
-        check_calm(app)
+        check_calm(app.selectbox(key="add-stop").set_value(pois[-1]).run())
     first, second = pois
     assert param(app, "stops") == f"{first}.0,{second}.30" and param(app, "user") is None
     found = predict_next(opened, Itinerary().plus(first, 0).plus(second, 30))
@@ -151,8 +140,7 @@ def test_try_it(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
 
 def test_everyone(model: Workspace) -> None:
     """Each user's first choice, and the places with most expected visits."""
-    app = open_view("next", part="everyone")
-    check_calm(app)
+    app = calm_view("next", part="everyone")
     found = predict_everyone(model)
     best = found.places.iloc[0]
     assert f"{best['name']}]: {best['expected']:.0f} of {len(found.users)}" in app.title[0].value
@@ -160,16 +148,14 @@ def test_everyone(model: Workspace) -> None:
     assert shown["first"].tolist() == [model.labels[poi] for poi in found.users["first"]]
     assert shown["probability"].tolist() == pytest.approx((100 * found.users["probability"]).tolist())
     median = 5 * int(20 * found.users["probability"].median())
-    app.slider(key="everyone-least").set_value(median).run()
-    check_calm(app)
+    check_calm(app.slider(key="everyone-least").set_value(median).run())
     least = 100 * found.users["probability"] >= median
     assert app.dataframe[0].value["user"].tolist() == [model.user_name(user) for user in found.users.loc[least, c.USER]]
 
 
 def test_everyone_in_the_past(model: Workspace) -> None:
     """Expected against counted, as of a day that the link counts back from the last."""
-    app = open_view("next", part="everyone", days="5")
-    check_calm(app)
+    app = calm_view("next", part="everyone", days="5")
     found = predict_everyone(model, last_day(model) - timedelta(days=5))
     expected, counted = found.calibration()
     assert f"{found.followed} of {len(found.users)} users checked in later" in texts(app)
@@ -183,8 +169,7 @@ def test_files_hold_places_of_five_people_unless_as_recorded(model: Workspace) -
     app = press(open_view("next", part="everyone"), "everyone-data")
     check_calm(app)
     assert "at least 5 people" in texts(app) and "whereabouts" not in texts(app)
-    app.toggle(key="everyone-exact").set_value(True).run()
-    check_calm(app)
+    check_calm(app.toggle(key="everyone-exact").set_value(True).run())
     assert "predicted whereabouts" in texts(app)
     rows = pd.read_csv(io.BytesIO(exact_file(lambda: pd.concat(as_recorded(source, 0)))))
     assert set(rows["privacy"]) == {"exact: as recorded"} and {"user_id", "rank", "probability"} <= set(rows)

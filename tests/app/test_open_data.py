@@ -16,7 +16,7 @@ from app.settings import ADDRESS_VARIABLE, UPLOAD_VARIABLE
 from app.sources import dataset_source, own_datasets
 from recap.data.out_of_core import preparation
 from recap.errors import ConfigError, RecapError
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
 
 CITY = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -63,14 +63,12 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     (token,) = left_on_disk(home)
     again = open_view("open_data", upload=token)
     assert again.title[0].value == app.title[0].value, "a reload loses nothing"
-    app.button(key="prepare").click().run()
-    check_calm(app)
+    click(app, "prepare")
     assert "is ready" in app.title[0].value and "Train RECAP" in [button.label for button in app.button]
     assert left_on_disk(home) == []
     (folder,) = own_datasets()
     assert folder.name == "visits" and uploads.free_dataset_folder("Visits").name == "visits-2"
-    walk = open_view("walk", source=dataset_source(folder).token)
-    check_calm(walk)
+    calm_view("walk", source=dataset_source(folder).token)
     uploads.delete_dataset(folder)
     assert own_datasets() == {} and not folder.exists()
 

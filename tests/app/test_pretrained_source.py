@@ -8,7 +8,7 @@ from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, find_sources
 from recap.data.dataset import Dataset
 from recap.model.pretrained_curves import pretrained_key
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, point_app_at, texts
 
 
 @pytest.fixture
@@ -30,8 +30,7 @@ def test_every_dataset_lists_it(token: str) -> None:
 @pytest.mark.parametrize("view", ["overview", "walk", "explain", "long_tail", "compare", "cases", "present"])
 def test_every_view_opens(token: str, view: str) -> None:
     """Calm; Explain says what the pretrained model ranks."""
-    app = open_view(view, source=token)
-    check_calm(app)
+    app = calm_view(view, source=token)
     if view == "explain":
         assert app.title[0].value.startswith("Pretrained RECAP ranks")
     if view == "overview":
@@ -40,6 +39,5 @@ def test_every_view_opens(token: str, view: str) -> None:
 
 def test_curves_name_the_cities(token: str) -> None:
     """The model's page says that its curves were not learned here."""
-    app = open_view("explain", source=token, half="model")
-    check_calm(app)
+    app = calm_view("explain", source=token, half="model")
     assert "not on this data" in texts(app)

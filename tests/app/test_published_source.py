@@ -15,7 +15,7 @@ from recap.history import CheckinTensors, Histories
 from recap.moments import find_moment
 from recap.predictor import open_ranker
 from recap.training.run import train
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
 from tests.cli_runner import recap_here, recap_json_here
 from tests.recap.published.variants import small_config
 
@@ -36,8 +36,7 @@ def app_at_published(monkeypatch: pytest.MonkeyPatch, city_folder: Path, publish
 @pytest.mark.parametrize("view", ["overview", "next", "walk", "long_tail", "compare", "cases", "present", "learn"])
 def test_every_view_opens(view: str) -> None:
     """Calm, and nothing speaks of RECAP's parts as if they were there."""
-    app = open_view(view)
-    check_calm(app)
+    app = calm_view(view)
     said = texts(app)
     assert "not measured yet" not in said
     if view == "overview":
@@ -48,8 +47,7 @@ def test_every_view_opens(view: str) -> None:
 
 def test_next_cannot_predict_for_a_new_user() -> None:
     """One line says so; a recorded user is predicted, without reasons."""
-    app = open_view("next", part="try", stops="3.0")
-    check_calm(app)
+    app = calm_view("next", part="try", stops="3.0")
     assert app.title[0].value == "This model cannot predict for a new user" and "choose another model" in texts(app)
     listed = open_view("next", user="5").dataframe[0].value
     assert len(listed) == 10 and "reason" not in listed
@@ -72,12 +70,10 @@ def test_explain_ranks_and_removes_visits(city_folder: Path, published_checkpoin
     from_end = ("explain", published_checkpoint, "--data", city_folder, "--user", "user2")
     assert recap_json_here(*from_end) == explain_ranks(ranker, end).model_dump(mode="json")
     assert "The next place is not known yet." in " ".join(recap_here(*from_end).stdout.split())
-    app = open_view("explain", user=str(end.user), row=str(end.row))
-    check_calm(app)
+    app = calm_view("explain", user=str(end.user), row=str(end.row))
     assert "1st of" in app.title[0].value and "The next place is not known yet" in app.title[0].value
     visit = known.removed[0].visit
-    app = open_view("explain", case="3", edits=f"remove:{visit}")
-    check_calm(app)
+    app = calm_view("explain", case="3", edits=f"remove:{visit}")
     edited = explain_ranks(ranker, 3, edits=(RemoveVisit(visit=visit),))
     assert app.metric[0].value == f"{ordinal(known.about.rank)} → {ordinal(edited.about.rank)}"
     assert edited.what_if is not None and edited.about.rank == known.removed[0].rank_without

@@ -6,14 +6,13 @@ import pytest
 import streamlit as st
 
 from recap.checkpoint import Checkpoint
-from tests.app.app_driver import check_calm, open_view, point_app_at
+from tests.app.app_driver import calm_view, point_app_at
 
 
 def test_no_view_leaves_anything(
-    city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path
 ) -> None:
     """Neither a file nor a folder: records, rankers, pictures, runs and predictions are looked for and not made."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=True)
     st.cache_resource.clear()
     st.cache_data.clear()
@@ -25,6 +24,5 @@ def test_no_view_leaves_anything(
         ("cases", {}),
         ("runs", {}),
     ):
-        app = open_view(view, **params)
-        check_calm(app)
+        calm_view(view, **params)
         assert not (tmp_path / "home").exists(), view

@@ -29,7 +29,7 @@ from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
 from recap.storage import atomic
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
 from tests.worlds import small_training
 
@@ -44,7 +44,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+def store(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+    """No runs yet, on a machine without a GPU; the app shows `data` and may write."""
+    point_app_at(monkeypatch, data, None, read_only=False)
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(run_store, "read_gpus", list)
     store = new_store(tmp_path / "home")
@@ -69,11 +71,9 @@ def add_run(store: RunStore, data: Path, state: str, epochs_done: int = 0, error
     return run.id
 
 
-def test_empty(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_empty(store: RunStore) -> None:
     """Before the first run there is the form: five fields and More."""
-    point_app_at(monkeypatch, data, None, read_only=False)
-    app = open_view("runs")
-    check_calm(app)
+    app = calm_view("runs")
     assert app.title[0].value == "Train a model of your own"
     assert "Time estimate appears after the first epoch." in texts(app)
     assert [button.label for button in app.button] == ["Start"]
@@ -82,13 +82,11 @@ def test_empty(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP, paper's equations"]
 
 
-def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_at_work(store: RunStore, data: Path) -> None:
     """The heading says where it is and what acts; curves, queue and buttons fit its state."""
     add_run(store, data, "failed", error="out of memory: <b>use</b> a smaller batch")
     add_run(store, data, "running", epochs_done=3)
-    point_app_at(monkeypatch, data, None, read_only=False)
-    app = open_view("runs")
-    check_calm(app)
+    app = calm_view("runs")
     assert app.title[0].value == "Training RECAP, paper\\'s equations on small: epoch 4 of 4, about a minute left."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert {trace["name"] for trace in chart["data"]} == {"All", "Frequent", "Rare"}
@@ -96,8 +94,7 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     buttons = {button.label: button.disabled for button in app.button}
     assert (buttons["Stop"], buttons["Resume"]) == (False, True) and "Open" not in buttons
     app.query_params["run"] = "1"
-    failed = open_view("runs", run="1")
-    check_calm(failed)
+    failed = calm_view("runs", run="1")
     assert failed.title[0].value == "Training RECAP, paper\\'s equations on small failed after 0 of 4 epochs."
     assert {button.label: button.disabled for button in failed.button}["Resume"] is False
     linked = open_view("runs", run="1", dataset=app.query_params["dataset"])
@@ -109,7 +106,6 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
 def test_a_disk_that_refuses_a_stop_is_named(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In words where the button is, without a traceback; the run goes on."""
     run = store.get(add_run(store, data, "running"))
-    point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
 
     def read_only(*_: object, **__: object) -> None:
@@ -122,11 +118,8 @@ def test_a_disk_that_refuses_a_stop_is_named(store: RunStore, data: Path, monkey
     assert run.read_state().state == "running"
 
 
-def test_the_form_refuses_as_the_command_line_does(
-    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_form_refuses_as_the_command_line_does(store: RunStore) -> None:
     """The same words, and nothing to press."""
-    point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     app.text_area(key="run_fields").set_value("batch_size=0").run()
     assert "greater than or equal to 1" in app.error[0].value
@@ -138,8 +131,7 @@ def test_read_only_hides_every_change(store: RunStore, data: Path, monkeypatch: 
     """No form, no buttons that change something, no note field; what there is can be read."""
     add_run(store, data, "finished", epochs_done=4)
     point_app_at(monkeypatch, data, None, read_only=True)
-    app = open_view("runs")
-    check_calm(app)
+    app = calm_view("runs")
     assert {button.label for button in app.button} <= {"Compare", "Explain", "Open"}
     assert not app.text_input and not app.text_area
 
@@ -205,7 +197,7 @@ def test_the_queue_shows_the_youngest_first(store: RunStore, data: Path) -> None
     assert table["state"].tolist() == [["queued"], ["stopped"]]
 
 
-def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path) -> None:
     """The numbers are those of an evaluation of the baselines; curves without such a level have no line."""
     name = add_run(store, data, "finished", epochs_done=4)
     run, dataset = store.get(name), Dataset.load(data)
@@ -215,9 +207,7 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     visits, both = (evaluate(counter, dataset, graph, split=c.VAL).metrics for counter in counters)
     known = {"model": "count_plus_markov", "split": "val", **both, "visit_count": visits}
     assert describe_run(run)["reference"] == known
-    point_app_at(monkeypatch, data, None, read_only=False)
-    app = open_view("runs")
-    check_calm(app)
+    app = calm_view("runs")
     chart = app.get("plotly_chart")[0].proto
     lines = [shape for shape in json.loads(chart.spec)["layout"]["shapes"] if shape["type"] == "line"]
     levels = {"Visit count": visits["all"]["hr20"], "Count + Markov": both["all"]["hr20"]}
@@ -228,24 +218,19 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path, mo
     assert not [shape for shape in shapes if shape["type"] == "line"]
 
 
-def test_one_validation_is_a_dot_at_the_levels_of_counting(
-    store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_validation_is_a_dot_at_the_levels_of_counting(store: RunStore, data: Path) -> None:
     """The default validates once, after its last epoch."""
     name = add_run(store, data, "finished", epochs_done=1)
-    point_app_at(monkeypatch, data, None, read_only=False)
     assert not open_view("runs").get("plotly_chart"), "one point alone is no curve"
     run = store.get(name)
     write_reference(run, Dataset.load(data), run.read_spec().train_config())
-    app = open_view("runs")
-    check_calm(app)
+    app = calm_view("runs")
     assert "Visit count" in app.get("plotly_chart")[0].proto.spec
 
 
 def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load, memory and runs of each."""
     name = add_run(store, data, "running", epochs_done=1)
-    point_app_at(monkeypatch, data, None, read_only=False)
     assert "This machine has no GPU" in texts(open_view("runs"))
     gpus = [
         Gpu(uuid="GPU-a", name="Small card", free_bytes=6 * GIB, total_bytes=8 * GIB, busy=0.81, used_by={}),
@@ -255,8 +240,7 @@ def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.Mon
     assert store.get(name).note(1, device=lease.model_dump())
     monkeypatch.setattr(run_store, "read_gpus", lambda: gpus)
     run_store.gpus.clear()
-    app = open_view("runs")
-    check_calm(app)
+    app = calm_view("runs")
     assert "2 GPUs" in texts(app)
     table = next(frame.value for frame in app.dataframe if "gpu" in frame.value)
     assert table["gpu"].tolist() == ["Small card", "Large card"] and table["runs"].tolist() == [name, ""]
@@ -281,13 +265,11 @@ def test_a_run_on_data_elsewhere_opens(
     """The app was started without the dataset; the run's own word for where it lies is enough, if the content is it."""
     run = finished_run(store, city_folder, city_checkpoint)
     point_app_at(monkeypatch, None, None)
-    app = open_view("runs")
-    check_calm(app)
+    app = calm_view("runs")
     assert [button.label for button in app.button] == ["Compare", "Explain", "Open"]
     source = run_store.source_of(run)
     assert source is not None and source.dataset_folder == city_folder
-    walk = open_view("walk", source=source.token)
-    check_calm(walk)
+    walk = calm_view("walk", source=source.token)
     assert "which is not here" not in texts(walk)
     spec = json.loads((run.path / "spec.json").read_text())
     (run.path / "spec.json").write_text(json.dumps(spec | {"dataset": str(store.folder)}))
@@ -319,8 +301,7 @@ def test_the_form_begins_with_the_open_dataset(
     monkeypatch.setattr(run_store, "datasets", lambda _: [first, second])
     point_app_at(monkeypatch, city_folder, None, read_only=False)
     app = open_view("walk")
-    app.switch_page("views/runs.py").run()
-    check_calm(app)
+    check_calm(app.switch_page("views/runs.py").run())
     assert app.selectbox(key="run_data").value == second.dataset_hash
 
 
@@ -333,8 +314,8 @@ def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     gone: list[str] = []
     monkeypatch.setattr("streamlit.switch_page", lambda path, **_: gone.append(str(path)))
     link = {"ready": "1", "run": run.id, "source": dataset_source(city_folder).token}
-    check_calm(open_view("open_data", **link))
+    calm_view("open_data", **link)
     assert gone == []
     monkeypatch.setattr("app.components.runs.live._tell", lambda **_: SimpleNamespace(drawn=1))
-    check_calm(open_view("open_data", **link))
+    calm_view("open_data", **link)
     assert len(gone) == 1 and "next" in gone[0]

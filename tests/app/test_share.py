@@ -5,22 +5,20 @@ from pathlib import Path
 import pytest
 
 from recap.privacy import EXACT_NOTE
-from tests.app.app_driver import check_calm, open_view, press, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, press, texts
 
 
 @pytest.mark.usefixtures("city")
 def test_the_dialog_says_what_is_shared() -> None:
     """Report, estimate and three files; as recorded there is no report, and it warns instead."""
     app = open_view("explain", case="3")
-    app.button(key="explain-share").click().run()
-    check_calm(app)
+    click(app, "explain-share")
     assert {"Users", "Places", "Times", "Exact"} <= set(str(app.table[-1].value).split())
     shown = texts(app)
     assert "all 8 users of the dataset" in shown and EXACT_NOTE not in shown
     assert len([button for button in app.get("download_button") if "Page (HTML)" in str(button.proto)]) == 1
     app.session_state["explain-manner"] = "exact"
-    app.button(key="explain-share").click().run()
-    check_calm(app)
+    click(app, "explain-share")
     assert any("exact times, places and ids of people" in str(warning.value) for warning in app.warning)
     assert "users of the dataset" not in texts(app)
 
@@ -38,11 +36,8 @@ def test_tables_are_masked_until_asked() -> None:
 
 
 @pytest.mark.usefixtures("city")
-def test_a_list_is_shared_from_cases(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_list_is_shared_from_cases(home: Path) -> None:
     """The dialog of Cases shares the cases that are listed."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    app = open_view("cases", search="user 0")
-    check_calm(app)
-    app.button(key="cases-share").click().run()
-    check_calm(app)
+    app = calm_view("cases", search="user 0")
+    click(app, "cases-share")
     assert "all 8 users of the dataset" in texts(app)

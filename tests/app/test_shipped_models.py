@@ -2,36 +2,28 @@
 
 from pathlib import Path
 
-import pytest
-
 from analysis.records.imported import find_predictions
 from app.components.card import _parts
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, texts
 
 BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
 
-def test_published_models_of_the_demo_city(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_published_models_of_the_demo_city(home: Path, demo_city: None) -> None:
     """RECAP against LoTNext in Compare (Figures 1 and 7 among its charts) and in Long tail, a case of it in Walk."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
-    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "checkpoint")
     shipped = {item.name: item.key for item in find_predictions(Dataset.load(BUNDLE / "dataset").hash)}
     name = "LoTNext, trained here"
     key = shipped[name]
-    compared = open_view("compare", a=key)
-    check_calm(compared)
+    compared = calm_view("compare", a=key)
     assert "LoTNext" in compared.title[0].value and "imported" not in compared.title[0].value
-    long_tail = open_view("long_tail", reference=key)
-    check_calm(long_tail)
+    long_tail = calm_view("long_tail", reference=key)
     assert long_tail.selectbox(key="pick_reference").value == key and name in texts(long_tail)
     long_tail.selectbox(key="pick_reference").set_value("nearest").run()
-    long_tail.switch_page("views/compare.py").run()
-    check_calm(long_tail)
+    check_calm(long_tail.switch_page("views/compare.py").run())
     assert long_tail.selectbox(key="pick_a").value == "nearest", "Compare opens on the pair chosen last"
-    walk = open_view("walk", case="3", predictions=key)
-    check_calm(walk)
+    walk = calm_view("walk", case="3", predictions=key)
     assert "LoTNext, as published: trained on this city" in texts(walk)
 
 

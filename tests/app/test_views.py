@@ -23,7 +23,7 @@ from analysis.workspace import Workspace
 from app.components.walk.words import badges
 from recap.baselines.counting import VisitCount
 from recap.evaluation.evaluate import evaluate
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import calm_view, check_calm, click, never, open_view, point_app_at, press, texts
 
 VIEWS = ("overview", "walk", "long_tail")
 
@@ -32,18 +32,15 @@ VIEWS = ("overview", "walk", "long_tail")
 def test_nothing_to_open(monkeypatch: pytest.MonkeyPatch, view: str) -> None:
     """Without any dataset the app says how to make one."""
     point_app_at(monkeypatch, None, None)
-    app = open_view(view)
-    check_calm(app)
+    app = calm_view(view)
     assert app.title[0].value == "Nothing to open yet"
     assert "recap prepare" in app.code[0].value
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path, view: str) -> None:
+def test_views_without_a_model(city_folder: Path, view: str, counting: None) -> None:
     """A dataset alone is enough: a counting baseline predicts, and no probability is made up."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view(view, case="3")
-    check_calm(app)
+    app = calm_view(view, case="3")
     if view == "walk":
         opened = Workspace.open(city_folder)
         counted = predict_case(opened.with_model("count_plus_markov"), 3).candidates
@@ -54,8 +51,7 @@ def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Pat
 
 def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkpoint: Path) -> None:
     """Headline, picture and table say the same of the same cases; two charts and no table before it is asked for."""
-    app = open_view("overview")
-    check_calm(app)
+    app = calm_view("overview")
     assert app.title[0].value.startswith("RECAP finds")
     assert f"{len(city.cases):,} test cases" in texts(app)
     assert len(app.get("plotly_chart")) == 2 and not app.dataframe
@@ -77,15 +73,12 @@ def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkp
     assert f"{100 * values['tail_known']:.0f} of 100 rare transitions" in app.title[0].value
 
 
-def test_a_dataset_without_a_model_leads_to_training(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
+def test_a_dataset_without_a_model_leads_to_training(counting: None) -> None:
     """Counters speak, and the way on goes to Runs."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view("overview")
-    check_calm(app)
+    app = calm_view("overview")
     assert app.title[0].value.startswith("Counting visits and transitions finds")
     assert "No model is trained on this dataset yet" in texts(app) and "Needs" not in texts(app)
-    app.button(key="train").click().run()
-    check_calm(app)
+    click(app, "train")
     assert "train" in app.title[0].value.lower()
 
 
@@ -96,8 +89,7 @@ def test_a_case_opens_as_a_prediction(city: Workspace, view: str, button: str) -
     assert "What adds up to the score" not in texts(app)
     app.query_params["search"] = "user 0"  # so that Cases has a chosen case
     app.switch_page(f"views/{view}.py").run()
-    app.button(key=button).click().run()
-    check_calm(app)
+    click(app, button)
     assert "What adds up to the score" in texts(app)
 
 
@@ -105,16 +97,14 @@ def test_the_metric_stays_when_the_view_changes(city: Workspace) -> None:
     """?metric=MRR opens the view in MRR, and the next view too; a bad value falls back."""
     app = open_view("overview", metric="MRR")
     assert "reaches MRR" in app.title[0].value
-    app.switch_page("views/long_tail.py").run()
-    check_calm(app)
+    check_calm(app.switch_page("views/long_tail.py").run())
     assert "reaches MRR" in texts(app) and app.query_params["metric"] in ("MRR", ["MRR"])
     assert "finds" in open_view("overview", metric="bliss").title[0].value
 
 
 def test_walk_shows_what_the_library_predicts(city: Workspace, city_checkpoint: Path) -> None:
     """Ranks and probabilities in the list are the library's, to the last digit."""
-    app = open_view("walk", case="3")
-    check_calm(app)
+    app = calm_view("walk", case="3")
     model = city.with_model(city_checkpoint)
     expected = predict_case(model, 3)
     shown = next(item.value for item in app.dataframe if "value" in item.value)
@@ -128,8 +118,7 @@ def test_walk_says_which_feature_groups_changed_the_rank(city: Workspace, city_c
     predictor = city.with_model(city_checkpoint).predictor
     ablations = describe_ablations(predictor, city.cases)
     case = int((ablations["without_past_visits"] - ablations["rank"]).to_numpy().argmax())
-    app = open_view("walk", case=str(case))
-    check_calm(app)
+    app = calm_view("walk", case=str(case))
     assert f":violet-badge[Without past visits: {ordinal(ablations['without_past_visits'][case])}]" in texts(app)
     assert texts(app).count("-badge[Without") == len(badges(ablations["rank"][case], _without(ablations, case)))
     groups = explain_case(predictor, case, counterfactuals=False).a.groups
@@ -151,8 +140,7 @@ def test_walk_draws_what_the_model_reads(monkeypatch: pytest.MonkeyPatch, city_f
     assert app.get("deck_gl_json_chart") and [toggle.label for toggle in app.toggle][:2] == ["Truth", "Paths"]
     assert "Two-hop path" in texts(app)
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view("walk", case="3")
-    check_calm(app)
+    app = calm_view("walk", case="3")
     layers = [layer["id"] for layer in json.loads(app.get("deck_gl_json_chart")[0].proto.json)["layers"]]
     assert "paths" not in layers and "Two-hop path" not in texts(app) and "Visited before" in texts(app)
     assert "Paths" not in [toggle.label for toggle in app.toggle]
@@ -185,8 +173,7 @@ def test_walk_steps_along_the_trajectory(city: Workspace) -> None:
     first = int(city.cases["case"][trajectory == trajectory.value_counts().index[0]].iloc[0])
     app = open_view("walk", case=str(first))
     before = app.get("deck_gl_json_chart")[0].proto.json
-    app.button(key="next").click().run()
-    check_calm(app)
+    click(app, "next")
     assert app.session_state["case"] == first + 1
     after = app.get("deck_gl_json_chart")[0].proto.json
     decks = [json.loads(deck) for deck in (before, after)]
@@ -201,13 +188,11 @@ def test_walk_steps_along_the_trajectory(city: Workspace) -> None:
 def test_walk_filters(city: Workspace) -> None:
     """A filter shows how many cases pass and moves to one of them; with filters that fit none no case is shown."""
     app = open_view("walk", case="0")
-    app.pills(key="show").set_value(["unseen"]).run()
-    check_calm(app)
+    check_calm(app.pills(key="show").set_value(["unseen"]).run())
     unseen = city.cases["case"][city.cases["transition_count"] == 0]
     assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
     assert app.session_state["case"] in unseen.tolist()
-    app.text_input(key="find").set_value("no such place").run()
-    check_calm(app)
+    check_calm(app.text_input(key="find").set_value("no such place").run())
     assert app.title[0].value == "No case passes these filters." and not app.get("deck_gl_json_chart")
     app.text_input(key="find").set_value("").run()
     assert app.session_state["case"] in unseen.tolist() and app.get("deck_gl_json_chart")
@@ -217,8 +202,7 @@ def test_walk_filter_in_the_link(city: Workspace) -> None:
     """A link carries the filters and the case, and shows both; without a case it opens one that passes."""
     unseen = city.cases["case"][city.cases["transition_count"] == 0].tolist()
     for params, cases in (({"case": str(unseen[-1])}, unseen[-1:]), ({}, unseen)):
-        app = open_view("walk", show="Never seen", **params)
-        check_calm(app)
+        app = calm_view("walk", show="Never seen", **params)
         assert app.session_state["case"] in cases
         assert f"{len(unseen):,} of {len(city.cases):,} cases" in texts(app)
         assert "does not pass" not in texts(app)
@@ -227,8 +211,7 @@ def test_walk_filter_in_the_link(city: Workspace) -> None:
 def test_walk_from_a_bar(city: Workspace) -> None:
     """A link with a bar's cases shows them, names them, and lets them go."""
     inside = city.cases["case"][city.cases["transition_count"] == 0]
-    app = open_view("walk", cases="step:0:0", case=str(inside.iloc[0]))
-    check_calm(app)
+    app = calm_view("walk", cases="step:0:0", case=str(inside.iloc[0]))
     assert f"{len(inside):,} of {len(city.cases):,} cases" in texts(app)
     chip = next(button for button in app.button if button.label == "Transition never seen")
     chip.click().run()
@@ -238,8 +221,7 @@ def test_walk_from_a_bar(city: Workspace) -> None:
 @pytest.mark.parametrize("case", ["99999999", "<script>", "²"])
 def test_walk_bad_case(city: Workspace, case: str) -> None:
     """A link to a case that is not there gets a sentence and the case that opens without one."""
-    app = open_view("walk", case=case)
-    check_calm(app)
+    app = calm_view("walk", case=case)
     assert "There is no case" in app.warning[0].value
     assert "<script>" not in texts(app)
     assert app.session_state["case"] == open_view("walk").session_state["case"]
@@ -248,15 +230,13 @@ def test_walk_bad_case(city: Workspace, case: str) -> None:
 def test_bad_selection_and_foreign_source(city: Workspace) -> None:
     """An unreadable choice of cases, and a link from another checkpoint: a banner each, never a wrong picture."""
     assert "cannot be read" in open_view("walk", cases="step:x:y").warning[0].value
-    app = open_view("overview", source="0123456789ab")
-    check_calm(app)
+    app = calm_view("overview", source="0123456789ab")
     assert "another model or dataset" in app.warning[0].value
 
 
 def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -> None:
     """Bar heights and n are those of the command-line twin's function, next to the visit counter."""
-    app = open_view("long_tail")
-    check_calm(app)
+    app = calm_view("long_tail")
     records, counter = city.with_model(city_checkpoint).records(), city.with_model("visit_count").records()
     expected = accuracy_by_count(records, "transition_count", "hr20", reference=counter)
     table = press(app, "transition_count-table-twin").dataframe[0]
@@ -275,22 +255,16 @@ def test_long_tail_bars_are_the_tables(city: Workspace, city_checkpoint: Path) -
 )
 def test_long_tail_links(city: Workspace, params: dict[str, str]) -> None:
     """Good links open the choice, bad ones fall back; nothing crashes."""
-    app = open_view("long_tail", **params)
-    check_calm(app)
+    app = calm_view("long_tail", **params)
     assert app.selectbox(key="pick_model").value == params["model"] if params.get("model") == "markov" else True
     assert len(app.warning) == (params.get("model") == "<b>none</b>")
 
 
 def test_no_tab_is_computed_before_it_is_opened(city: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two charts and the list; hops, parts, kinds and the map wait for their tab."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("a closed tab was computed")
-
     for name in ("hops", "lift", "worth", "miss_labels", "cells_of_misses", "flat_records"):
-        monkeypatch.setattr(f"app.cached.tables.{name}", refuse)
-    app = open_view("long_tail")
-    check_calm(app)
+        monkeypatch.setattr(f"app.cached.tables.{name}", never)
+    app = calm_view("long_tail")
     pictures = [component for component in app.get("bidi_component") if component.proto.json]
     assert len(pictures) == 2 and len(app.dataframe) == 1
     assert not app.get("plotly_chart") and not app.get("deck_gl_json_chart")
@@ -302,23 +276,20 @@ def test_no_tab_is_computed_before_it_is_opened(city: Workspace, monkeypatch: py
 )
 def test_a_bar_or_cell_lists_its_cases(city: Workspace, picture: int, by: str, link: str) -> None:
     """A mark brings the link that lists its cases (a browser test clicks one); the chip takes the filter away."""
-    app = open_view("long_tail", by=by, cases=link)
-    check_calm(app)
+    app = calm_view("long_tail", by=by, cases=link)
     assert link in picks_in(json.loads(app.get("bidi_component")[picture].proto.json))
     selection = CaseSelection.parse(link)
     inside = city.cases["case"][selection.mask(city.cases)].tolist()
     assert sorted(app.dataframe[0].value["case"]) == inside and app.query_params["cases"] == link
     assert app.button(key="selected").label == selection.label
-    app.button(key="selected").click().run()
-    check_calm(app)
+    click(app, "selected")
     assert len(app.dataframe[0].value) == len(city.cases) and "cases" not in app.query_params
 
 
 def test_a_cell_s_cases_follow_the_threshold(city: Workspace) -> None:
     """The list is that of the cell with its number of cases, not of the threshold before."""
     app = open_view("long_tail", cases="cohort:1:1:1")
-    app.slider(key="pick_eta").set_value(0).run()
-    check_calm(app)
+    check_calm(app.slider(key="pick_eta").set_value(0).run())
     inside = CaseSelection.of_cohort(True, True, 0).mask(city.cases)
     assert sorted(app.dataframe[0].value["case"]) == city.cases["case"][inside].tolist()
     assert app.query_params["cases"] == "cohort:1:1:0" and 0 < inside.sum() < len(inside)
@@ -333,8 +304,7 @@ def test_a_row_of_a_chart_s_table_does_what_its_mark_does(city: Workspace, table
     app = open_view("long_tail")
     app.session_state[f"{table}-table-twin"] = True
     app.session_state[f"{table}-table-{name}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
-    app.run()
-    check_calm(app)
+    check_calm(app.run())
     assert app.query_params["cases"] == link
     assert (
         sorted(app.dataframe[-1].value["case"])
@@ -344,13 +314,8 @@ def test_a_row_of_a_chart_s_table_does_what_its_mark_does(city: Workspace, table
 
 def test_walk_is_there_before_all_cases_are_ranked(city: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without filters no other case is scored: title, map and list of one trajectory need no records."""
-
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("all test cases were asked for")
-
-    monkeypatch.setattr(Workspace, "records", refuse)
-    app = open_view("walk", case="2")
-    check_calm(app)
+    monkeypatch.setattr(Workspace, "records", never)
+    app = calm_view("walk", case="2")
     assert "→" in app.title[0].value and len(app.dataframe) >= 1
     assert app.get("deck_gl_json_chart")
 

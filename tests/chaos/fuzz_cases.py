@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -17,10 +17,13 @@ from recap import columns as c
 from recap.data.dataset import Dataset, hash_tables
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import SOURCE_FORMATS
+from recap.model.pretrained_curves import FILE
 from recap.storage.artifacts import write_sums
+from recap.storage.frames import SUFFIXES
 from tests.chaos.fuzz_pages import Page
 from tests.checkins import LENIENT, raw_table
-from tests.recap.data.test_mutations import DAMAGES, PARQUET_DAMAGES
+from tests.recap.data.other_files.test_exports import EXPORTS
+from tests.recap.data.test_mutations import DAMAGES, PARQUET_DAMAGES, Damage, cut, flip_bytes
 from tests.sources import write_source
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows
@@ -43,22 +46,30 @@ _ODD_VALUES: Final[tuple[Any, ...]] = (None, -7, 9, 10**9, 2**40, "x", np.nan, -
 LINK_FIELDS: Final = (
     *("source", "dataset", "checkpoint", "case", "cases", "about", "metric", "answers", "at", "cell", "collection"),
     *("edits", "lesson", "list", "open", "place", "ready", "run", "search", "show", "upload", "predictions"),
+    *("part", "user", "row", "stops", "days", "new", "happened"),
 )
 """What links of the app carry."""
+PREDICTION_LINKS: Final = (
+    {"part": "one", "user": "3", "row": "57", "stops": "x1,m0.-15,9.30", "happened": "true", "place": "4"},
+    {"part": "try", "stops": "3.30,9.45,0.600", "new": "true"},
+    {"part": "everyone", "days": "3", "place": "4"},
+)
+"""Links of Next."""
+ODD_TIMES: Final = ("2012-04-09", "2012-04-09T12:47+99:00", "0001-01-01", "9999-12-31T23:59:59", "soon", "", "1e99")
 MULTILINE: Final = ["--text", "multiline=true"]
 LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A command line, the folder it works in, what may appear there, and the process's further allowed exit code; or a
-    page of the app, whose command line is ``app`` and the view's name."""
+    """A command line, the dataset folder or file of predictions that it may write, and what replaces the package's
+    pretrained curves; or a page of the app, whose command line is ``app`` and the view's name."""
 
     what: str
     arguments: list[str]
     out: Path | None = None
-    codes: tuple[int, ...] = (0, 2)
     page: Page | None = None
+    curves: Path | None = None
 
 
 class Originals:
@@ -71,21 +82,45 @@ class Originals:
             place.mkdir(parents=True)
             path, options = write_source(place, name)
             self.sources[name] = (path, ["--timezone", options.timezone or "UTC"])
-        self.dataset = prepare_dataset(raw_table(habit_rows()), LENIENT, name="city", source_format="test")
+        for name, (export, text) in EXPORTS.items():
+            path = folder / name
+            path.write_text(text(), encoding="utf-8")
+            self.sources[f"{export} {name}"] = (path, ["--timezone", "Europe/Berlin"])
+        later = raw_table([(user, poi, hour + 9000) for user, poi, hour in habit_rows()])
+        later.rename(columns={c.TZ_OFFSET_MINUTES: "tz"}).to_csv(folder / "later.csv", index=False)
+        self.sources["csv later"] = (folder / "later.csv", [])
         self.data, self.checkpoint = folder / "data", folder / "checkpoint"
-        self.dataset.save(self.data)
-        write_untrained_checkpoint(self.dataset, self.checkpoint)
+        _save(raw_table(habit_rows()), "", folder)
 
 
 def damaged_source(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """One to three kinds of damage to one file of a source."""
-    name = str(rng.choice(SOURCE_FORMATS))
+    """One to three kinds of damage to one file of a source, a personal export or later check-ins."""
+    name = str(rng.choice(list(originals.sources)))
     path, zone = originals.sources[name]
     copy = folder / path.name
     shutil.copytree(path, copy) if path.is_dir() else shutil.copy(path, copy)
     files = [copy] if copy.is_file() else sorted(copy.iterdir())
     victim = files[int(rng.integers(0, len(files)))]
-    damages = PARQUET_DAMAGES if name == "parquet" else DAMAGES
+    of_json = [change_json] * 12 if path.suffix == ".json" else []  # other damage leaves no document
+    damages = PARQUET_DAMAGES if name == "parquet" else [*DAMAGES, *of_json]
+    what = f"{name} {victim.name}: {', '.join(_damage(victim, damages, rng))}"
+    form = name.partition(" ")[0] if rng.random() < 0.6 else "auto"
+    skip = ["--skip-bad-rows"] if rng.random() < 0.6 else []
+    read = [str(copy), "--format", form, *zone]
+    match int(rng.integers(0, 3)):
+        case 0:
+            return Case(what, ["inspect", *read, *(["--json"] if rng.random() < 0.5 else [])])
+        case 1:
+            out = folder / "out"
+            return Case(what, ["prepare", *read, "--out", str(out), *LENIENT_SET, *skip], out)
+    out = folder / f"out{rng.choice(SUFFIXES)}"
+    model = str(rng.choice(["visit_count", "pretrained", str(originals.checkpoint)]))
+    later = ["--checkins", *read, *skip, "--out", str(out)]
+    return Case(what, ["predict", model, "--data", str(originals.data), *later, *_odd_moment(rng)], out)
+
+
+def _damage(victim: Path, damages: Sequence[Damage], rng: np.random.Generator) -> list[str]:
+    """Damage a file up to three times; returns how."""
     done = []
     for _ in range(int(rng.integers(1, 4))):
         damage = damages[int(rng.integers(0, len(damages)))]
@@ -94,14 +129,48 @@ def damaged_source(originals: Originals, folder: Path, rng: np.random.Generator)
         except Exception:  # nothing is left to damage
             break
         done.append(damage.__name__)
-    what = f"{name} {victim.name}: {', '.join(done)}"
-    form = name if rng.random() < 0.6 else "auto"
+    return done
+
+
+def _odd_moment(rng: np.random.Generator) -> list[str]:
+    """Now and then an option of `predict` with a value that may mean nothing."""
+    odd = {"--as-of": ODD_TIMES, "--at": ODD_TIMES, "--user": NAMES, "--shard": ("2/3", "0/0", "9/8", "x")}
+    return [word for name in odd if rng.random() < 0.05 for word in (name, str(rng.choice(odd[name])))]
+
+
+def damaged_pretrained(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """The package's file of pretrained curves, damaged."""
+    curves = folder / "pretrained.json"
+    shutil.copy(FILE, curves)
+    what = f"pretrained.json: {', '.join(_damage(curves, [flip_bytes, cut, *[change_json] * 4], rng))}"
+    data = ["pretrained", "--data", str(originals.data)]
+    out = folder / f"out{rng.choice(SUFFIXES)}"
     if rng.random() < 0.4:
-        how = ["--json"] if rng.random() < 0.5 else []
-        return Case(what, ["inspect", str(copy), "--format", form, *zone, *how])
-    skip = ["--skip-bad-rows"] if rng.random() < 0.6 else []
-    out = folder / "out"
-    return Case(what, ["prepare", str(copy), "--format", form, "--out", str(out), *LENIENT_SET, *zone, *skip], out)
+        return Case(what, ["predict", *data, "--out", str(out), *_odd_moment(rng)], out, curves=curves)
+    commands = (["evaluate", *data], ["explain", *data, "--case", "1"], ["curves", *data])
+    return Case(what, commands[int(rng.integers(0, len(commands)))], curves=curves)
+
+
+def prediction_link(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """A link of Next with one or two fields changed."""
+    params = dict(PREDICTION_LINKS[int(rng.integers(0, len(PREDICTION_LINKS)))])
+    for name in rng.choice(list(params), int(rng.integers(1, 3))):
+        odd = [
+            *NAMES,
+            "0",
+            "-1",
+            "9" * 30,
+            "9" * 9,
+            "٣",
+            "x999999",
+            "m0.999999",
+            "0.0," * 20,
+            "1.5.5",
+            params[name][:-1],
+        ]
+        params[name] = str(rng.choice(odd))
+    page = Page("next", originals.data, originals.checkpoint, params)
+    return Case(f"link of Next {ascii(params)[:200]}", ["app", "next"], page=page)
 
 
 def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
@@ -129,7 +198,7 @@ def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) 
         ("overview", str(checkpoint), "--data", str(data)),
     )
     arguments = list(commands[int(rng.integers(0, len(commands)))])
-    return Case(what, arguments, codes=(0, 2))
+    return Case(what, arguments)
 
 
 def _with_hostile_names(rng: np.random.Generator) -> pd.DataFrame:
@@ -141,13 +210,16 @@ def _with_hostile_names(rng: np.random.Generator) -> pd.DataFrame:
     return raw
 
 
-def hostile_page(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
-    """A view of the app on hostile names, opened by a link that may name what is not there."""
-    dataset = prepare_dataset(
-        _with_hostile_names(rng), LENIENT, name=f"city {rng.choice(NAMES)}"[:80], source_format="test"
-    )
+def _save(raw: pd.DataFrame, name: str, folder: Path) -> None:
+    """The raw table as a dataset with a checkpoint."""
+    dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
     dataset.save(folder / "data")
     write_untrained_checkpoint(dataset, folder / "checkpoint")
+
+
+def hostile_page(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
+    """A view of the app on hostile names, opened by a link that may name what is not there."""
+    _save(_with_hostile_names(rng), str(rng.choice(NAMES))[:80], folder)
     view = PAGES[int(rng.integers(0, len(PAGES)))].name
     params = {name: str(rng.choice([*NAMES, "0", "-1", "9" * 30])) for name in LINK_FIELDS if rng.random() < 0.2}
     page = Page(view, folder / "data", folder / "checkpoint", params)
@@ -172,9 +244,7 @@ def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) 
         return Case("hostile names through prepare", arguments, out)
     if rng.random() < 0.3:
         return Case("hostile names through inspect", ["inspect", str(source), *MULTILINE])
-    dataset = prepare_dataset(raw, LENIENT, name=f"city {name}", source_format="test")
-    dataset.save(place / "data")
-    write_untrained_checkpoint(dataset, place / "checkpoint")
+    _save(raw, name, place)
     both = [str(place / "checkpoint"), "--data", str(place / "data")]
     commands = (
         ["explain", *both, "--case", "0", "--html", str(place / "e.html")],
@@ -187,8 +257,8 @@ def hostile_names(originals: Originals, folder: Path, rng: np.random.Generator) 
     return Case("hostile names through the explanations", commands[int(rng.integers(0, len(commands)))])
 
 
-FAMILIES: Final = (damaged_source, forged_folder, hostile_names, hostile_page)
-SHARES: Final = (0.4, 0.4, 0.16, 0.04)
+FAMILIES: Final = (damaged_source, damaged_pretrained, forged_folder, hostile_names, hostile_page, prediction_link)
+SHARES: Final = (0.45, 0.1, 0.27, 0.12, 0.03, 0.03)
 
 
 def make_case(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
@@ -236,37 +306,39 @@ def _forge_table(folder: Path, rng: np.random.Generator) -> str:
 
 def _forge_manifest(folder: Path, rng: np.random.Generator) -> str:
     path = next(folder.glob("dataset.json" if (folder / "dataset.json").exists() else "checkpoint.json"))
-    values: Any = json.loads(path.read_text())
-    odd: list[Any] = [None, -1, 10**9, 1e308, "x\x1b[31m", [], {}, True, "9" * 5000]
-    level, steps = values, []
-    for _ in range(int(rng.integers(1, 5))):
-        key = str(rng.choice(list(level)))
-        steps.append(key)
-        if not isinstance(level[key], dict) or not level[key] or rng.random() < 0.3:
+    path.write_bytes(change_json(path.read_bytes(), rng))
+    return f"{path.name} changed"
+
+
+def change_json(data: bytes, rng: np.random.Generator) -> bytes:
+    """A document with another value somewhere, or one fewer."""
+    values: Any = json.loads(data)
+    odd: list[Any] = [None, -1, 10**9, 1e308, float("nan"), "x\x1b[31m", [], {}, True, "9" * 5000]
+    level: Any = values
+    for _ in range(int(rng.integers(1, 7))):
+        keys = list(level) if isinstance(level, dict) else range(len(level))
+        key = keys[int(rng.integers(0, len(keys)))]
+        if not isinstance(level[key], dict | list) or not level[key] or rng.random() < 0.2:
             level[key] = odd[int(rng.integers(0, len(odd)))]
             break
         level = level[key]
     else:
-        level.pop(next(iter(level)))
-    text = json.dumps(values)
-    if rng.random() < 0.1:
+        del level[next(iter(level)) if isinstance(level, dict) else 0]
+    text = json.dumps(values, ensure_ascii=False)
+    if rng.random() < 0.05:
         text = text.replace("{", '{"deep":' + "[" * 5000 + "]" * 5000 + ",", 1)
-    path.write_text(text)
-    return f"{path.name} {'.'.join(steps)}"
+    return text.encode()
 
 
 def _flip(folder: Path, rng: np.random.Generator) -> str:
-    path = sorted(folder.iterdir())[int(rng.integers(0, len(list(folder.iterdir()))))]
-    data = bytearray(path.read_bytes())
-    for position in rng.integers(0, max(len(data), 1), 20):
-        if len(data):
-            data[position] ^= 1 << int(rng.integers(0, 8))
-    path.write_bytes(data)
-    return f"{path.name} flipped"
+    return _damage_one(folder, flip_bytes, rng)
 
 
 def _cut(folder: Path, rng: np.random.Generator) -> str:
+    return _damage_one(folder, cut, rng)
+
+
+def _damage_one(folder: Path, damage: Damage, rng: np.random.Generator) -> str:
     path = sorted(folder.iterdir())[int(rng.integers(0, len(list(folder.iterdir()))))]
-    data = path.read_bytes()
-    path.write_bytes(data[: int(rng.integers(0, len(data) + 1))])
-    return f"{path.name} cut"
+    path.write_bytes(damage(path.read_bytes(), rng))
+    return f"{path.name}: {damage.__name__}"

@@ -1,9 +1,9 @@
-"""Kill preparing and training at random moments: a folder is whole or refused, and going on ends in the same bits.
+"""Kill preparing, training and `predict --out` at random moments: what is there is whole or refused, never half.
 
     python -m tests.chaos.kills --kills 200
 
 Commands run in processes forked from one that has imported torch. Prints one JSON object; exit code 1 where a state was
-wrong: a damaged folder that opens, a refusal other than the library's own, or an end that differs.
+wrong: a damaged folder that opens, a refusal other than the library's own, half a file, or an end that differs.
 """
 
 import argparse
@@ -21,105 +21,112 @@ from pathlib import Path
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
+from recap.storage.frames import SUFFIXES
 from tests.background import walking_dataset
 from tests.checkins import raw_table
 from tests.cli_runner import recap_here
 from tests.tiny import WORDS
+from tests.untrained import write_untrained_checkpoint
 from tests.worlds import habit_rows
 
 FORKED = multiprocessing.get_context("forkserver")
+Look = Callable[[Path], list[bytes] | None]
+"""The content that counts; None of what is missing or refused as unfinished. Other errors are wrong states."""
 
 
 @dataclass(frozen=True)
 class Command:
-    """What is killed, and how its folder is opened."""
+    """What is killed, how its result is looked at, and how the result's name ends, in turn."""
 
     words: list[str]
-    open: Callable[[Path], Dataset | Checkpoint]
-    files: tuple[str, ...]
+    look: Look
+    endings: tuple[str, ...] = ("",)
 
-    def outcome(self, folder: Path) -> dict[str, bytes] | None:
-        """The files that count of a whole folder; None of one that is refused as unfinished.
 
-        Raises:
-            Exception: it is neither.
-        """
+def in_folder(load: Callable[[Path], Dataset | Checkpoint], *names: str) -> Look:
+    def look(folder: Path) -> list[bytes] | None:
         try:
-            self.open(folder)
+            load(folder)
         except RecapError:
             return None
-        return {name: (folder / name).read_bytes() for name in self.files}
+        return [(folder / name).read_bytes() for name in names]
+
+    return look
+
+
+def in_file(path: Path) -> list[bytes] | None:
+    return [path.read_bytes()] if path.exists() else None
 
 
 def commands(folder: Path) -> dict[str, Command]:
-    """Preparing a table of some thousand rows, and a training that keeps its state after every step."""
-    table, data = folder / "table.csv", folder / "data"
+    """Preparing some thousand rows, a training that keeps its state after every step, and predictions for 400 users."""
+    table, data, many, checkpoint = (folder / name for name in ("table.csv", "data", "many", "checkpoint"))
     raw_table(habit_rows(num_users=60, num_walks=60)).to_csv(table, index=False, date_format="%Y-%m-%dT%H:%M:%SZ")
     walking_dataset().save(data)
-    prepare = [
-        "prepare",
-        str(table),
-        "--timezone",
-        "UTC",
-        "--set",
-        "min_poi_checkins=1",
-        "--set",
-        "min_user_checkins=1",
-    ]
+    users = walking_dataset(users=400, days=10)
+    users.save(many)
+    write_untrained_checkpoint(users, checkpoint)
+    lenient = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
+    prepare = ["prepare", str(table), "--timezone", "UTC", *lenient]
     train = ["train", str(data), *WORDS, "--device", "cpu", "--set", "save_every_seconds=0", "--resume"]
-    tables = ("checkins.parquet", "pois.parquet", "users.parquet")
-    weights = ("model.safetensors", "vocabulary.parquet")
-    return {"prepare": Command(prepare, Dataset.load, tables), "train": Command(train, Checkpoint.load, weights)}
+    predict = ["predict", str(checkpoint), "--data", str(many), "--why"]
+    return {
+        "prepare": Command(prepare, in_folder(Dataset.load, "checkins.parquet", "pois.parquet", "users.parquet")),
+        "train": Command(train, in_folder(Checkpoint.load, "model.safetensors", "vocabulary.parquet")),
+        "predict": Command(predict, in_file, SUFFIXES),
+    }
 
 
-def start(command: Command, folder: Path) -> multiprocessing.process.BaseProcess:
+def start(command: Command, out: Path) -> multiprocessing.process.BaseProcess:
     """The command in a process of its own."""
-    process = FORKED.Process(target=_run, args=(command.words, str(folder)))
+    process = FORKED.Process(target=_run, args=(command.words, str(out)))
     process.start()
     return process
 
 
-def _run(words: list[str], folder: str) -> None:
-    result = recap_here(*words, "--out", folder)
+def _run(words: list[str], out: str) -> None:
+    result = recap_here(*words, "--out", out)
     if result.returncode:
         raise SystemExit(result.stderr)
 
 
 def kill_until(command: Command, home: Path, kills: int, choose: random.Random) -> dict[str, float]:
-    """Start, kill, look, start again until done; then from the beginning in a new folder."""
+    """Start, kill, look, start again until done; then from the beginning under a new name."""
+    expected: dict[str, list[bytes] | None] = {}
     for name in ("first", "whole"):  # the first also imports what is imported late
-        began = time.monotonic()
-        process = start(command, home / name)
-        process.join()
-        assert process.exitcode == 0
-        seconds = time.monotonic() - began
-    expected = command.outcome(home / "whole")
-    assert expected is not None
-    counts = {"kills": 0, "seconds_uninterrupted": round(seconds, 2), "finished": 0, "wrong": 0}
-    folder = home / "0"
+        for ending in command.endings:
+            began = time.monotonic()
+            process = start(command, home / f"{name}{ending}")
+            process.join()
+            assert process.exitcode == 0
+            seconds = time.monotonic() - began
+            expected[ending] = command.look(home / f"{name}{ending}")
+            assert expected[ending] is not None
+    counts = {"kills": 0, "finished": 0, "wrong": 0}
+    began = time.monotonic()
     while counts["kills"] < kills:
-        process = start(command, folder)
+        ending = command.endings[counts["finished"] % len(command.endings)]
+        out = home / f"{counts['finished']}{ending}"
+        process = start(command, out)
         process.join(choose.uniform(0, 1.1 * seconds))
         is_killed = process.is_alive()
         process.kill()
         process.join()
         counts["kills"] += is_killed
         try:
-            found = command.outcome(folder)
+            found = command.look(out)
             failed = not is_killed and (process.exitcode != 0 or found is None)
         except Exception as error:
             found, failed = None, True
             print(json.dumps({"wrong": f"{type(error).__name__}: {error}"[:300]}), file=sys.stderr)
-        counts["wrong"] += failed or found not in (None, expected)
-        if found is not None:
-            counts["finished"] += 1
-            folder = home / str(counts["finished"])
-    return counts
+        counts["wrong"] += failed or found not in (None, expected[ending])
+        counts["finished"] += found is not None
+    return {**counts, "seconds_uninterrupted": round(seconds, 2), "seconds": round(time.monotonic() - began)}
 
 
 def main() -> int:
     """Kill each kind of command so many times."""
-    parser = argparse.ArgumentParser(description="Kill preparing and training at random moments.")
+    parser = argparse.ArgumentParser(description="Kill preparing, training and predicting at random moments.")
     parser.add_argument("--kills", type=int, default=200, help="of each kind")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -1,5 +1,6 @@
 """`pretrained`: the package's file of curves, and the model made of it."""
 
+import copy
 import json
 from pathlib import Path
 
@@ -57,8 +58,14 @@ def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
 def test_a_changed_feature_refuses_the_file(tmp_path: Path) -> None:
     """One line says what to do; so it does for a file that is no such file."""
     values = json.loads(FILE.read_text())
-    values["curves"][3]["unit"] = "days"
     path = tmp_path / "pretrained.json"
+    for name in ("knots", "values"):
+        damaged = copy.deepcopy(values)
+        del damaged["curves"][3][name][-1]
+        path.write_text(json.dumps(damaged))
+        with pytest.raises(CheckpointError, match="rising knots and as many values"):
+            PretrainedCurves.load(path)
+    values["curves"][3]["unit"] = "days"
     path.write_text(json.dumps(values))
     with pytest.raises(CheckpointError, match=r"other features than this version; make it again"):
         PretrainedCurves.load(path)

@@ -96,17 +96,16 @@ def _timeline_visits(text: str) -> Iterator[Visit | None]:
 
 def _timeline_visit(segment: dict[str, Any]) -> Visit | None:
     if isinstance(old := segment.get("placeVisit"), dict):
-        place, when = old.get("location") or {}, old.get("duration") or {}
+        place, when = _part(old, "location"), _part(old, "duration")
         lat = _from_e7(place.get("latitudeE7", old.get("centerLatE7")))
         lon = _from_e7(place.get("longitudeE7", old.get("centerLngE7")))
         time = when.get("startTimestamp") or when.get("startTimestampMs")
         known = {"poi": place.get("placeId"), "name": place.get("name"), "category": place.get("semanticType")}
         return known | {"user": ONE_PERSON, "time": time, "lat": lat, "lon": lon}
-    visit = segment.get("visit")
-    if not isinstance(visit, dict):
+    if not isinstance(segment.get("visit"), dict):
         return None
-    best = visit.get("topCandidate") or {}
-    where = best.get("placeLocation") or ""
+    best = _part(segment["visit"], "topCandidate")
+    where = best.get("placeLocation")
     lat, lon = split_point(pa.array([_text(where.get("latLng") if isinstance(where, dict) else where)]))
     return {
         "user": ONE_PERSON,
@@ -119,9 +118,15 @@ def _timeline_visit(segment: dict[str, Any]) -> Visit | None:
     }
 
 
+def _part(of: dict[str, Any], name: str) -> dict[str, Any]:
+    """An object inside another; empty where something else is in its place."""
+    found = of.get(name)
+    return found if isinstance(found, dict) else {}
+
+
 def _from_e7(value: Any) -> float | None:
     """Degrees of ten-millionths; some exports counted negative ones from 2**32."""
-    if not isinstance(value, int):
+    if not isinstance(value, int) or abs(value) >= 2**33:
         return None
     return (value - (2**32 if value > 1_800_000_000 else 0)) / 1e7
 
@@ -133,9 +138,9 @@ def _swarm_visits(text: str) -> Iterator[Visit | None]:
         if not isinstance(item, dict) or "createdAt" not in item:
             yield None
             continue
-        venue = item.get("venue") or {}
-        where = venue.get("location") or {}
-        kinds = [kind for kind in venue.get("categories") or [] if isinstance(kind, dict)]
+        venue = _part(item, "venue")
+        where, kinds = _part(venue, "location"), venue.get("categories")
+        kinds = [kind for kind in kinds if isinstance(kind, dict)] if isinstance(kinds, list) else []
         yield {
             "user": ONE_PERSON,
             "poi": venue.get("id"),

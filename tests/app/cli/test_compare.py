@@ -14,9 +14,8 @@ from tests.cli_runner import recap_json_here
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
 
-def test_the_demo_city_against_visit_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demo_city_against_visit_count(home: Path) -> None:
     """The checkpoint's own numbers, with the four seeds that came along as the spread."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     answer = recap_json_here("compare", "visit_count", BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
     assert [answer[side]["seeds"] for side in "ab"] == [1, 5]
     assert answer["headline"].startswith("RECAP beats visit count on rare transitions (+")
@@ -25,11 +24,8 @@ def test_the_demo_city_against_visit_count(tmp_path: Path, monkeypatch: pytest.M
     assert every["b"] == pytest.approx(value, abs=1e-3) and every["verdict"] == "b"
 
 
-def test_a_seed_whose_checkpoint_is_given_counts_once(
-    city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_seed_whose_checkpoint_is_given_counts_once(city_folder: Path, city_checkpoint: Path, home: Path) -> None:
     """Ranks kept of the checkpoint's own seed add nothing, those of another one table."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     model = Workspace.open(city_folder, city_checkpoint)
     assert model.checkpoint is not None
     own = model.checkpoint.manifest.train.seed

@@ -47,11 +47,8 @@ def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize("command", ["overview", "long-tail", "stats"])
-def test_tables_for_people_have_words(
-    command: str, city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tables_for_people_have_words(command: str, city_folder: Path, city_checkpoint: Path, home: Path) -> None:
     """No name of the code, no True or False; a yes is a yes. JSON keeps the names."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     words = (command, city_folder) if command == "stats" else (command, city_checkpoint, "--data", city_folder)
     words = (*words, "--full") if command == "long-tail" else words
     shown = recap_here(*words).stdout
@@ -61,9 +58,8 @@ def test_tables_for_people_have_words(
     assert names[command] in recap_json_here(*words)
 
 
-def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_place_is_the_baseline_where_it_finds_most(tmp_path: Path, home: Path) -> None:
     """Every next place is one of the two nearest, and nothing else says so: counters stand near 20 of 60."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     prepare_dataset(street(), LENIENT, name="street", source_format="test").save(tmp_path / "data")
     words = ("overview", "--data", tmp_path / "data", "--baseline", "popularity")
     answer = recap_json_here(*words)

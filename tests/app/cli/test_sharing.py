@@ -66,11 +66,8 @@ def test_options_that_mean_nothing_are_refused(
     assert result.returncode == 2 and result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
 
 
-def test_a_collection_is_one_page(
-    city_checkpoint: Path, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path, home: Path) -> None:
     """In its order, with its title and notes; without files, names or cases it refuses."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     both = ("--data", city_folder, "--checkpoint", city_checkpoint)
     for case in (5, 3):
         saved = recap_here("cases", "save", case, *both, "--note", f"note {case}", "--collection", "Tuesday")

@@ -166,6 +166,22 @@ def test_an_export_without_visits(text: str, tmp_path: Path) -> None:
         read(tmp_path / "own.json")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"items": [{"createdAt": 1, "timeZoneOffset": 0, "venue": 9}]}',
+        '{"items": [{"createdAt": 1, "timeZoneOffset": 0, "venue": {"location": 9, "categories": true}}]}',
+        '{"semanticSegments": [{"startTime": 1, "visit": {"topCandidate": [9]}}]}',
+        '{"timelineObjects": [{"placeVisit": {"location": "x", "duration": 1}}]}',
+        '{"timelineObjects": [{"placeVisit": {"location": {"latitudeE7": 1%s}}}]}' % ("0" * 400),
+    ],
+)
+def test_a_visit_with_another_value_in_the_place_of_an_object(text: str, tmp_path: Path) -> None:
+    (tmp_path / "own.json").write_text(text)
+    with pytest.raises(DataError):
+        read(tmp_path / "own.json")
+
+
 @pytest.mark.parametrize("tool", ["trackintel", "scikit-mobility"])
 def test_tables_of_the_tools_that_make_stops(tool: str, tmp_path: Path) -> None:
     """As their `to_csv` writes them; stops without a place are left out and counted."""
