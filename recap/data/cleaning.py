@@ -96,13 +96,8 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
     """Apply the protocol.
 
     Rows with a split keep it (`keep_given_split`). Then only validation and test rows of users and POIs that training
-    does not know are dropped.
-
-    Returns:
-        The surviving rows, sorted by (user, time, source row), and the report.
-
-    Raises:
-        DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
+    does not know are dropped. Returns the surviving rows, sorted by (user, time, source row), and the report. Raises
+    DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
     """
     is_given = config.keep_given_split and raw.split is not None
     user, poi, seconds = raw.user, raw.poi, raw.seconds
@@ -183,10 +178,8 @@ def _repeats(raw: RawRows) -> np.ndarray:
 
 
 def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Number ids from 0 in lexicographic order of those that occur.
-
-    Returns:
-        int32 index of each row, and the ids by index.
+    """Number ids from 0 in lexicographic order of those that occur. Returns int32 index of each row, and the ids by
+    index.
     """
     codes, uniques = pd.factorize(ids)
     names = np.asarray(uniques).astype(str)

@@ -27,11 +27,8 @@ MORE_FORMATS: Final = ("xlsx", "tist2015", "timeline", "swarm", "owntracks")
 
 
 def read_checkins(path: Path, source_format: str, options: ReadOptions | None = None) -> RawRead:
-    """Read raw check-ins in a named format; ``auto`` detects it.
-
-    Raises:
-        ConfigError: the format is unknown.
-        DataError: the file cannot be read as that format.
+    """Read raw check-ins in a named format; ``auto`` detects it. Raises ConfigError: the format is unknown; DataError:
+    the file cannot be read as that format.
     """
     options = options or ReadOptions()
     if source_format == "auto":
@@ -73,10 +70,8 @@ def _read(path: Path, source_format: str, options: ReadOptions) -> RawRead:
 
 
 def understand(path: Path, source_format: str = "auto", options: ReadOptions | None = None) -> Understanding:
-    """The format of a file; for the user's own table also its columns and open questions.
-
-    Raises:
-        DataError: it cannot be opened, or looks like no format.
+    """The format of a file; for the user's own table also its columns and open questions. Raises DataError: it cannot
+    be opened, or looks like no format.
     """
     options, why = options or ReadOptions(), NAMED
     if source_format == "auto":
@@ -87,11 +82,7 @@ def understand(path: Path, source_format: str = "auto", options: ReadOptions | N
 
 
 def read_understood(path: Path, source_format: str, options: ReadOptions) -> RawRead:
-    """Read check-ins as they are understood.
-
-    Raises:
-        DataError: something is unsure, or the file cannot be read.
-    """
+    """Read check-ins as they are understood. Raises DataError: something is unsure, or the file cannot be read."""
     found = understand(path, source_format, options)
     if found.question is not None:
         raise DataError(found.refusal())

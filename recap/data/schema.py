@@ -50,11 +50,8 @@ OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame:
-    """Read a table and check its columns.
-
-    Raises:
-        DatasetError: a column is missing, repeated, of another type or has gaps, or there are no or too many rows.
-        pyarrow.ArrowException, OSError: no Parquet file.
+    """Read a table and check its columns. Raises DatasetError: a column is missing, repeated, of another type or has
+    gaps, or there are no or too many rows; pyarrow.ArrowException, OSError: no Parquet file.
     """
     path = folder / f"{name}.parquet"
     with pq.ParquetFile(path) as file:
@@ -103,10 +100,8 @@ def _kind(kind: pa.DataType) -> str | None:
 
 
 def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame, where: str) -> None:
-    """Refuse indices out of range, impossible values and rows out of order.
-
-    Raises:
-        DatasetError: names table, column, row and value of the first error.
+    """Refuse indices out of range, impossible values and rows out of order. Raises DatasetError: names table, column,
+    row and value of the first error.
     """
 
     def refuse(table: str, column: str, bad: Any, expected: str) -> None:

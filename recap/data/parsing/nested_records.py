@@ -33,10 +33,8 @@ class Shape:
         """The shape of records, of which those that are none do not count.
 
         A list of visits is one of records that have times or coordinates, or lists of one length of which one holds
-        times; none where the records have times and coordinates themselves.
-
-        Raises:
-            DataError: several lists of visits in a record, one inside another, or such lists of several lengths.
+        times; none where the records have times and coordinates themselves. Raises DataError: several lists of visits
+        in a record, one inside another, or such lists of several lengths.
         """
         known = [record for record in records if isinstance(record, dict)]
         visits = _visit_lists(known)
@@ -67,10 +65,8 @@ class Shape:
 
 
 def records_of(document: Any, name: str) -> list[Any] | None:
-    """The records of a whole JSON document: its items, those of its one list, or itself; None if it holds none.
-
-    Raises:
-        DataError: it has several lists of visits.
+    """The records of a whole JSON document: its items, those of its one list, or itself; None if it holds none. Raises
+    DataError: it has several lists of visits.
     """
     if not isinstance(document, dict):
         return document if isinstance(document, list) else None

@@ -36,13 +36,11 @@ class PlaceTable:
         parse: Callable[[RowBlock], dict[str, pa.Array]],
         row_report: RowReport,
     ) -> "PlaceTable":
-        """Read a places file; rows that cannot be used become notes of the check-ins' report.
+        """Read a places file; rows that cannot be used become notes of the check-ins' report. Raises DataError: no
+        place, two rows with one id, or a bad row that the report does not skip.
 
         Args:
             parse: the columns of a block's places, the id among them.
-
-        Raises:
-            DataError: no place, two rows with one id, or a bad row that the report does not skip.
         """
         private = RowReport(row_report.skip_bad_rows)
         kept = [rows.finish(parse(rows), private) for rows in text_rows(table, wanted, private)]

@@ -113,11 +113,7 @@ class RowReport:
     def account(
         self, source_format: str, files: list[str], rows_in: int, rows_kept: int, columns: dict[str, str] | None = None
     ) -> ReadReport:
-        """The final account.
-
-        Raises:
-            DataError: no row is left.
-        """
+        """The final account. Raises DataError: no row is left."""
         if rows_kept == 0:
             name = ", ".join(files)
             first = next((text for texts in self.examples.values() for text in texts), "")

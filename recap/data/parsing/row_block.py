@@ -135,10 +135,8 @@ class RowBlock:
         return values
 
     def finish(self, columns: dict[str, pa.Array], row_report: RowReport) -> pa.Table:
-        """The good rows of ``columns``; the others go into the report.
-
-        Raises:
-            DataError: there is a bad row and the report does not skip; the message names the earliest.
+        """The good rows of ``columns``; the others go into the report. Raises DataError: there is a bad row and the
+        report does not skip; the message names the earliest.
         """
         if not row_report.skip_bad_rows:
             self._refuse_first(row_report)
@@ -166,10 +164,8 @@ class RowBlock:
 
 
 def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Iterator[RowBlock]:
-    """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked.
-
-    Raises:
-        DataError: see `TextTable.blocks`; or the last lines have other columns and the report does not skip.
+    """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked. Raises
+    DataError: see `TextTable.blocks`; or the last lines have other columns and the report does not skip.
     """
     spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(table.delimiter, repr(table.delimiter))
     seen = shown = 0

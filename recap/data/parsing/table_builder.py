@@ -71,10 +71,8 @@ class CheckinTableBuilder:
         self._is_wrapped: bool | None = None
 
     def add(self, rows: RowBlock, fields: Mapping[str, str]) -> None:
-        """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns.
-
-        Raises:
-            DataError: a bad row that the options do not skip; no time zone is known.
+        """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns. Raises
+        DataError: a bad row that the options do not skip; no time zone is known.
         """
         texts = {
             c.USER_ID: rows.identifier(fields["user"], "user_id", "user id"),
@@ -137,14 +135,12 @@ class CheckinTableBuilder:
         columns: dict[str, str] | None = None,
         newest_first: bool = False,
     ) -> RawRead:
-        """The raw table of all rows kept, empty where a sink took them, with the account.
+        """The raw table of all rows kept, empty where a sink took them, with the account. Raises DataError: no row is
+        left.
 
         Args:
             newest_first: the file is written backwards; the table then begins with the file's last row, so that rows
                 of one second stand in the order in which they happened.
-
-        Raises:
-            DataError: no row is left.
         """
         if self.clock is not None:
             self.clock.remarks(self.row_report)

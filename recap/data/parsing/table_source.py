@@ -49,9 +49,7 @@ class TableSource:
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
         """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``one`` is one person.
-
-        Raises:
-            DataError: the file cannot be read to its end.
+        Raises DataError: the file cannot be read to its end.
         """
         is_one = ONE_PERSON in wanted and ONE_PERSON not in self.names
         wanted = [name for name in wanted if name != ONE_PERSON or not is_one]
@@ -65,11 +63,7 @@ class TableSource:
 
 
 def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSource:
-    """Open a table as csv, json, parquet or xlsx.
-
-    Raises:
-        DataError: it is no such file.
-    """
+    """Open a table as csv, json, parquet or xlsx. Raises DataError: it is no such file."""
     require_file(path)
     open_as = {"csv": _open_text, "json": _open_json, "parquet": _open_parquet, "xlsx": _open_workbook}
     return open_as[source_format](path, options)
@@ -211,10 +205,8 @@ def _text_columns(records: Sequence[dict[str, str] | None], names: list[str]) ->
 
 
 def read_json(path: Path, encoding: str | None) -> list[Any]:
-    """The records of a JSON file; a line that holds none is None.
-
-    Raises:
-        DataError: the file is too large, or no text, or holds several lists of visits.
+    """The records of a JSON file; a line that holds none is None. Raises DataError: the file is too large, or no text,
+    or holds several lists of visits.
     """
     text = read_json_text(path, encoding, _LARGEST_JSON)
     records = records_of(parse_json(text), path.name)
@@ -225,11 +217,7 @@ def read_json(path: Path, encoding: str | None) -> list[Any]:
 
 
 def read_json_text(path: Path, encoding: str | None, largest: int = _LARGEST_EXPORT) -> str:
-    """The whole text of a file.
-
-    Raises:
-        DataError: the file is too large, or no text.
-    """
+    """The whole text of a file. Raises DataError: the file is too large, or no text."""
     _, encoding = scan_text(path, encoding)
     with open_bytes(path) as file:
         data = file.read(largest + 1)

@@ -49,10 +49,8 @@ _MARKS: Final = (
 
 
 def require_file(path: Path) -> None:
-    """Refuse anything but an ordinary file before opening it: a pipe can be read only once, or blocks for ever.
-
-    Raises:
-        DataError: missing, a folder, a pipe or a device.
+    """Refuse anything but an ordinary file before opening it: a pipe can be read only once, or blocks for ever. Raises
+    DataError: missing, a folder, a pipe or a device.
     """
     if not path.exists():
         raise DataError(f"{path} does not exist")
@@ -63,11 +61,7 @@ def require_file(path: Path) -> None:
 
 
 def only_file(folder: Path, suffix: str) -> Path:
-    """The one file of a folder with this suffix.
-
-    Raises:
-        DataError: no such folder, or none or several of them.
-    """
+    """The one file of a folder with this suffix. Raises DataError: no such folder, or none or several of them."""
     if not folder.is_dir():
         raise DataError(f"{folder} does not exist")
     found = sorted(folder.glob(f"*{suffix}"))
@@ -78,10 +72,8 @@ def only_file(folder: Path, suffix: str) -> Path:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a plain or gzip-compressed file, recognised by content, not by name.
-
-    Raises:
-        DataError: see `require_file`; or empty, or a zip archive.
+    """Open a plain or gzip-compressed file, recognised by content, not by name. Raises DataError: see `require_file`;
+    or empty, or a zip archive.
     """
     require_file(path)
     with path.open("rb") as file:
@@ -104,9 +96,7 @@ def _undamaged(path: Path) -> Iterator[None]:
 
 def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") -> tuple[int, str]:
     """Count lines (ends are LF, CRLF or CR) and find the encoding: a byte-order mark, else UTF-8, else ``fallback``.
-
-    Raises:
-        DataError: broken compression, bytes that no text has, or text in neither encoding.
+    Raises DataError: broken compression, bytes that no text has, or text in neither encoding.
     """
     if encoding is not None and "\n".encode(encoding) != b"\n":  # UTF-16 and its like: line ends are not one byte
         return _count_decoded(path, encoding), encoding
@@ -149,10 +139,8 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
 
 
 def _count_decoded(path: Path, encoding: str) -> int:
-    """Lines of a text whose line ends are more than one byte.
-
-    Raises:
-        DataError: broken compression, or text that is not in ``encoding``.
+    """Lines of a text whose line ends are more than one byte. Raises DataError: broken compression, or text that is not
+    in ``encoding``.
     """
     lines, last = 0, "\n"
     try:
@@ -168,10 +156,8 @@ def _count_decoded(path: Path, encoding: str) -> int:
 
 
 def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[str]:
-    """The first lines of a text file, up to a megabyte; undecodable bytes become replacement marks.
-
-    Raises:
-        DataError: see `open_bytes`; or broken compression, or an encoding that cannot be used.
+    """The first lines of a text file, up to a megabyte; undecodable bytes become replacement marks. Raises DataError:
+    see `open_bytes`; or broken compression, or an encoding that cannot be used.
     """
     with _undamaged(path), open_bytes(path) as file:
         data = file.read(_HEAD_BYTES)
@@ -189,10 +175,7 @@ def first_cells(
     """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator.
 
     Where none is named, it is the one that cuts most of the first lines like the first, and into most columns; blanks
-    only where no other cuts all of them alike.
-
-    Raises:
-        DataError: the first line holds none.
+    only where no other cuts all of them alike. Raises DataError: the first line holds none.
     """
     first, *others = read_head(path, 50, encoding)
     number = 1
@@ -222,18 +205,15 @@ def first_cells(
 
 
 def require_distinct(names: list[str], where: str) -> None:
-    """Refuse a table in which two columns have one name.
-
-    Raises:
-        DataError: they do; ``where`` begins the message.
-    """
+    """Refuse a table in which two columns have one name. Raises DataError: they do; ``where`` begins the message."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
 class TextTable:
-    """A delimited text file whose rows all must have the same columns.
+    """A delimited text file whose rows all must have the same columns. Raises DataError: not a text file, see
+    `open_bytes` and `scan_text`, or a header with a name twice.
 
     Args:
         names: all column names in file order; None takes them from the first line.
@@ -241,9 +221,6 @@ class TextTable:
         wanted: the columns to read; all by default.
         quoted: values may stand in double quotes (RFC 4180).
         multiline: quoted values may hold line ends; line numbers then count rows.
-
-    Raises:
-        DataError: not a text file, see `open_bytes` and `scan_text`, or a header with a name twice.
 
     Attributes:
         wrong_columns: (line number, number of columns) of the first rows that have another number of columns.
@@ -278,10 +255,8 @@ class TextTable:
         self._wrong_before = 0
 
     def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
-        """Read the file once, in order: text columns by name, and the line number of each row, counted from 1.
-
-        Raises:
-            DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
+        """Read the file once, in order: text columns by name, and the line number of each row, counted from 1. Raises
+        DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
         """
         wanted = self.names if wanted is None else list(dict.fromkeys(wanted))
         self.num_wrong, self._wrong_before, self._wrong_lines = 0, 0, array("q")

@@ -53,13 +53,11 @@ class TimeColumn:
         self._units: Counter[int] = Counter()
 
     def read(self, rows: RowBlock, column: str, date: str | None) -> np.ndarray:
-        """The rows' times (datetime64[s], NaT where marked), UTC or wall-clock as the layout and the name say.
+        """The rows' times (datetime64[s], NaT where marked), UTC or wall-clock as the layout and the name say. Raises
+        DataError: times of a column that calls itself local carry zero offsets first and others later.
 
         Args:
             date: the column of the day where ``column`` is a clock alone.
-
-        Raises:
-            DataError: times of a column that calls itself local carry zero offsets first and others later.
         """
         if date is not None:
             self._clocks = self._clocks or ClockStyle.of(rows.text(column))

@@ -33,10 +33,8 @@ class Sheet:
 
 
 def workbook_kind(path: Path) -> str | None:
-    """``xlsx`` where a file is a workbook by its content; None where it is something else.
-
-    Raises:
-        DataError: it is a spreadsheet of another kind.
+    """``xlsx`` where a file is a workbook by its content; None where it is something else. Raises DataError: it is a
+    spreadsheet of another kind.
     """
     require_file(path)
     with path.open("rb") as file:
@@ -59,10 +57,8 @@ def workbook_kind(path: Path) -> str | None:
 
 
 def read_sheets(path: Path) -> list[Sheet]:
-    """The sheets that hold a table of three columns or more.
-
-    Raises:
-        DataError: the workbook is damaged, too large, or holds no table, or its reader is not installed.
+    """The sheets that hold a table of three columns or more. Raises DataError: the workbook is damaged, too large, or
+    holds no table, or its reader is not installed.
     """
     try:
         import python_calamine

@@ -101,7 +101,8 @@ def _read_names(rows: RowBlock, column: str) -> ZoneNames:
 
 
 class TimeZoneResolver:
-    """Turns the times of one file into UTC times and offsets.
+    """Turns the times of one file into UTC times and offsets. Raises DataError: the type's zone is none, or
+    `local_times` contradicts the layout; the message names the option.
 
     Args:
         options: `timezone`, `bbox` (a named box has a zone) and `local_times` count here.
@@ -109,9 +110,6 @@ class TimeZoneResolver:
         layout_is_utc: the times' type tells their zone, so that `local_times` would contradict it.
         zone_of_type: a zone that the times' type names (Parquet); the options override it.
         local_by_format: the format writes wall-clock times whatever the layout says.
-
-    Raises:
-        DataError: the type's zone is none, or `local_times` contradicts the layout; the message names the option.
     """
 
     def __init__(

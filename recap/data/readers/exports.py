@@ -30,27 +30,21 @@ TRACK: Final = (
 
 def read_timeline(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read Google's Timeline of a phone (Android or iOS), or months of an older Takeout, as a file or their folder.
-
-    Raises:
-        DataError: not such a file, or no visit in it.
+    Raises DataError: not such a file, or no visit in it.
     """
     return _read(path, "timeline", options or ReadOptions(), _timeline_visits, "segments are journeys or paths")
 
 
 def read_swarm(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read the check-ins of a Foursquare Swarm export, ``checkins*.json``, as a file or their folder.
-
-    Raises:
-        DataError: not such a file, or a check-in without a venue or coordinates that the options do not skip.
+    """Read the check-ins of a Foursquare Swarm export, ``checkins*.json``, as a file or their folder. Raises DataError:
+    not such a file, or a check-in without a venue or coordinates that the options do not skip.
     """
     return _read(path, "swarm", options or ReadOptions(), _swarm_visits, "items are no check-ins")
 
 
 def read_owntracks(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read the arrivals at regions that OwnTracks recorded, as JSON or a recorder's ``.rec`` file.
-
-    Raises:
-        DataError: not such a file, or only points.
+    """Read the arrivals at regions that OwnTracks recorded, as JSON or a recorder's ``.rec`` file. Raises DataError:
+    not such a file, or only points.
     """
     return _read(path, "owntracks", options or ReadOptions(), _owntracks_visits, "messages are points or departures")
 

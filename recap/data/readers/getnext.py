@@ -34,10 +34,8 @@ _PART: Final = re.compile(r"(?:^|[_\-.])(train|val|valid|test)(?:[_\-.]|$)", re.
 
 
 def find_parts(folder: Path) -> dict[int, Path]:
-    """Split code -> CSV file of a folder, by the words train, val and test in the file names.
-
-    Raises:
-        DataError: one is missing, or two files claim the same part.
+    """Split code -> CSV file of a folder, by the words train, val and test in the file names. Raises DataError: one is
+    missing, or two files claim the same part.
     """
     parts: dict[int, Path] = {}
     for path in sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")]):
@@ -62,11 +60,9 @@ def find_parts(folder: Path) -> dict[int, Path]:
 def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a folder of GETNext CSV files, or one of them (Yang, Liu, Zhao; SIGIR 2022).
 
-    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split.
-    The offset is the column `timezone` (minutes); a file without it needs the option.
-
-    Raises:
-        DataError: a file is missing, lacks a column, or holds a bad row; the message names file and line.
+    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split. The offset is
+    the column `timezone` (minutes); a file without it needs the option. Raises DataError: a file is missing, lacks a
+    column, or holds a bad row; the message names file and line.
     """
     options = options or ReadOptions()
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}

@@ -14,13 +14,11 @@ def read_foursquare(path: Path, options: ReadOptions | None = None, sink: Sink |
     """Read a published TSMC2014 file (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015), plain or .gz.
 
     Text is UTF-8 where all of it is, otherwise Latin-1, the encoding of the published files. Quotation marks are
-    letters. A missing category is the empty string.
+    letters. A missing category is the empty string. Raises DataError: the file is missing, empty, cut off or not of
+    this format; the message names the line.
 
     Args:
         sink: takes the rows block by block, for files beyond memory.
-
-    Raises:
-        DataError: the file is missing, empty, cut off or not of this format; the message names the line.
     """
     options, names = options or ReadOptions(), ("user", "poi", "category_id", "category", "lat", "lon", "tz", "time")
     row_report = RowReport(options.skip_bad_rows)
@@ -35,11 +33,9 @@ def read_gowalla(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a file of the SNAP collection, plain or .gz (Cho, Myers, Leskovec; KDD 2011).
 
     The files have no categories and no time zone: `bbox="california"` cuts out the state and brings its zone, other
-    places need `timezone`. A user's rows are written newest first, so the table is reversed: rows of one second
-    are then in the order in which they happened.
-
-    Raises:
-        DataError: the file is missing, empty, cut off or not of this format, or no time zone is known.
+    places need `timezone`. A user's rows are written newest first, so the table is reversed: rows of one second are
+    then in the order in which they happened. Raises DataError: the file is missing, empty, cut off or not of this
+    format, or no time zone is known.
     """
     options, names = options or ReadOptions(), ("user", "time", "lat", "lon", "poi")
     row_report = RowReport(options.skip_bad_rows)

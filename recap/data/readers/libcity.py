@@ -27,10 +27,8 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a LibCity dataset folder of check-ins (type ``trajectory`` with locations; Wang et al., SIGSPATIAL 2021).
 
     Coordinates are ``[longitude,latitude]`` of the place. Times are UTC, except in folders named foursquare_*: there
-    LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding. The files have no time zone: `timezone`.
-
-    Raises:
-        DataError: a file is missing, has coordinates instead of places, or holds a bad row.
+    LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding. The files have no time zone: `timezone`. Raises
+    DataError: a file is missing, has coordinates instead of places, or holds a bad row.
     """
     options = options or ReadOptions()
     folder = path if path.is_dir() else path.parent

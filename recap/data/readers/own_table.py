@@ -13,14 +13,12 @@ from recap.errors import DataError
 def read_own_table(
     path: Path, source_format: str, options: ReadOptions | None = None, sink: Sink | None = None
 ) -> RawRead:
-    """Read a table of any kind that `table_source` opens.
+    """Read a table of any kind that `table_source` opens. Raises DataError: not such a file, a column or layout that is
+    unsure, no known time zone, or a bad row.
 
     Args:
         source_format: csv, json or parquet.
         sink: takes the rows block by block, for files beyond memory.
-
-    Raises:
-        DataError: not such a file, a column or layout that is unsure, no known time zone, or a bad row.
     """
     options = options or ReadOptions()
     if not options.is_settled:

@@ -20,9 +20,7 @@ _PLACES: Final = ("poi", "latitude", "longitude", "category", "country")
 
 def read_tist2015(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read the folder of a TIST2015 pair (Yang, Zhang, Qu; ACM TIST 7(3), 2016): its ``Checkins`` and ``POIs`` files.
-
-    Raises:
-        DataError: one of both is missing, or a row is bad; the message names file and line.
+    Raises DataError: one of both is missing, or a row is bad; the message names file and line.
     """
     options = options or ReadOptions()
     checkins, pois = (_the_file(path, part) for part in ("checkins", "pois"))

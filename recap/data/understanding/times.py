@@ -35,9 +35,7 @@ _FEW_ROWS: Final = 20
 
 def choose_time(draft: Draft) -> Column | None:
     """The column of times, or of days and clocks, and how they are written; of the two ends of a stay the first.
-
-    Returns:
-        its values in the sample, days and clocks joined; None if it is unsure.
+    Returns its values in the sample, days and clocks joined; None if it is unsure.
     """
     if "time" not in draft.taken:
         draft.decide("time", _candidates(draft), _replaces, why_not=why_no_time(_named(draft)))
@@ -216,10 +214,8 @@ def choose_zone(draft: Draft, column: Column) -> None:
 
 
 def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float, float]:
-    """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell.
-
-    Returns:
-        also the share of times in those hours if they are local, and if they are UTC, and the minutes between both.
+    """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell. Returns also
+    the share of times in those hours if they are local, and if they are UTC, and the minutes between both.
     """
     seconds = times.to_numpy(zero_copy_only=False).astype("datetime64[s]")
     seconds[~is_plausible(seconds)] = np.datetime64("NaT")
