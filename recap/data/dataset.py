@@ -194,7 +194,7 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 
 
 def read_names(folder: Path) -> Dataset:
-    """Users, places and manifest of a dataset folder, without check-ins and unverified. Raises RecapError: it has none."""
+    """Users, places and manifest of a dataset folder, without check-ins and unverified; RecapError if none."""
     try:
         manifest = Manifest.parse(_upgraded(read_json(folder / MANIFEST)))
         return Dataset(pd.DataFrame(), read_table(folder, "pois"), read_table(folder, "users"), manifest)

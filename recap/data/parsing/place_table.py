@@ -70,3 +70,12 @@ class PlaceTable:
         rows.flag("unknown_place", unknown, lambda row: f"place {shorten(wanted[row])} is not in {self.name}")
         for name, column in self.columns.items():
             rows.columns[f"place.{name}"] = pc.take(column, index)
+
+
+def place_columns(rows: RowBlock, column: str, what: str) -> dict[str, pa.Array]:
+    """The id and the columns ``latitude`` and ``longitude`` of places."""
+    return {
+        column: rows.identifier(column, "poi_id", what),
+        "latitude": rows.number("latitude", "latitude", "latitude", -90, 90),
+        "longitude": rows.number("longitude", "longitude", "longitude", -180, 180),
+    }

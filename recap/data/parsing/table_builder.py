@@ -1,6 +1,6 @@
 """Build the raw check-in table from parsed rows, for all readers."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -13,7 +13,8 @@ from recap.data.coordinates import propose_zone
 from recap.data.parsing.degrees import to_degrees, unwrapped, wraps_around
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.row_block import RowBlock, shorten
+from recap.data.parsing.row_block import RowBlock, shorten, text_rows
+from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.time_column import TimeColumn
 from recap.data.parsing.times import TimeLayout
 from recap.data.parsing.zones import TimeZoneResolver, ZoneColumn, ZoneNames
@@ -52,14 +53,13 @@ class CheckinTableBuilder:
         self,
         name: str,
         options: ReadOptions,
-        row_report: RowReport,
         *,
         layout: TimeLayout | None = None,
         local_by_format: bool = False,
         sink: Sink | None = None,
     ) -> None:
-        self.name, self.options, self.row_report = name, options, row_report
-        self.times = TimeColumn(name, options, row_report, layout)
+        self.name, self.options, self.report = name, options, RowReport(options.skip_bad_rows)
+        self.times = TimeColumn(name, options, self.report, layout)
         self.local_by_format = local_by_format
         self.clock: TimeZoneResolver | None = None
         self.zones: ZoneColumn | None = None
@@ -69,6 +69,18 @@ class CheckinTableBuilder:
         self._tables: list[pa.Table] = []
         self._splits: set[int] = set()
         self._is_wrapped: bool | None = None
+
+    def add_text(
+        self,
+        table: TextTable,
+        fields: Mapping[str, str] | None = None,
+        prepare: Callable[[RowBlock], None] = lambda rows: None,
+        wanted: Sequence[str] | None = None,
+    ) -> None:
+        """Add the rows of a text table, each block prepared first; columns are called as their fields by default."""
+        for rows in text_rows(table, list(wanted or table.names), self.report):
+            prepare(rows)
+            self.add(rows, fields or {name: name for name in table.names})
 
     def add(self, rows: RowBlock, fields: Mapping[str, str]) -> None:
         """Parse the rows of a block and keep the good ones; ``fields`` maps those of `--map` to its columns. Raises
@@ -124,7 +136,7 @@ class CheckinTableBuilder:
         }
         if "split" in fields:
             columns[c.SPLIT] = _read_split(rows, fields["split"])
-        self._keep(rows.finish(columns, self.row_report))
+        self._keep(rows.finish(columns, self.report))
 
     def read(
         self,
@@ -143,16 +155,16 @@ class CheckinTableBuilder:
                 of one second stand in the order in which they happened.
         """
         if self.clock is not None:
-            self.clock.remarks(self.row_report)
+            self.clock.remarks(self.report)
             self.times.remarks()
         if self._splits:
             for code, help_with in ((c.VAL, "train"), (c.TEST, "evaluate")):
                 if code not in self._splits:
-                    self.row_report.note(
+                    self.report.note(
                         f"The file's split has no {c.SPLIT_NAMES[code]} rows, and `recap {help_with}` needs some; "
                         "--set keep_given_split=false splits by time."
                     )
-        account = self.row_report.account(source_format, files, rows_in, self.num_rows, columns)
+        account = self.report.account(source_format, files, rows_in, self.num_rows, columns)
         if self.sink is not None:
             return RawRead(pd.DataFrame(), account)
         table = pa.concat_tables(self._tables).unify_dictionaries().combine_chunks()
@@ -169,7 +181,7 @@ class CheckinTableBuilder:
         if not self.options.take_proposed_zone:
             raise DataError(f"{self.name} has no time zone; its coordinates suggest --timezone {self._proposed}")
         self.options = self.options.model_copy(update={"timezone": self._proposed})
-        self.row_report.note(f"The file has no time zone; its coordinates suggest --timezone {self._proposed}.")
+        self.report.note(f"The file has no time zone; its coordinates suggest --timezone {self._proposed}.")
 
     def _keep(self, table: pa.Table) -> None:
         if c.SPLIT in table.column_names:
@@ -193,12 +205,12 @@ class CheckinTableBuilder:
         found = to_degrees(values)
         self._is_wrapped = wraps_around(found) if self._is_wrapped is None else self._is_wrapped
         if self._is_wrapped:
-            self.row_report.note("Longitudes run from 0 to 360 degrees; those above 180 are read as west.")
+            self.report.note("Longitudes run from 0 to 360 degrees; those above 180 are read as west.")
         return unwrapped(found) if self._is_wrapped else found
 
     def _as_written(self, times: np.ndarray, offsets: np.ndarray | None) -> np.ndarray:
         """Clocks as they are written, without what they carry."""
-        self.row_report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
+        self.report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
         return times if offsets is None else times + offsets.astype("timedelta64[m]")
 
     def _apply_bbox(self, rows: RowBlock, latitude: np.ndarray, longitude: np.ndarray) -> None:

@@ -24,12 +24,12 @@ class Sheet:
 
     Attributes:
         first: number of the row after the names.
-        columns: name -> cells as text.
+        rows: name -> cell as text; empty where all cells are.
     """
 
     name: str
     first: int
-    columns: dict[str, list[str]]
+    rows: list[dict[str, str]]
 
 
 def workbook_kind(path: Path) -> str | None:
@@ -99,7 +99,8 @@ def _table_of(name: str, rows: list[list[Any]]) -> Sheet | None:
         body.pop()
     named = [(at, cell.strip()) for at, cell in enumerate(text[start]) if cell.strip()]
     require_distinct([cell for _, cell in named], f"sheet {name!r}")
-    return Sheet(name, start + 2, {cell: [row[at] if at < len(row) else "" for row in body] for at, cell in named})
+    rows = [{cell: row[at] if at < len(row) else "" for at, cell in named} for row in body]
+    return Sheet(name, start + 2, [row if any(row.values()) else {} for row in rows])
 
 
 def _text(cell: Any) -> str:

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.row_block import text_rows
 from recap.data.parsing.table_builder import SPLIT_WORDS, CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
@@ -66,8 +66,7 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     """
     options = options or ReadOptions()
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
-    row_report = RowReport(options.skip_bad_rows)
-    assembly: CheckinTableBuilder | None = None
+    builder = CheckinTableBuilder(path.name, options)
     first: dict[str, str] = {}
     rows_in = 0
     for code, file in parts.items():
@@ -80,14 +79,12 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
                 f"{path.name}: some of its files have a column {_OPTIONAL[field]}, {file.name} differs; "
                 f"expected the same columns in all of them{f', or {HELP_ZONE}' if field == 'tz' else ''}"
             )
-        assembly = assembly or CheckinTableBuilder(path.name, options, row_report)
-        for rows in text_rows(table, list(fields.values()), row_report):
+        for rows in text_rows(table, list(fields.values()), builder.report):
             if code is not None:
                 rows.columns[c.SPLIT] = pa.array([c.SPLIT_NAMES[code]] * len(rows))
-            assembly.add(rows, fields | ({"split": c.SPLIT} if code is not None else {}))
+            builder.add(rows, fields | ({"split": c.SPLIT} if code is not None else {}))
         rows_in += table.rows_in
-    assert assembly is not None
-    return assembly.read("getnext", [file.name for file in parts.values()], rows_in)
+    return builder.read("getnext", [file.name for file in parts.values()], rows_in)
 
 
 def _fields(table: TextTable) -> dict[str, str]:

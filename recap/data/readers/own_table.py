@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding import understand_table
@@ -27,8 +27,7 @@ def read_own_table(
             raise DataError(found.refusal())
         options = found.options
     source = open_table(path, source_format, options)
-    row_report = RowReport(options.skip_bad_rows)
-    assembly = CheckinTableBuilder(path.name, options, row_report, sink=sink)
-    for rows in source.rows(list(options.columns.values()), row_report):
-        assembly.add(rows, options.columns)
-    return assembly.read(source_format, [path.name], source.rows_in, columns=options.columns)
+    builder = CheckinTableBuilder(path.name, options, sink=sink)
+    for rows in source.rows(list(options.columns.values()), builder.report):
+        builder.add(rows, options.columns)
+    return builder.read(source_format, [path.name], source.rows_in, columns=options.columns)
