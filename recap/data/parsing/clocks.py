@@ -8,7 +8,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.row_block import NOTHING
+from recap.data.parsing.row_block import NOTHING, RowBlock, decoded
+from recap.data.parsing.times import count_plausible, detect_layout
 
 _MOST: Final = 0.95
 """Share of the values that must read as clocks."""
@@ -25,6 +26,7 @@ _CLOCK: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\d{1,6}(?:\.0+)?")
+_MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 _SHARE: Final = re.compile(r"0?[.,]\d+(?:[eE]-\d+)?|0|0\.0+")
 
 
@@ -116,3 +118,34 @@ def _are_no_days(values: Iterable[str]) -> bool:
     """Whether parts between dots or dashes are too large for a day, such as in 12.38.13."""
     parts = [re.split(r"[.-]", value) for value in values if re.fullmatch(r"\d\d?[.-]\d\d?(?:[.-]\d\d?)?", value)]
     return not parts or max(int(part) for found in parts for part in found[1:]) > 31
+
+
+def join_clock(
+    rows: RowBlock, time: str, date: str, style: ClockStyle | None = None, time_format: str | None = None
+) -> pa.Array:
+    """Days and clocks of two columns as one text, clocks in one spelling unless the format reads them as they are.
+
+    Args:
+        style: of the clocks; without it the rows decide.
+    """
+    days, given = _days(rows, date), rows.text(time)
+    spelled = spell_clocks(given, style)
+    # A clock in none of the style's spellings must not pass for an hour.
+    joined = pc.binary_join_element_wise(
+        days, pc.if_else(pc.match_substring_regex(spelled, r"^\d\d:\d\d:\d\d"), " ", " and "), spelled, ""
+    )
+    if time_format is None:
+        return joined
+    as_given = pc.binary_join_element_wise(days, given, " ")
+    layout = detect_layout(as_given, time_format)
+    return as_given if count_plausible(layout.parse(as_given)) > count_plausible(layout.parse(joined)) else joined
+
+
+def _days(rows: RowBlock, date: str) -> pa.Array:
+    """The column of days as text, without the midnight that some programs write after a day."""
+    values = decoded(rows.columns[date])
+    if pa.types.is_timestamp(values.type):
+        rows.columns[date] = pc.cast(values, pa.date32(), safe=False)
+        return rows.text(date)
+    days = pc.dictionary_encode(rows.text(date))
+    return pc.take(pa.array([_MIDNIGHT.sub("", day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 
 from recap.data.checks import LEAST_SHIFT_MINUTES, NIGHT_SHARE, QUIETER
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
+from recap.data.parsing.clocks import join_clock
 from recap.data.parsing.column_names import EXACT, says
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import NOTHING, RowBlock, decoded
-from recap.data.parsing.time_column import join_clock
 from recap.data.parsing.times import (
     NAMED_LAYOUTS,
     detect_layout,
