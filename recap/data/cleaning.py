@@ -116,7 +116,11 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         dropped[reason] = int((~keep).sum())
         rows = rows[keep]
     kept = len(rows)
-    _require_different_times(seconds[rows].min(), seconds[rows].max(), kept)
+    if (first := seconds[rows].min()) == seconds[rows].max():
+        raise DataError(
+            f"all {kept} check-ins happen at {pd.Timestamp(first, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
+            "a split by time needs different times"
+        )
 
     order = _in_order(raw, rows)
     if config.merge_seconds and not is_given:
@@ -214,10 +218,8 @@ def remove(
     min_length: int,
     dropped: dict[str, int],
 ) -> Rows:
-    """Remove or set aside validation and test rows that make no cases, and count them.
-
-    Args:
-        seen: for `columns.USER` and `columns.POI` each row's code, and whether training has each code.
+    """Remove or set aside validation and test rows that make no cases, and count them. ``seen``: for `columns.USER` and
+    `columns.POI` each row's code, and whether training has each code.
     """
 
     def short(rows: Rows) -> Rows:
@@ -247,14 +249,6 @@ def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
             f"lower min_{noun.lower()}_checkins"
         )
     return keep
-
-
-def _require_different_times(earliest: int, latest: int, count: int) -> None:
-    if earliest == latest:
-        raise DataError(
-            f"all {count} check-ins happen at {pd.Timestamp(earliest, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
-            "a split by time needs different times"
-        )
 
 
 def _seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:

@@ -98,10 +98,8 @@ class Dataset:
 
     def save(self, folder: Path, card: str = "") -> None:
         """Write the folder, whole or not at all. Raises FolderInUseError: the folder exists and holds something else;
-        RecapError: the disk refused; nothing is left.
-
-        Args:
-            card: Markdown, see `recap.data.card.dataset_card`; empty for none.
+        RecapError: the disk refused; nothing is left. ``card``: Markdown, see `recap.data.card.dataset_card`; empty for
+        none.
         """
         with new_folder(folder, MANIFEST) as out:
             for name in TABLES:

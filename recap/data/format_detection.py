@@ -17,11 +17,11 @@ _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 _HEAD_LINES: Final = 50_000
 _EXPORTS: Final = (
-    ("timeline", "it has the segments of Google's Timeline", r'^\s*\{.*"(?:semanticSegments|timelineObjects)"\s*:'),
     (
         "timeline",
         "it has the segments of Google's Timeline",
-        r'^\s*\[\s*\{[^{]*"(?:startTime|endTime)".*"(?:topCandidate|timelinePath)"\s*:',
+        r'^\s*(?:\{.*"(?:semanticSegments|timelineObjects)"\s*:'
+        r'|\[\s*\{[^{]*"(?:startTime|endTime)".*"(?:topCandidate|timelinePath)"\s*:)',
     ),
     ("swarm", "it has the check-ins of a Swarm export", r'^\s*\{.*"items"\s*:.*"createdAt".*"timeZoneOffset"'),
     ("owntracks", "it has the arrivals that OwnTracks recorded", r'"_type"\s*:\s*"transition"'),

@@ -24,10 +24,7 @@ def prepare_dataset(raw: pd.DataFrame, config: DataConfig, *, name: str, source_
 
     Users, POIs and categories are numbered in lexicographic order of their ids. A POI's coordinates, name and category
     are those of its first check-in by (time, source row); check-ins that are history only do not count. Raises
-    DataError: nothing usable is left, see `clean_rows`.
-
-    Args:
-        facts: further fields of the `Manifest`.
+    DataError: nothing usable is left, see `clean_rows`. ``facts``: further fields of the `Manifest`.
     """
     rows, user_ids, poi_ids = number_rows(raw)
     offset = raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int16)

@@ -63,10 +63,7 @@ def connect(folder: Path, memory_bytes: int) -> Any:
 
 def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
     """Number ids as `cleaning.number_ids` does, and sort the rows. Raises ConfigError: DuckDB is not installed;
-    RecapError: the disk refused.
-
-    Args:
-        spool: Parquet of the readers' rows with ``seconds`` and ``source_row``.
+    RecapError: the disk refused. ``spool``: Parquet of the readers' rows with ``seconds`` and ``source_row``.
     """
     ordered = {name: folder / f"{name}.parquet" for name in ("rows", c.USER, c.POI)}
     database = connect(folder, memory_bytes)

@@ -44,10 +44,8 @@ class ClockStyle:
 
     @classmethod
     def of(cls, text: pa.Array, is_named: bool = True) -> "ClockStyle | None":
-        """The style that reads nearly all values; None if there is none.
-
-        Args:
-            is_named: the column's name says that it holds times; otherwise numbers are no clocks.
+        """The style that reads nearly all values; None if there is none. ``is_named``: the column's name says that it
+        holds times; otherwise numbers are no clocks.
         """
         found = pc.value_counts(text).to_pylist()
         counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}
@@ -124,9 +122,7 @@ def join_clock(
     rows: RowBlock, time: str, date: str, style: ClockStyle | None = None, time_format: str | None = None
 ) -> pa.Array:
     """Days and clocks of two columns as one text, clocks in one spelling unless the format reads them as they are.
-
-    Args:
-        style: of the clocks; without it the rows decide.
+    ``style``: of the clocks; without it the rows decide.
     """
     days, given = _days(rows, date), rows.text(time)
     spelled = spell_clocks(given, style)

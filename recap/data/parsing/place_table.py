@@ -37,10 +37,8 @@ class PlaceTable:
         row_report: RowReport,
     ) -> "PlaceTable":
         """Read a places file; rows that cannot be used become notes of the check-ins' report. Raises DataError: no
-        place, two rows with one id, or a bad row that the report does not skip.
-
-        Args:
-            parse: the columns of a block's places, the id among them.
+        place, two rows with one id, or a bad row that the report does not skip. ``parse``: the columns of a block's
+        places, the id among them.
         """
         private = RowReport(row_report.skip_bad_rows)
         kept = [rows.finish(parse(rows), private) for rows in text_rows(table, wanted, private)]

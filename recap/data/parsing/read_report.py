@@ -83,10 +83,7 @@ class RawRead:
 @dataclass
 class RowReport:
     """Collects rows left out while a file is read; refuses the file at its first bad row unless bad rows may be
-    skipped.
-
-    Attributes:
-        skip_bad_rows: report bad rows instead of raising.
+    skipped. ``skip_bad_rows``: report bad rows instead of raising.
     """
 
     skip_bad_rows: bool

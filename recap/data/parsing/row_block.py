@@ -12,31 +12,13 @@ from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
 from recap.data.parsing.text_table import TextTable
 from recap.printable import shortened
 
-_Parse = Callable[[pa.Array], pa.Array]
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
 
 
-NOTHING: Final = (
-    *(
-        "NULL",
-        "Null",
-        "null",
-        "nan",
-        "NaN",
-        "NAN",
-        "None",
-        "NONE",
-        "none",
-        "\\N",
-        "\\\\N",
-        "NA",
-        "N/A",
-        "n/a",
-        "#N/A",
-        "<NA>",
-    ),
-    *("NaT", "nil", "Nil", "undefined", "-", "--", "(null)", "<null>"),
+_NOTHING: Final = (
+    "NULL Null null nan NaN NAN None NONE none \\N \\\\N NA N/A n/a #N/A <NA> NaT nil Nil undefined - -- (null) <null>"
 )
+NOTHING: Final = tuple(_NOTHING.split())
 """Words that programs write where there is no value."""
 
 

@@ -17,19 +17,8 @@ from recap.data.parsing.row_block import RowBlock, shorten, text_rows
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import TimeLayout
 
-SPLIT_WORDS: Final = {
-    "train": c.TRAIN,
-    "training": c.TRAIN,
-    "val": c.VAL,
-    "valid": c.VAL,
-    "validation": c.VAL,
-    "dev": c.VAL,
-    "test": c.TEST,
-    "testing": c.TEST,
-    "0": c.TRAIN,
-    "1": c.VAL,
-    "2": c.TEST,
-}
+_SPLIT_WORDS: Final = ("train training 0", "val valid validation dev 1", "test testing 2")
+SPLIT_WORDS: Final = {word: code for code, words in enumerate(_SPLIT_WORDS) for word in words.split()}
 MOST_CHARACTERS: Final = 4096
 """Longer ids and names are refused: they come from a lost quotation mark or a column of prose."""
 
@@ -122,11 +111,8 @@ class CheckinTableBuilder:
         newest_first: bool = False,
     ) -> RawRead:
         """The raw table of all rows kept, empty where a sink took them, with the account. Raises DataError: no row is
-        left.
-
-        Args:
-            newest_first: the file is written backwards; the table then begins with the file's last row, so that rows
-                of one second stand in the order in which they happened.
+        left. ``newest_first``: the file is written backwards; the table then begins with the file's last row, so that
+        rows of one second stand in the order in which they happened.
         """
         self.moments.remarks()
         if self._splits:

@@ -98,61 +98,40 @@ def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") 
     """Count lines (ends are LF, CRLF or CR) and find the encoding: a byte-order mark, else UTF-8, else ``fallback``.
     Raises DataError: broken compression, bytes that no text has, or text in neither encoding.
     """
-    if encoding is not None and "\n".encode(encoding) != b"\n":  # UTF-16 and its like: line ends are not one byte
-        return _count_decoded(path, encoding), encoding
-    decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
-    bad_line, lines, last = 0, 0, b""
+    lines, last = 0, "\n"
     with _undamaged(path), open_bytes(path) as file:
         limit = max(_BOMB_BYTES, _BOMB_RATIO * path.stat().st_size)
-        head = file.read(4)
-        marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
-        if encoding is None and marked in ("utf-16", "utf-32"):
-            return _count_decoded(path, marked), marked
-        chunk = head + file.read(_BLOCK_BYTES)
+        chunk = file.read(4)
+        used = encoding or _marked(chunk) or "utf-8"
+        decoder = codecs.getincrementaldecoder(used)()
+        chunk += file.read(_BLOCK_BYTES)
         while chunk:
             # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
-            if encoding is None and b"\0" in chunk:
+            if encoding is None and b"\0" in chunk and not used.startswith(("utf-16", "utf-32")):
                 raise DataError(f"{path.name} is not text (it contains NUL bytes); if it is, name its --text encoding")
             following = file.read(_BLOCK_BYTES)
             if file.tell() > limit:
                 raise DataError(
                     f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is not a check-in file"
                 )
-            if not bad_line:
-                try:
-                    decoder.decode(chunk, final=not following)
-                except UnicodeError as error:
-                    bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
-            lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-            if last == b"\r" and chunk[:1] == b"\n":
-                lines -= 1
-            last, chunk = chunk[-1:], following
-    lines += last not in (b"\n", b"\r")
-    if not bad_line:
-        return lines, encoding or marked or "utf-8"
-    if encoding or fallback == "utf-8":
-        raise DataError(
-            f"{path.name} line {bad_line} is not {encoding or 'utf-8'} text; name the file's encoding, "
-            "for example --text encoding=latin-1"
-        )
-    return lines, fallback
+            try:
+                text = decoder.decode(chunk, final=not following)
+            except UnicodeError as error:
+                if encoding is None and fallback != "utf-8":
+                    return scan_text(path, fallback)
+                bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
+                raise DataError(
+                    f"{path.name} line {bad_line} is not {used.removesuffix('-sig')} text; name the file's encoding, "
+                    "for example --text encoding=latin-1"
+                ) from error
+            lines += text.count("\n") + text.count("\r") - text.count("\r\n") - (last == "\r" and text[:1] == "\n")
+            last, chunk = text[-1:] or last, following
+    return lines + (last not in ("\n", "\r")), used
 
 
-def _count_decoded(path: Path, encoding: str) -> int:
-    """Lines of a text whose line ends are more than one byte. Raises DataError: broken compression, or text that is not
-    in ``encoding``.
-    """
-    lines, last = 0, "\n"
-    try:
-        with _undamaged(path), open_bytes(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
-            while chunk := text.read(_BLOCK_BYTES):  # every line end comes as \n
-                lines += chunk.count("\n")
-                last = chunk[-1]
-    except UnicodeError as error:
-        raise DataError(
-            f"{path.name} line {lines + 1} or later is not {encoding} text; name it with --text encoding"
-        ) from error
-    return lines + (last != "\n")
+def _marked(data: bytes) -> str | None:
+    """The encoding that a byte-order mark says."""
+    return next((name for mark, name in _MARKS if data.startswith(mark)), None)
 
 
 def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[str]:
@@ -161,9 +140,8 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
     """
     with _undamaged(path), open_bytes(path) as file:
         data = file.read(_HEAD_BYTES)
-    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     try:
-        text = data.decode(encoding or marked or "utf-8", errors="replace")
+        text = data.decode(encoding or _marked(data) or "utf-8", errors="replace")
     except UnicodeError as error:
         raise DataError(f"{path.name} is not {encoding} text; name it with --text encoding") from error
     return _LINE_END.split(text, maxsplit=lines)[:lines]

@@ -27,9 +27,7 @@ def read_foursquare(path: Path, options: ReadOptions | None = None, sink: Sink |
 
     Text is UTF-8 where all of it is, otherwise Latin-1, the encoding of the published files. Quotation marks are
     letters. A missing category is the empty string. Raises DataError: no such file; the message names the line.
-
-    Args:
-        sink: takes the rows block by block, for files beyond memory.
+    ``sink``: takes the rows block by block, for files beyond memory.
     """
     options = options or ReadOptions()
     table = _open(path, _FOURSQUARE, options, "latin-1")

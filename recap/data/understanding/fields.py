@@ -13,7 +13,7 @@ from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zones import find_zone
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Candidate, Draft
-from recap.data.understanding.reasons import why_no_degrees
+from recap.data.understanding.missing import why_no_degrees
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""

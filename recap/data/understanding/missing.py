@@ -1,14 +1,19 @@
-"""Why a column whose name fits was not taken, in words."""
+"""What to say where no column fits: why the one of that name was not taken, or which other file has it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from pathlib import Path
 from typing import Final
 
 import numpy as np
 
-from recap.data.parsing.column_names import field_of
+from recap.data.parsing.column_names import field_of, words_of
+from recap.data.parsing.nested_records import Shape
 from recap.data.parsing.row_block import NOTHING
+from recap.data.parsing.table_source import parse_json
+from recap.data.parsing.text_table import first_cells, read_head
 from recap.data.understanding.columns import Column
+from recap.errors import DataError
 from recap.printable import shortened
 
 _CALENDARS: Final = (
@@ -16,6 +21,8 @@ _CALENDARS: Final = (
     (1369, 1478, "of the Persian calendar; convert them to the Gregorian one"),
 )
 _MERCATOR_METRES: Final = 20_037_509
+_MOST_FILES: Final = 50
+_SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson")
 _LIMITS: Final = {"lat": ("latitude", 90), "lon": ("longitude", 180)}
 
 
@@ -67,3 +74,46 @@ def _values(column: Column, no_number: bool = False) -> Iterator[str]:
     for text in column.distinct[:1000]:
         if text not in NOTHING and not (no_number and re.fullmatch(r"[+-]?\d+([.,]\d+)?", text)):
             yield shortened(text, 40)
+
+
+def how_to_join(path: Path, names: Collection[str], missing: Collection[str]) -> str:
+    """A sentence on the file next to it that has columns for the missing fields, and an id in common; else empty."""
+    if "tist2015" in path.name.lower():
+        return f"The POIs file of TIST2015 has the coordinates; name the folder of both: {path.parent}."
+    others = sorted(item for item in path.parent.iterdir() if item != path and item.suffix.lower() in _SUFFIXES)
+    for other in others[:_MOST_FILES]:
+        theirs = _column_names(other)
+        fields = {field_of(name)[0] for name in theirs}
+        keys = next(((name, key) for name in names for key in theirs if _are_one_id(name, key)), None)
+        if keys is not None and set(missing) <= fields and not {"user", "time"} <= fields:
+            on = f"on={keys[0]!r}" if keys[0] == keys[1] else f"left_on={keys[0]!r}, right_on={keys[1]!r}"
+            joined = f"{_read(path)}.merge({_read(other)}, {on}).to_csv('joined.csv', index=False)"
+            found = f"{other.name} in the same folder has them, with {keys[1]} in common."
+            return f"{found} Join both first, for example with pandas: {joined}"
+    if {"review_id", "business_id"} <= set(names):
+        return "Yelp's business file has the coordinates; join it by business_id first."
+    return ""
+
+
+def _are_one_id(name: str, other: str) -> bool:
+    """Whether two columns are the places' ids: of one name, or ``id`` in the table of places."""
+    return field_of(name)[0] == "poi" and (name == other or (words_of(other) == ["id"] and "id" in words_of(name)))
+
+
+def _read(path: Path) -> str:
+    """The call of pandas that reads a file."""
+    if "json" not in path.suffix:
+        return f"pd.read_csv({path.name!r}{', sep=None, engine=' + repr('python') if path.suffix != '.csv' else ''})"
+    is_lines = isinstance(parse_json(read_head(path, 1)[0]), dict)
+    return f"pd.read_json({path.name!r}{', lines=True' if is_lines else ''})"
+
+
+def _column_names(path: Path) -> list[str]:
+    try:
+        if "json" not in path.suffix:
+            return first_cells(path, None, None)[1]
+        first = parse_json(read_head(path, 1)[0])
+        rows = [row for _, row in Shape().rows([first]) if row is not None]
+        return [name for row in rows for name in row]
+    except (DataError, OSError, UnicodeError, IndexError):
+        return []
