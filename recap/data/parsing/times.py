@@ -211,11 +211,7 @@ def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
     given = decoded(rows.columns[column])
     read, rows.columns[column] = read_spelled(layout, given)
     times = read.to_numpy(zero_copy_only=False).astype("datetime64[s]")
-    rows.flag(
-        "time",
-        np.isnat(times),
-        lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}",
-    )
+    rows.flag("time", np.isnat(times), lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}")
     outside = ~is_plausible(times)
     rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1990 to 2099")
     return np.where(outside, np.datetime64("NaT", "s"), times)

@@ -64,10 +64,7 @@ def _read_places(geo: Path, options: ReadOptions, row_report: RowReport) -> Plac
 
     def parse(rows: RowBlock) -> dict[str, pa.Array]:
         _split_coordinates(rows)
-        return {
-            **place_columns(rows, "geo_id", "geo_id"),
-            **{name: rows.text(name) for name in extra},
-        }
+        return {**place_columns(rows, "geo_id", "geo_id"), **{name: rows.text(name) for name in extra}}
 
     return PlaceTable.read(table, ["geo_id", "type", "coordinates", *extra], "geo_id", parse, row_report)
 
