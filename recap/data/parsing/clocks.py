@@ -20,7 +20,7 @@ _NOTHING: Final = r"(?:-?0 days?,? \+?|[\d./-]*(?:1899|1900|1904)[\d./-]*[T ] ?|
 """What programs write before a clock: no days, or the day at which their calendar begins."""
 _CLOCK: Final = re.compile(
     _NOTHING + r"(?P<hour>[01]?\d|2[0-4])"
-    r"(?: ?(?P<mark>[:h時时点.-]|hrs?\b) ?(?P<minute>[0-5]?\d)?(?: ?[:m分.'-] ?(?P<second>[0-5]?\d))?"
+    r"(?: ?(?P<mark>[:h時时点.-]|(?:hrs?|uhr)\b) ?(?P<minute>[0-5]?\d)?(?: ?[:m分.'-] ?(?P<second>[0-5]?\d))?"
     r"(?P<fraction>[.,]\d+)?)?(?:(?<=\d) ?[hms分秒]| ?(?:uhr|uur|hrs?|hs|o'?clock)\.?)? ?(?:(?P<half>[ap])\.? ?m\.?)? ?"
     r"(?P<zone>Z|(?:UTC|GMT)?[+-]\d\d:?(?:\d\d)?|UTC|GMT)?",
     re.IGNORECASE,

@@ -3,10 +3,12 @@
 from collections import Counter
 from collections.abc import Mapping
 from datetime import tzinfo
+from typing import Final
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
 from recap.data.parsing.clocks import ClockStyle, join_clock
@@ -28,6 +30,14 @@ from recap.data.parsing.times import (
 from recap.data.parsing.zones import HELP_ZONE, ZoneColumn, ZoneNames, find_zone
 from recap.errors import DataError
 
+_AMBIGUOUS: Final = {
+    "CST": "Chicago, not of Shanghai or Havana",
+    "IST": "India, not of Israel or Ireland",
+    "BST": "London, not of Bangladesh",
+    "AST": "Halifax, not of Arabia",
+}
+"""Short names of zones, with the meaning that is taken and others."""
+
 
 class Moments:
     """Reads the columns of times and zones. What the first block decides holds for all.
@@ -40,7 +50,7 @@ class Moments:
 
     Attributes:
         zone: the zone of all check-ins; None where each has its own.
-        is_marked: times were written as UTC and read so.
+        is_marked: times were written as UTC, without offsets, and read so.
         proposed: the zone of the coordinates, where it was taken.
     """
 
@@ -71,17 +81,19 @@ class Moments:
             self._zones = self._zones or ZoneColumn(fields["tz"])
             offsets = self._zones.read(rows)
         times, layout = self._read_times(rows, fields["time"], fields.get("date"))
+        carried = None
         is_zoned = self.zone is not None or self.options.zone is not None or self._is_local_by_name
         if offsets is None and layout.is_utc and not is_zoned:
-            offsets = _offsets(rows, fields["time"])
+            offsets = carried = _offsets(rows, fields["time"])
             if offsets is None and not self._is_first:
                 offsets = np.zeros(len(rows), dtype=np.int64)
         if self.options.local_times and layout.is_utc and not (self.local_by_format or layout.zone):
             self.report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
-            carried = _offsets(rows, fields["time"])
-            times = times if carried is None else times + carried.astype("timedelta64[m]")
+            written = _offsets(rows, fields["time"])
+            times = times if written is None else times + written.astype("timedelta64[m]")
         if self._is_first:
             self._decide_zone(offsets is not None, layout, latitude, longitude)
+            self.is_marked = layout.is_utc and not self._is_local and carried is None
         return self._in_utc(times, longitude, np.zeros(len(rows), np.int64) if offsets is None else offsets)
 
     def remarks(self) -> None:
@@ -100,6 +112,8 @@ class Moments:
         if date is not None:
             self._clocks = self._clocks or ClockStyle.of(rows.text(column))
             rows.columns[column] = join_clock(rows, column, date, self._clocks, self.options.time_format)
+        if self._is_first:
+            self._name_ambiguous(decoded(rows.columns[column]))
         layout = self.layout = self.layout or detect_layout(rows.columns[column], self.options.time_format)
         if says(column, "local"):
             self._believe_name(rows, column, layout)
@@ -108,6 +122,15 @@ class Moments:
             units, counts = np.unique(epoch_units(numbers), return_counts=True)
             self._units.update(dict(zip(units.tolist(), counts.tolist(), strict=True)))
         return read_times(rows, column, layout), layout
+
+    def _name_ambiguous(self, values: pa.Array) -> None:
+        """Note short names of zones that have several meanings."""
+        for name, meanings in _AMBIGUOUS.items():
+            if pa.types.is_string(values.type) and pc.any(pc.match_substring_regex(values, rf"\b{name}\b")).as_py():
+                self.report.note(
+                    f"{name} is taken as the time of {meanings}; if it is, name that zone with --timezone and say "
+                    "--local-times."
+                )
 
     def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
         """Whether times are local because the column's name says so and they have no offset, or all zero."""
@@ -142,7 +165,6 @@ class Moments:
         if self.options.local_times and layout.zone is not None and not by_format:
             raise DataError(f"{self.name}: --local-times, but its times are written in UTC; leave the option out")
         self._is_local = by_format or self.options.local_times
-        self.is_marked = layout.is_utc and not self._is_local
 
     def _in_utc(
         self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | ZoneNames

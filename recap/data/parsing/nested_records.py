@@ -68,10 +68,14 @@ def records_of(document: Any, name: str) -> list[Any] | None:
     """
     if not isinstance(document, dict):
         return document if isinstance(document, list) else None
-    if _is_by_user(document):
+    if "columns" in document and _is_table(document["columns"], document.get("data")):
+        return [dict(zip(document["columns"], row, strict=True)) for row in document["data"]]
+    by_user = next(
+        (part for part in (document, *document.values()) if isinstance(part, dict) and _is_by_user(part)), None
+    )
+    if by_user is not None:
         return [
-            {"user": key, **(value if isinstance(value, dict) else {"visits": value})}
-            for key, value in document.items()
+            {"user": key, **(value if isinstance(value, dict) else {"visits": value})} for key, value in by_user.items()
         ]
     lists = {key: items for key, items in document.items() if _has_records(items)}
     visits = {key: items for key, items in lists.items() if _is_of_visits(items)}
@@ -87,6 +91,14 @@ def records_of(document: Any, name: str) -> list[Any] | None:
     if are_columns and not any(isinstance(value, list | dict) for column in columns for value in column.values()):
         return [{key: column[row] for key, column in document.items()} for row in columns[0]]
     return [document]
+
+
+def _is_table(columns: Any, rows: Any) -> bool:
+    """Whether rows have a value for each column, as pandas splits a table."""
+    are_lists = isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)
+    return (
+        are_lists and all(len(row) == len(columns) for row in rows) and all(isinstance(name, str) for name in columns)
+    )
 
 
 def _is_by_user(document: Record) -> bool:

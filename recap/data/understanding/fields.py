@@ -46,10 +46,23 @@ def choose_coordinates(draft: Draft) -> None:
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
     swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
     draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()]))
+    _ask_about_hemispheres(draft)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
         low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
         draft.add_reason(draft.taken[field], f"{low} to {high}")
+
+
+def _ask_about_hemispheres(draft: Draft) -> None:
+    """Refuse letters in a column of their own that turn degrees without a sign."""
+    for field, letters in (("lat", {"N", "S"}), ("lon", {"E", "W"})):
+        for column in draft.sample.values() if field in draft.taken else ():
+            found = {text.upper() for text in column.distinct[:3]}
+            is_turned = found <= letters and found & {"S", "W"}
+            if is_turned and not (draft.sample[draft.taken[field]].numbers < 0).any():
+                name = draft.taken[field]
+                text = f"“{column.name}” holds hemispheres; write them next to the degrees in “{name}”, such as 11.6W."
+                draft.ask(field, text, {}, is_explained=True)
 
 
 def _unlike(pair: tuple[Column, ...]) -> tuple[int, bool, int]:

@@ -21,6 +21,8 @@ _CALENDARS: Final = (
     (1369, 1478, "of the Persian calendar; convert them to the Gregorian one"),
 )
 _MERCATOR_METRES: Final = 20_037_509
+_MOST_NMEA: Final = 18_060
+"""Degrees and minutes in one number."""
 _MOST_FILES: Final = 50
 _SUFFIXES: Final = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson")
 _LIMITS: Final = {"lat": ("latitude", 90), "lon": ("longitude", 180)}
@@ -55,7 +57,8 @@ def why_no_degrees(columns: list[Column]) -> str:
         if field in _LIMITS and column.distinct and column.meaning[0] != field
     ]
     numbers = [column.numbers[~np.isnan(column.numbers)] for column, _ in named if column.is_number]
-    if len(numbers) >= 2 and all(1000 < np.median(np.abs(n)) <= _MERCATOR_METRES for n in numbers):
+    sizes = [float(np.median(np.abs(part))) for part in numbers]
+    if len(sizes) >= 2 and _MOST_NMEA < max(sizes) <= _MERCATOR_METRES:
         names = " and ".join(f"“{column.name}”" for column, _ in named)
         return f"{names} are there, but hold metres, such as of Web Mercator (EPSG:3857); convert them to degrees."
     return " ".join(_no_degrees(column, *_LIMITS[field]) for column, field in named)
