@@ -1,8 +1,8 @@
 """Problems of raw check-ins that no single row shows."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pandas as pd
@@ -76,9 +76,7 @@ class _Sorted:
         return _found(kind, title, rows, map(self.describe, rows), advice)
 
 
-def _found(
-    kind: str, title: str, rows: Sequence[Any] | np.ndarray, examples: Iterable[str], advice: str
-) -> Iterator[Problem]:
+def _found(kind: str, title: str, rows: Sized, examples: Iterable[str], advice: str) -> Iterator[Problem]:
     """A problem, unless no row has it; the first few of the examples are shown."""
     if len(rows):
         shown = list(islice(examples, EXAMPLES))
@@ -278,7 +276,7 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
         unknown = np.setdiff1d(codes[~train], codes[train])
         title, examples = f"{noun} of validation or test are not in training", np.flatnonzero(np.isin(codes, unknown))
         yield from _found(
-            kind, title, unknown, map(table.describe, examples), "Their check-ins are dropped and counted."
+            kind, title, unknown, map(table.describe, examples.tolist()), "Their check-ins are dropped and counted."
         )
 
 

@@ -31,10 +31,10 @@ from recap.data.parsing.zones import HELP_ZONE, ZoneColumn, ZoneNames, find_zone
 from recap.errors import DataError
 
 _AMBIGUOUS: Final = {
-    "CST": "Chicago, not of Shanghai or Havana",
-    "IST": "India, not of Israel or Ireland",
-    "BST": "London, not of Bangladesh",
-    "AST": "Halifax, not of Arabia",
+    "CST": "Chicago's time; if it is that of Shanghai or Havana",
+    "IST": "India's time; if it is that of Israel or Ireland",
+    "BST": "London's time; if it is that of Bangladesh",
+    "AST": "Halifax's time; if it is that of Arabia",
 }
 """Short names of zones, with the meaning that is taken and others."""
 
@@ -112,7 +112,7 @@ class Moments:
         if date is not None:
             self._clocks = self._clocks or ClockStyle.of(rows.text(column))
             rows.columns[column] = join_clock(rows, column, date, self._clocks, self.options.time_format)
-        if self._is_first:
+        if self._is_first and self.options.timezone is None:
             self._name_ambiguous(decoded(rows.columns[column]))
         layout = self.layout = self.layout or detect_layout(rows.columns[column], self.options.time_format)
         if says(column, "local"):
@@ -127,10 +127,7 @@ class Moments:
         """Note short names of zones that have several meanings."""
         for name, meanings in _AMBIGUOUS.items():
             if pa.types.is_string(values.type) and pc.any(pc.match_substring_regex(values, rf"\b{name}\b")).as_py():
-                self.report.note(
-                    f"{name} is taken as the time of {meanings}; if it is, name that zone with --timezone and say "
-                    "--local-times."
-                )
+                self.report.note(f"{name} is read as {meanings}, name that zone with --timezone and --local-times.")
 
     def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
         """Whether times are local because the column's name says so and they have no offset, or all zero."""

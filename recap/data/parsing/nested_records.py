@@ -70,9 +70,7 @@ def records_of(document: Any, name: str) -> list[Any] | None:
         return document if isinstance(document, list) else None
     if "columns" in document and _is_table(document["columns"], document.get("data")):
         return [dict(zip(document["columns"], row, strict=True)) for row in document["data"]]
-    by_user = next(
-        (part for part in (document, *document.values()) if isinstance(part, dict) and _is_by_user(part)), None
-    )
+    by_user = next((part for part in (document, *document.values()) if _is_by_user(part)), None)
     if by_user is not None:
         return [
             {"user": key, **(value if isinstance(value, dict) else {"visits": value})} for key, value in by_user.items()
@@ -96,13 +94,13 @@ def records_of(document: Any, name: str) -> list[Any] | None:
 def _is_table(columns: Any, rows: Any) -> bool:
     """Whether rows have a value for each column, as pandas splits a table."""
     are_lists = isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)
-    return (
-        are_lists and all(len(row) == len(columns) for row in rows) and all(isinstance(name, str) for name in columns)
-    )
+    return are_lists and all(isinstance(name, str) for name in columns) and {*map(len, rows)} == {len(columns)}
 
 
-def _is_by_user(document: Record) -> bool:
+def _is_by_user(document: Any) -> bool:
     """Whether all values are visits of one form, without users of their own, under keys that mean no column."""
+    if not isinstance(document, dict):
+        return False
     visits = [value if _has_records(value) else _only_list(value) for value in document.values()]
     if len(visits) < 2 or not all(map(_is_of_visits, visits)) or any(field_of(key)[1] for key in document):
         return False
@@ -138,10 +136,10 @@ def _means(path: str, *fields: str) -> bool:
 
 def _leaves(record: Mapping[str, Any]) -> Iterator[str]:
     """Paths of values, lists of records left out."""
-    return (path for path, _, value in _walk(record, is_outer=True) if not _has_records(value))
+    return (path for path, _, value in walk(record, is_outer=True) if not _has_records(value))
 
 
-def _walk(
+def walk(
     record: Mapping[str, Any], prefix: str = "", inside: int = 0, depth: int = 0, is_outer: bool = False
 ) -> Iterator[tuple[str, int, Any]]:
     """Values by their path, and inside how many lists they are; only the outer ones, or those of records in lists."""
@@ -152,14 +150,14 @@ def _walk(
             deeper = [(item, inside + 1) for item in value] if not is_outer and _has_records(value) else []
         for item, lists in deeper if depth < _DEEPEST else ():
             if isinstance(item, dict):
-                yield from _walk(item, f"{path}.", lists, depth + 1, is_outer)
+                yield from walk(item, f"{path}.", lists, depth + 1, is_outer)
 
 
 def _visit_lists(records: Sequence[Record]) -> dict[str, int]:
     """Lists of visits by path, and inside how many lists; none where the records are visits themselves."""
     found: dict[str, int] = {}
     for record in records:
-        for path, inside, items in _walk(record):
+        for path, inside, items in walk(record):
             if path not in found and _has_records(items) and _is_of_visits(items):
                 found[path] = inside
     if found:
@@ -172,7 +170,7 @@ def _visit_lists(records: Sequence[Record]) -> dict[str, int]:
 def _parallel_lists(records: Sequence[Record], name: str) -> list[str]:
     """Lists that have as many items as the one of times."""
     sizes = [
-        {path: len(value) for path, _, value in _walk(record, is_outer=True) if isinstance(value, list)}
+        {path: len(value) for path, _, value in walk(record, is_outer=True) if isinstance(value, list)}
         for record in records
     ]
     paths = dict.fromkeys(path for size in sizes for path in size)

@@ -15,7 +15,8 @@ _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infini
 
 
 _NOTHING: Final = (
-    "NULL Null null nan NaN NAN None NONE none \\N \\\\N NA N/A n/a #N/A <NA> NaT nil Nil undefined - -- (null) <null>"
+    "NULL Null null nan NaN NAN None NONE none \\N \\\\N NA N/A n/a #N/A <NA> NaT nil Nil undefined - -- (null) <null> "
+    "[null] N.A. n.a. ? unknown Unknown missing #REF! #NULL! #VALUE!"
 )
 NOTHING: Final = tuple(_NOTHING.split())
 """Words that programs write where there is no value."""

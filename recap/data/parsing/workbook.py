@@ -99,8 +99,8 @@ def _table_of(name: str, rows: list[list[Any]]) -> Sheet | None:
         body.pop()
     named = [(at, cell.strip()) for at, cell in enumerate(text[start]) if cell.strip()]
     require_distinct([cell for _, cell in named], f"sheet {name!r}")
-    rows = [{cell: row[at] if at < len(row) else "" for at, cell in named} for row in body]
-    return Sheet(name, start + 2, [row if any(row.values()) else {} for row in rows])
+    records = [{cell: row[at] if at < len(row) else "" for at, cell in named} for row in body]
+    return Sheet(name, start + 2, [record if any(record.values()) else {} for record in records])
 
 
 def _text(cell: Any) -> str:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.degrees import split_point
-from recap.data.parsing.nested_records import Flat, Record, flat
+from recap.data.parsing.nested_records import Flat, Record, flat, walk
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.row_block import RowBlock
@@ -123,7 +123,8 @@ def _records(text: str) -> list[Any]:
     if document is None:
         return [parse_json(line[line.find("{") :]) for line in re.split(r"[\r\n]+", text) if "{" in line]
     if isinstance(document, dict):
-        document = next((document[key] for key in _LISTS if document.get(key)), [document])
+        inner = walk(document, is_outer=True)
+        document = next((value for path, _, value in inner if path.rpartition(".")[2] in _LISTS and value), [document])
     return document if isinstance(document, list) else []
 
 

@@ -11,9 +11,10 @@ from recap.data.coordinates import look_swapped
 from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zones import find_zone
+from recap.data.readers.exports import TRACK
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Candidate, Draft
-from recap.data.understanding.missing import why_no_degrees
+from recap.data.understanding.missing import how_to_join, why_no_degrees
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""
@@ -97,6 +98,9 @@ def choose_needed(draft: Draft, field: str) -> None:
         candidates = [
             Candidate(0, {field: column}, "the only one left") for column in left if _as_user(draft, column)[0] >= 0
         ]
+    is_track = all(item.meaning[0] == "user" or item.meaning[1] < 0 for item in _free(draft))
+    if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
+        draft.ask(field, f"It has no place. {TRACK.format(name=draft.path.name)}.", {}, is_explained=True)
     draft.decide(field, candidates, replaces)
 
 
