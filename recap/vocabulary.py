@@ -48,9 +48,7 @@ class TrainedOn:
 @dataclass(frozen=True, eq=False)
 class Match:
     """Where a checkpoint has the users, places and categories of a dataset; -1 where they are new to it.
-
-    Attributes:
-        coordinates_Q2: latitude and longitude of the checkpoint's places, which its coordinates are standardised with.
+    ``coordinates_Q2``: latitude and longitude of the checkpoint's places, which its coordinates are standardised with.
     """
 
     poi_P: np.ndarray
@@ -79,12 +77,9 @@ class Match:
 def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Match | None:
     """Find the users, places and categories of a dataset in a checkpoint; None if it was trained on this dataset.
 
-    A place is the same by its id and within 1 km.
-
-    Raises:
-        VocabularyError: fewer than half of the dataset's places match; or a place of a checkpoint that has no
-            coordinates (format 1 or 2) or any user or place of a published model differs.
-        CheckpointError: a table cannot be read.
+    A place is the same by its id and within 1 km. Raises VocabularyError: fewer than half of the dataset's places
+    match; or a place of a checkpoint that has no coordinates (format 1 or 2) or any user or place of a published model
+    differs; CheckpointError: a table cannot be read.
     """
     if dataset.hash == trained_on.hash:
         return None
@@ -161,13 +156,7 @@ def hash_each_user(user_ids: Iterable[object], salt: str) -> list[str]:
     >>> hash_each_user(["7"], "salt") == hash_each_user(["7"], "salt") != hash_each_user(["7"], "pepper")
     True
     """
-    salted = hashlib.sha256(f"{salt}\n".encode())
-    found = []
-    for user_id in user_ids:
-        digest = salted.copy()
-        digest.update(str(user_id).encode())
-        found.append(digest.hexdigest()[:16])
-    return found
+    return [hashlib.sha256(f"{salt}\n{user_id}".encode()).hexdigest()[:16] for user_id in user_ids]
 
 
 def write_vocabulary(dataset: Dataset, folder: Path) -> None:

@@ -13,10 +13,8 @@ PROTOCOLS: Final = get_args(Protocol)
 
 
 def history_only(checkins: pd.DataFrame) -> np.ndarray:
-    """Which check-ins only count as history: no case has them as source or target.
-
-    Returns:
-        bool, one per row; all False without the column.
+    """Which check-ins only count as history: no case has them as source or target. Returns bool, one per row; all False
+    without the column.
     """
     if c.HISTORY_ONLY not in checkins:
         return np.zeros(len(checkins), dtype=bool)
@@ -29,10 +27,7 @@ def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_
     A case is a pair of consecutive check-ins of one user and belongs to the split of its target. ``every_next`` takes
     every pair, after any gap. The paper's protocols stay inside a trajectory and leave out `history_only` check-ins:
     ``every_step`` takes all such pairs, ``trajectory_last`` each trajectory's last of the split, ``user_last`` each
-    user's.
-
-    Returns:
-        int64 row positions into ``checkins``.
+    user's. Returns int64 row positions into ``checkins``.
     """
     if protocol not in PROTOCOLS:
         raise ConfigError(f"unknown protocol {protocol!r}; choose one of {', '.join(PROTOCOLS)}")

@@ -1,6 +1,7 @@
 """Problems of raw check-ins that no single row shows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
+from itertools import islice
 from typing import Final
 
 import numpy as np
@@ -67,32 +68,33 @@ class _Sorted:
         self.keys = pd.DataFrame({c.USER: self.user, c.POI: self.poi, "seconds": self.seconds})
 
     def describe(self, row: int) -> str:
-        item = self.raw.iloc[row]
+        item = self.raw.iloc[int(row)]
         return f"user {item[c.USER_ID]} at {item[c.POI_ID]}, {item[c.TIME]:%Y-%m-%d %H:%M:%S} UTC"
 
-    def examples(self, rows: np.ndarray) -> list[str]:
-        return [self.describe(int(row)) for row in rows[:EXAMPLES]]
+    def found(self, kind: str, title: str, rows: np.ndarray, advice: str) -> Iterator[Problem]:
+        """A problem of rows, see `_found`."""
+        return _found(kind, title, rows, map(self.describe, rows), advice)
 
 
-def _found(table: _Sorted, kind: str, title: str, rows: np.ndarray, advice: str) -> Iterator[Problem]:
+def _found(kind: str, title: str, rows: Sized, examples: Iterable[str], advice: str) -> Iterator[Problem]:
+    """A problem, unless no row has it; the first few of the examples are shown."""
     if len(rows):
-        yield Problem(kind=kind, title=title, count=len(rows), examples=table.examples(rows), advice=advice)
+        shown = list(islice(examples, EXAMPLES))
+        yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=advice)
 
 
 def _worst(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    return rows[np.argsort(-sizes[rows], kind="stable")][:EXAMPLES]
+    return rows[np.argsort(-sizes[rows], kind="stable")]
 
 
 def _repeats(table: _Sorted) -> Iterator[Problem]:
-    yield from _found(
-        table,
+    yield from table.found(
         "exact_duplicates",
         "check-ins repeat user, place and second of an earlier one",
         np.flatnonzero(table.keys.duplicated().to_numpy()),
         "They are kept and counted; --set drop_exact_duplicates=true drops them.",
     )
-    yield from _found(
-        table,
+    yield from table.found(
         "same_second",
         "check-ins share user and second with the one before",
         np.flatnonzero(table.same_user & (np.diff(table.seconds) == 0)) + 1,
@@ -106,17 +108,13 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
     with np.errstate(divide="ignore", invalid="ignore"):
         kmh = np.where(hours > 0, km / hours, np.inf)
     rows = np.flatnonzero(table.same_user & (km >= MIN_JOURNEY_KM) & (kmh > MAX_SPEED_KMH))
-    if len(rows):
-        yield Problem(
-            kind="impossible_speed",
-            title=f"journeys of {MIN_JOURNEY_KM:g} km or more are faster than {MAX_SPEED_KMH:g} km/h",
-            count=len(rows),
-            examples=[
-                f"{table.describe(int(row))}: {km[row]:,.0f} km later in {hours[row] * 60:.1f} min"
-                for row in _worst(km, rows)
-            ],
-            advice="Shared accounts, wrong coordinates or remote check-ins; they become transitions like any other.",
-        )
+    yield from _found(
+        "impossible_speed",
+        f"journeys of {MIN_JOURNEY_KM:g} km or more are faster than {MAX_SPEED_KMH:g} km/h",
+        rows,
+        (f"{table.describe(row)}: {km[row]:,.0f} km later in {hours[row] * 60:.1f} min" for row in _worst(km, rows)),
+        "Shared accounts, wrong coordinates or remote check-ins; they become transitions like any other.",
+    )
 
 
 def _moving_places(table: _Sorted) -> Iterator[Problem]:
@@ -124,36 +122,31 @@ def _moving_places(table: _Sorted) -> Iterator[Problem]:
     low, high = place.min(), place.max()
     km = distance_km(low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy())
     moving = np.flatnonzero(km > 0)
-    if len(moving):
-        far = int((km > MIN_SPREAD_KM).sum())
-        yield Problem(
-            kind="moving_places",
-            title=f"places have several coordinates, {far:,} of them more than {1000 * MIN_SPREAD_KM:g} m apart",
-            count=len(moving),
-            examples=[f"{table.poi_ids[i]} spreads over {km[i]:,.2f} km" for i in _worst(km, moving)],
-            advice="The dataset takes the coordinates of a place's first check-in.",
-        )
+    far = int((km > MIN_SPREAD_KM).sum())
+    yield from _found(
+        "moving_places",
+        f"places have several coordinates, {far:,} of them more than {1000 * MIN_SPREAD_KM:g} m apart",
+        moving,
+        (f"{table.poi_ids[i]} spreads over {km[i]:,.2f} km" for i in _worst(km, moving)),
+        "The dataset takes the coordinates of a place's first check-in.",
+    )
 
 
 def _categories(table: _Sorted) -> Iterator[Problem]:
     category, _ = pd.factorize(table.raw[c.CATEGORY_ID])
     pairs = pd.DataFrame({c.POI: table.poi, c.CATEGORY: category}).drop_duplicates()
     several = np.flatnonzero(np.bincount(pairs[c.POI]) > 1)
-    if len(several):
-        yield Problem(
-            kind="changing_categories",
-            title="places have several categories",
-            count=len(several),
-            examples=[str(table.poi_ids[i]) for i in several[:EXAMPLES]],
-            advice="The dataset takes the category of a place's first check-in.",
-        )
+    advice = "The dataset takes the category of a place's first check-in."
+    yield from _found(
+        "changing_categories", "places have several categories", several, map(str, table.poi_ids[several]), advice
+    )
     missing = np.flatnonzero((table.raw[c.CATEGORY] == "").to_numpy())
     if len(missing) == len(table.raw):
         title, advice = "check-ins have no category: the file has none at all", "Everything works without."
-        yield Problem(kind="no_categories", title=title, count=len(missing), examples=[], advice=advice)
+        yield from _found("no_categories", title, missing, [], advice)
     else:
         title = "check-ins have no category"
-        yield from _found(table, "missing_category", title, missing, "They share one unnamed category.")
+        yield from table.found("missing_category", title, missing, "They share one unnamed category.")
 
 
 def _gaps(table: _Sorted) -> Iterator[Problem]:
@@ -162,17 +155,14 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
     span = (seconds[-1] - seconds[0]) / 3600
     # Only where the file is dense: at least ten check-ins would be expected in the gap.
     rows = np.flatnonzero((hours > LONG_GAP_HOURS) & (hours * len(seconds) > 10 * max(span, 1e-9)))
-    if len(rows):
-        times = pd.to_datetime(seconds, unit="s")
-        yield Problem(
-            kind="time_gaps",
-            title=f"stretches of more than {LONG_GAP_HOURS:g} h have no check-in at all",
-            count=len(rows),
-            examples=[
-                f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows)
-            ],
-            advice="Days missing from the crawl: they cut trajectories and make habits look rarer.",
-        )
+    times = pd.to_datetime(seconds, unit="s")
+    yield from _found(
+        "time_gaps",
+        f"stretches of more than {LONG_GAP_HOURS:g} h have no check-in at all",
+        rows,
+        (f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows)),
+        "Days missing from the crawl: they cut trajectories and make habits look rarer.",
+    )
 
 
 def _zones(table: _Sorted) -> Iterator[Problem]:
@@ -184,8 +174,7 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
     as_read, by_place = (_at_night(table.seconds + 60 * minutes) for minutes in (table.minutes, expected))
     zone = propose_zone(table.latitude, table.longitude) if len(rows) else ""
     swapped = len(rows) > 0 and look_swapped(table.latitude[rows], table.longitude[rows])
-    yield from _found(
-        table,
+    yield from table.found(
         "odd_zone",
         "check-ins have an offset from UTC that differs by an hour or more from the time zone of their coordinates",
         rows,
@@ -198,8 +187,7 @@ def _zones(table: _Sorted) -> Iterator[Problem]:
     is_quieter = as_written.sum() <= QUIETER * as_read.sum() and as_read.mean() >= NIGHT_SHARE
     is_far = np.abs(np.median(table.minutes)) >= LEAST_SHIFT_MINUTES
     if table.is_marked and len(as_read) >= ENOUGH_TIMES and is_quieter and is_far:
-        yield from _found(
-            table,
+        yield from table.found(
             "local_marked_utc",
             f"check-ins are at night (2 to 5 o'clock) as read, {as_written.sum():,} if their times are local",
             np.flatnonzero(as_read),
@@ -215,14 +203,13 @@ def _at_night(local_seconds: np.ndarray) -> np.ndarray:
 def _spellings(table: _Sorted) -> Iterator[Problem]:
     nouns = {c.POI_ID: "places at one spot", c.USER_ID: "users who share a place"}
     for column, pairs in spelling_pairs(table.raw).items():
-        if pairs:
-            yield Problem(
-                kind="several_spellings",
-                title=f"pairs of {nouns[column]} have ids that differ only in case, blanks, accents or a decimal",
-                count=len(pairs),
-                examples=[pair.shown() for pair in pairs[:EXAMPLES]],
-                advice="They count as different ones; --text ids=join joins these pairs and no others.",
-            )
+        yield from _found(
+            "several_spellings",
+            f"pairs of {nouns[column]} have ids that differ only in case, blanks, accents or a decimal",
+            pairs,
+            (pair.shown() for pair in pairs),
+            "They count as different ones; --text ids=join joins these pairs and no others.",
+        )
 
 
 def _precision(table: _Sorted) -> Iterator[Problem]:
@@ -234,33 +221,26 @@ def _precision(table: _Sorted) -> Iterator[Problem]:
     if step % 60 and 60 % step:
         title = f"times are all multiples of {step:,.6g} seconds: digits are lost"
         advice = "A spreadsheet or a short number format rounded them; export them again with all digits, as text."
-        yield from _found(table, "lost_precision", title, np.arange(len(table.seconds)), advice)
+        yield from table.found("lost_precision", title, np.arange(len(table.seconds)), advice)
     for column, noun in ((c.USER_ID, "users"), (c.POI_ID, "places")):
         names = pd.Series(table.raw[column].unique()).astype(str)
         rounded = names[names.str.fullmatch(r"\d([.,]\d+)?[eE]\+?\d{1,3}") & names.str.contains(r"[.,+]")]
-        if len(rounded):
-            yield Problem(
-                kind="rounded_ids",
-                title=f"{noun} have ids in scientific notation: digits are lost",
-                count=len(rounded),
-                examples=rounded.tolist()[:EXAMPLES],
-                advice="A spreadsheet rounded them, so that different ids became one; export them again as text.",
-            )
+        title = f"{noun} have ids in scientific notation: digits are lost"
+        advice = "A spreadsheet rounded them, so that different ids became one; export them again as text."
+        yield from _found("rounded_ids", title, rounded, rounded, advice)
 
 
 def _zeros(table: _Sorted) -> Iterator[Problem]:
     clocks = (table.seconds + 60 * table.minutes, table.seconds)  # as read, and where days were read as UTC
     rows = max((np.flatnonzero(seconds % 86_400 == 0) for seconds in clocks), key=len)
-    yield from _found(
-        table,
+    yield from table.found(
         "dates_only",
         "times are midnight: the file seems to contain dates, not times",
         rows if len(rows) > len(table.seconds) / 2 else rows[:0],
         "The file then decides the order within a day; add times, or name the clock's column with --map time "
         "and the day's with --map date.",
     )
-    yield from _found(
-        table,
+    yield from table.found(
         "null_island",
         "check-ins are at latitude 0, longitude 0",
         np.flatnonzero((table.latitude == 0) & (table.longitude == 0)),
@@ -273,16 +253,14 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
         return
     split = table.raw[c.SPLIT].to_numpy()
     train = split == c.TRAIN
-    yield from _found(
-        table,
+    yield from table.found(
         "split_not_in_time",
         "validation or test check-ins are not later than all of training",
         np.flatnonzero(~train & (table.seconds <= table.seconds[train].max(initial=np.iinfo(np.int64).min))),
         "Training then sees the future of these cases; --set keep_given_split=false cuts by time.",
     )
     known = pd.MultiIndex.from_frame(table.keys[train])
-    yield from _found(
-        table,
+    yield from table.found(
         "in_train_and_test",
         "validation or test check-ins are in training too",
         np.flatnonzero(~train)[pd.MultiIndex.from_frame(table.keys[~train]).isin(known)],
@@ -291,24 +269,15 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
     if c.TRAJECTORY_ID in table.raw:
         parts = pd.Series(split).groupby(table.raw[c.TRAJECTORY_ID].astype(str).to_numpy()).nunique()
         several = parts[parts > 1]
-        if len(several):
-            yield Problem(
-                kind="split_trajectories",
-                title="trajectories are in more than one part of the split",
-                count=len(several),
-                examples=[str(name) for name in several.index[:EXAMPLES]],
-                advice="Fine if the parts follow each other in time; otherwise a leak.",
-            )
+        title = "trajectories are in more than one part of the split"
+        advice = "Fine if the parts follow each other in time; otherwise a leak."
+        yield from _found("split_trajectories", title, several, map(str, several.index), advice)
     for kind, codes, noun in (("unknown_users", table.user, "users"), ("unknown_pois", table.poi, "places")):
         unknown = np.setdiff1d(codes[~train], codes[train])
-        if len(unknown):
-            yield Problem(
-                kind=kind,
-                title=f"{noun} of validation or test are not in training",
-                count=len(unknown),
-                examples=table.examples(np.flatnonzero(np.isin(codes, unknown))),
-                advice="Their check-ins are dropped and counted.",
-            )
+        title, examples = f"{noun} of validation or test are not in training", np.flatnonzero(np.isin(codes, unknown))
+        yield from _found(
+            kind, title, unknown, map(table.describe, examples.tolist()), "Their check-ins are dropped and counted."
+        )
 
 
 _CHECKS: Final[tuple[Callable[[_Sorted], Iterator[Problem]], ...]] = (

@@ -96,13 +96,8 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
     """Apply the protocol.
 
     Rows with a split keep it (`keep_given_split`). Then only validation and test rows of users and POIs that training
-    does not know are dropped.
-
-    Returns:
-        The surviving rows, sorted by (user, time, source row), and the report.
-
-    Raises:
-        DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
+    does not know are dropped. Returns the surviving rows, sorted by (user, time, source row), and the report. Raises
+    DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
     """
     is_given = config.keep_given_split and raw.split is not None
     user, poi, seconds = raw.user, raw.poi, raw.seconds
@@ -121,7 +116,11 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         dropped[reason] = int((~keep).sum())
         rows = rows[keep]
     kept = len(rows)
-    _require_different_times(seconds[rows].min(), seconds[rows].max(), kept)
+    if (first := seconds[rows].min()) == seconds[rows].max():
+        raise DataError(
+            f"all {kept} check-ins happen at {pd.Timestamp(first, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
+            "a split by time needs different times"
+        )
 
     order = _in_order(raw, rows)
     if config.merge_seconds and not is_given:
@@ -183,10 +182,8 @@ def _repeats(raw: RawRows) -> np.ndarray:
 
 
 def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Number ids from 0 in lexicographic order of those that occur.
-
-    Returns:
-        int32 index of each row, and the ids by index.
+    """Number ids from 0 in lexicographic order of those that occur. Returns int32 index of each row, and the ids by
+    index.
     """
     codes, uniques = pd.factorize(ids)
     names = np.asarray(uniques).astype(str)
@@ -221,10 +218,8 @@ def remove(
     min_length: int,
     dropped: dict[str, int],
 ) -> Rows:
-    """Remove or set aside validation and test rows that make no cases, and count them.
-
-    Args:
-        seen: for `columns.USER` and `columns.POI` each row's code, and whether training has each code.
+    """Remove or set aside validation and test rows that make no cases, and count them. ``seen``: for `columns.USER` and
+    `columns.POI` each row's code, and whether training has each code.
     """
 
     def short(rows: Rows) -> Rows:
@@ -254,14 +249,6 @@ def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
             f"lower min_{noun.lower()}_checkins"
         )
     return keep
-
-
-def _require_different_times(earliest: int, latest: int, count: int) -> None:
-    if earliest == latest:
-        raise DataError(
-            f"all {count} check-ins happen at {pd.Timestamp(earliest, unit='s'):%Y-%m-%d %H:%M:%S} UTC; "
-            "a split by time needs different times"
-        )
 
 
 def _seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:

@@ -97,14 +97,9 @@ class Dataset:
         return label_places(self.pois)
 
     def save(self, folder: Path, card: str = "") -> None:
-        """Write the folder, whole or not at all.
-
-        Args:
-            card: Markdown, see `recap.data.card.dataset_card`; empty for none.
-
-        Raises:
-            FolderInUseError: the folder exists and holds something else.
-            RecapError: the disk refused; nothing is left.
+        """Write the folder, whole or not at all. Raises FolderInUseError: the folder exists and holds something else;
+        RecapError: the disk refused; nothing is left. ``card``: Markdown, see `recap.data.card.dataset_card`; empty for
+        none.
         """
         with new_folder(folder, MANIFEST) as out:
             for name in TABLES:
@@ -119,11 +114,8 @@ class Dataset:
 
     @classmethod
     def load(cls, folder: Path) -> "Dataset":
-        """Read a dataset folder and check it against its hashes.
-
-        Raises:
-            DatasetError: not a dataset, written by a newer version, or its tables are wrong (see `recap.data.schema`).
-            ChecksumError: a file was changed.
+        """Read a dataset folder and check it against its hashes. Raises DatasetError: not a dataset, written by a newer
+        version, or its tables are wrong (see `recap.data.schema`); ChecksumError: a file was changed.
         """
         manifest_file = folder / MANIFEST
         if not manifest_file.is_file():
@@ -200,11 +192,7 @@ def _hashed(column: pd.Series) -> Iterator[bytes]:
 
 
 def read_names(folder: Path) -> Dataset:
-    """Users, places and manifest of a dataset folder, without check-ins and unverified.
-
-    Raises:
-        RecapError: it has none.
-    """
+    """Users, places and manifest of a dataset folder, without check-ins and unverified; RecapError if none."""
     try:
         manifest = Manifest.parse(_upgraded(read_json(folder / MANIFEST)))
         return Dataset(pd.DataFrame(), read_table(folder, "pois"), read_table(folder, "users"), manifest)

@@ -17,11 +17,11 @@ _RECBOLE: Final = re.compile(r"^[^\t:]+:(?:token|float)(?:_seq)?(?:\t|$)")
 
 _HEAD_LINES: Final = 50_000
 _EXPORTS: Final = (
-    ("timeline", "it has the segments of Google's Timeline", r'^\s*\{.*"(?:semanticSegments|timelineObjects)"\s*:'),
     (
         "timeline",
         "it has the segments of Google's Timeline",
-        r'^\s*\[\s*\{[^{]*"(?:startTime|endTime)".*"(?:topCandidate|timelinePath)"\s*:',
+        r'^\s*(?:\{.*"(?:semanticSegments|timelineObjects)"\s*:'
+        r'|\[\s*\{[^{]*"(?:startTime|endTime)".*"(?:topCandidate|timelinePath)"\s*:)',
     ),
     ("swarm", "it has the check-ins of a Swarm export", r'^\s*\{.*"items"\s*:.*"createdAt".*"timeZoneOffset"'),
     ("owntracks", "it has the arrivals that OwnTracks recorded", r'"_type"\s*:\s*"transition"'),
@@ -34,10 +34,8 @@ _TRACKS: Final = (
 
 
 def detect_format(path: Path, encoding: str | None = None) -> tuple[str, str]:
-    """The format, and the reason as a phrase after "because".
-
-    Raises:
-        DataError: the path does not exist, is empty, or looks like no format.
+    """The format, and the reason as a phrase after "because". Raises DataError: the path does not exist, is empty, or
+    looks like no format.
     """
     if not path.exists():
         raise DataError(f"{path} does not exist")
@@ -96,11 +94,7 @@ def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
 
 
 def _of_export(path: Path, encoding: str | None) -> tuple[str, str] | None:
-    """The format of one person's export.
-
-    Raises:
-        DataError: it holds points, not visits.
-    """
+    """The format of one person's export. Raises DataError: it holds points, not visits."""
     lines = read_head(path, encoding=encoding)
     first = "".join(lines).lstrip("\ufeff \n\t")[:200]
     if not first.startswith(("{", "[", "<")) and not re.search(r"^Geolife|^\$G[PN]|\t\*\s+\{", first):

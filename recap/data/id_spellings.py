@@ -76,7 +76,7 @@ def _fold(name: object, keep_case: bool = False) -> str:
     """An id without what spellings differ in."""
     letters = unicodedata.normalize("NFKC", str(name))
     letters = "".join(letter for letter in letters if not letter.isspace() and unicodedata.category(letter) != "Cf")
-    letters = re.sub(r"^([+-]?\d+)\.0+$", r"\1", letters)
+    letters = re.sub(r"^([+-]?\d+)[.,]0+$", r"\1", letters)
     return letters if keep_case else letters.casefold()
 
 

@@ -41,10 +41,8 @@ class Inspection(Config):
 
 
 def read_for_inspection(found: Understanding) -> RawRead:
-    """Read a file, skip bad rows, and take a missing time zone from the coordinates.
-
-    Raises:
-        DataError: no row can be read, or something other than the zone is unsure.
+    """Read a file, skip bad rows, and take a missing time zone from the coordinates. Raises DataError: no row can be
+    read, or something other than the zone is unsure.
     """
     options, question = found.options, found.question
     if question is not None:

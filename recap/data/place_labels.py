@@ -20,10 +20,8 @@ def label_places(pois: pd.DataFrame) -> list[str]:
     share it; else its id. For example "Middle School · 4b0a".
 
     The code is the beginning of the SHA-256 of the POI's id, so it is the same in every dataset: four hexadecimal
-    digits, or more where two POIs of a category agree in these.
-
-    Args:
-        pois: rows of a dataset's POI table, in index order.
+    digits, or more where two POIs of a category agree in these. ``pois``: rows of a dataset's POI table, in index
+    order.
     """
     columns = (c.POI_NAME, c.CATEGORY, c.POI_ID)
     rows = [tuple(_shown(str(text)) for text in row) for row in zip(*(pois[column] for column in columns), strict=True)]

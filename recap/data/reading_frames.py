@@ -32,11 +32,8 @@ class Reading(TypedDict, total=False):
 
 
 def read_given(checkins: pd.DataFrame | str | Path, reading: Reading) -> RawRead:
-    """Read a DataFrame or a path.
-
-    Raises:
-        DataError: a column or the zone is unsure, a bad row, or neither DataFrame nor path.
-        ConfigError: an unknown option, or a value out of range.
+    """Read a DataFrame or a path. Raises DataError: a column or the zone is unsure, a bad row, or neither DataFrame nor
+    path; ConfigError: an unknown option, or a value out of range.
     """
     given: dict[str, Any] = {**reading}
     with arguments_for_options(), _as_file(checkins) as path:

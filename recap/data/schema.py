@@ -15,33 +15,20 @@ from recap import columns as c
 from recap.errors import DatasetError
 
 MOST_ROWS: Final = 200_000_000
-_EARLIEST, _LATEST = (
-    np.datetime64("1970-01-01", "s").astype(np.int64),
-    np.datetime64("2100-01-01", "s").astype(np.int64),
-)
+_LATEST: Final = int(np.datetime64("2100-01-01", "s").astype(np.int64))
 _LARGEST_OFFSET: Final = 900
 
 _WHOLE, _REAL, _TEXT, _MOMENT = "whole numbers", "numbers", "text", "times with a zone"
 _FLAG: Final = "true or false"
 COLUMNS: Final[dict[str, dict[str, str]]] = {
     "checkins": {
-        c.USER: _WHOLE,
-        c.POI: _WHOLE,
+        **dict.fromkeys((c.USER, c.POI, c.TZ_OFFSET_MINUTES, c.TRAJECTORY, c.SPLIT, c.SOURCE_ROW), _WHOLE),
         c.TIME: _MOMENT,
-        c.TZ_OFFSET_MINUTES: _WHOLE,
-        c.TRAJECTORY: _WHOLE,
-        c.SPLIT: _WHOLE,
-        c.SOURCE_ROW: _WHOLE,
     },
     "pois": {
-        c.POI_ID: _TEXT,
-        c.POI_NAME: _TEXT,
-        c.CATEGORY_ID: _TEXT,
-        c.CATEGORY: _TEXT,
-        c.CATEGORY_INDEX: _WHOLE,
-        c.LATITUDE: _REAL,
-        c.LONGITUDE: _REAL,
-        c.TRAIN_CHECKINS: _WHOLE,
+        **dict.fromkeys((c.POI_ID, c.POI_NAME, c.CATEGORY_ID, c.CATEGORY), _TEXT),
+        **dict.fromkeys((c.LATITUDE, c.LONGITUDE), _REAL),
+        **dict.fromkeys((c.CATEGORY_INDEX, c.TRAIN_CHECKINS), _WHOLE),
     },
     "users": {c.USER_ID: _TEXT},
 }
@@ -50,11 +37,8 @@ OPTIONAL: Final[dict[str, dict[str, str]]] = {"checkins": {c.HISTORY_ONLY: _FLAG
 
 
 def read_table(folder: Path, name: str) -> pd.DataFrame:
-    """Read a table and check its columns.
-
-    Raises:
-        DatasetError: a column is missing, repeated, of another type or has gaps, or there are no or too many rows.
-        pyarrow.ArrowException, OSError: no Parquet file.
+    """Read a table and check its columns. Raises DatasetError: a column is missing, repeated, of another type or has
+    gaps, or there are no or too many rows; pyarrow.ArrowException, OSError: no Parquet file.
     """
     path = folder / f"{name}.parquet"
     with pq.ParquetFile(path) as file:
@@ -103,10 +87,8 @@ def _kind(kind: pa.DataType) -> str | None:
 
 
 def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame, where: str) -> None:
-    """Refuse indices out of range, impossible values and rows out of order.
-
-    Raises:
-        DatasetError: names table, column, row and value of the first error.
+    """Refuse indices out of range, impossible values and rows out of order. Raises DatasetError: names table, column,
+    row and value of the first error.
     """
 
     def refuse(table: str, column: str, bad: Any, expected: str) -> None:
@@ -131,7 +113,7 @@ def check_tables(checkins: pd.DataFrame, pois: pd.DataFrame, users: pd.DataFrame
     limits = outside(checkins, c.TZ_OFFSET_MINUTES, -_LARGEST_OFFSET, _LARGEST_OFFSET)
     refuse("checkins", c.TZ_OFFSET_MINUTES, limits, f"-{_LARGEST_OFFSET} to {_LARGEST_OFFSET}")
     second = checkins[c.TIME].dt.tz_localize(None).to_numpy("datetime64[s]").astype(np.int64)
-    refuse("checkins", c.TIME, (second < _EARLIEST) | (second >= _LATEST), "in 1970 to 2099")
+    refuse("checkins", c.TIME, (second < 0) | (second >= _LATEST), "in 1970 to 2099")
     user, trajectory = (checkins[name].to_numpy() for name in (c.USER, c.TRAJECTORY))
     if trajectory.dtype not in (np.int32, np.int64):  # differences of small or unsigned numbers wrap around
         trajectory = trajectory.astype(np.int64)

@@ -44,11 +44,7 @@ def is_installed() -> bool:
 
 
 def connect(folder: Path, memory_bytes: int) -> Any:
-    """Start DuckDB with a memory limit and a folder to spill to.
-
-    Raises:
-        ConfigError: DuckDB is not installed.
-    """
+    """Start DuckDB with a memory limit and a folder to spill to. Raises ConfigError: DuckDB is not installed."""
     try:
         import duckdb
     except ImportError as error:
@@ -66,14 +62,8 @@ def connect(folder: Path, memory_bytes: int) -> Any:
 
 
 def order_rows(spool: Path, folder: Path, memory_bytes: int) -> OrderedRows:
-    """Number ids as `cleaning.number_ids` does, and sort the rows.
-
-    Args:
-        spool: Parquet of the readers' rows with ``seconds`` and ``source_row``.
-
-    Raises:
-        ConfigError: DuckDB is not installed.
-        RecapError: the disk refused.
+    """Number ids as `cleaning.number_ids` does, and sort the rows. Raises ConfigError: DuckDB is not installed;
+    RecapError: the disk refused. ``spool``: Parquet of the readers' rows with ``seconds`` and ``source_row``.
     """
     ordered = {name: folder / f"{name}.parquet" for name in ("rows", c.USER, c.POI)}
     database = connect(folder, memory_bytes)
@@ -135,12 +125,8 @@ FORMATS: Final = tuple(_READERS)
 
 
 def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Path) -> tuple[Path, ReadReport]:
-    """Read check-ins into a Parquet file of raw rows.
-
-    Raises:
-        ConfigError: ids are to be joined, which needs all rows at once.
-        DataError: see the format's reader in `recap.data.readers`.
-        RecapError: the disk refused.
+    """Read check-ins into a Parquet file of raw rows. Raises ConfigError: ids are to be joined, which needs all rows at
+    once; DataError: see the format's reader in `recap.data.readers`; RecapError: the disk refused.
     """
     if options.ids is not None:
         raise ConfigError("--text ids=join works in memory only; leave it out, or use --engine memory")

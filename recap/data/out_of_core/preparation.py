@@ -41,13 +41,8 @@ _SHARE: Final = 0.6
 
 
 def choose_engine(engine: str, path: Path, source_format: str) -> tuple[bool, str]:
-    """Choose memory if the file fits, else disk, unless an engine is named.
-
-    Returns:
-        Whether to prepare on disk, and advice to install DuckDB or "".
-
-    Raises:
-        ConfigError: the engine is unknown or cannot prepare this format.
+    """Choose memory if the file fits, else disk, unless an engine is named. Returns whether to prepare on disk, and
+    advice to install DuckDB or "". Raises ConfigError: the engine is unknown or cannot prepare this format.
     """
     if engine not in ENGINES:
         raise ConfigError(f"unknown engine {engine!r}; choose one of {', '.join(ENGINES)}")
@@ -86,17 +81,14 @@ def prepare_out_of_core(
     preset: str = "custom",
     memory_bytes: int | None = None,
 ) -> Dataset:
-    """Build a dataset from a file without holding its rows in memory.
+    """Build a dataset from a file without holding its rows in memory. Raises ConfigError: DuckDB is missing, or the
+    file or the protocol needs all rows at once; DataError: the file cannot be read, or nothing usable is left;
+    RecapError: the disk refused.
 
     Args:
         workplace: a folder on a disk with room for about three times the file; it may not exist yet.
         source_format: one of `engine.FORMATS`.
         memory_bytes: of the engine; None takes a quarter of the free memory.
-
-    Raises:
-        ConfigError: DuckDB is missing, or the file or the protocol needs all rows at once.
-        DataError: the file cannot be read, or nothing usable is left.
-        RecapError: the disk refused.
     """
     with _temporary_folder(workplace) as temporary:
         folder = Path(temporary)

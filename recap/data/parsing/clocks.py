@@ -8,7 +8,8 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from recap.data.parsing.row_block import NOTHING
+from recap.data.parsing.row_block import NOTHING, RowBlock, decoded
+from recap.data.parsing.times import count_plausible, detect_layout
 
 _MOST: Final = 0.95
 """Share of the values that must read as clocks."""
@@ -19,12 +20,13 @@ _NOTHING: Final = r"(?:-?0 days?,? \+?|[\d./-]*(?:1899|1900|1904)[\d./-]*[T ] ?|
 """What programs write before a clock: no days, or the day at which their calendar begins."""
 _CLOCK: Final = re.compile(
     _NOTHING + r"(?P<hour>[01]?\d|2[0-4])"
-    r"(?: ?(?P<mark>[:h時时点.-]|hrs?\b) ?(?P<minute>[0-5]?\d)?(?: ?[:m分.'-] ?(?P<second>[0-5]?\d))?"
+    r"(?: ?(?P<mark>[:h時时点.-]|(?:hrs?|uhr)\b) ?(?P<minute>[0-5]?\d)?(?: ?[:m分.'-] ?(?P<second>[0-5]?\d))?"
     r"(?P<fraction>[.,]\d+)?)?(?:(?<=\d) ?[hms分秒]| ?(?:uhr|uur|hrs?|hs|o'?clock)\.?)? ?(?:(?P<half>[ap])\.? ?m\.?)? ?"
     r"(?P<zone>Z|(?:UTC|GMT)?[+-]\d\d:?(?:\d\d)?|UTC|GMT)?",
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\d{1,6}(?:\.0+)?")
+_MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 _SHARE: Final = re.compile(r"0?[.,]\d+(?:[eE]-\d+)?|0|0\.0+")
 
 
@@ -42,10 +44,8 @@ class ClockStyle:
 
     @classmethod
     def of(cls, text: pa.Array, is_named: bool = True) -> "ClockStyle | None":
-        """The style that reads nearly all values; None if there is none.
-
-        Args:
-            is_named: the column's name says that it holds times; otherwise numbers are no clocks.
+        """The style that reads nearly all values; None if there is none. ``is_named``: the column's name says that it
+        holds times; otherwise numbers are no clocks.
         """
         found = pc.value_counts(text).to_pylist()
         counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}
@@ -116,3 +116,32 @@ def _are_no_days(values: Iterable[str]) -> bool:
     """Whether parts between dots or dashes are too large for a day, such as in 12.38.13."""
     parts = [re.split(r"[.-]", value) for value in values if re.fullmatch(r"\d\d?[.-]\d\d?(?:[.-]\d\d?)?", value)]
     return not parts or max(int(part) for found in parts for part in found[1:]) > 31
+
+
+def join_clock(
+    rows: RowBlock, time: str, date: str, style: ClockStyle | None = None, time_format: str | None = None
+) -> pa.Array:
+    """Days and clocks of two columns as one text, clocks in one spelling unless the format reads them as they are.
+    ``style``: of the clocks; without it the rows decide.
+    """
+    days, given = _days(rows, date), rows.text(time)
+    spelled = spell_clocks(given, style)
+    # A clock in none of the style's spellings must not pass for an hour.
+    joined = pc.binary_join_element_wise(
+        days, pc.if_else(pc.match_substring_regex(spelled, r"^\d\d:\d\d:\d\d"), " ", " and "), spelled, ""
+    )
+    if time_format is None:
+        return joined
+    as_given = pc.binary_join_element_wise(days, given, " ")
+    layout = detect_layout(as_given, time_format)
+    return as_given if count_plausible(layout.parse(as_given)) > count_plausible(layout.parse(joined)) else joined
+
+
+def _days(rows: RowBlock, date: str) -> pa.Array:
+    """The column of days as text, without the midnight that some programs write after a day."""
+    values = decoded(rows.columns[date])
+    if pa.types.is_timestamp(values.type):
+        rows.columns[date] = pc.cast(values, pa.date32(), safe=False)
+        return rows.text(date)
+    days = pc.dictionary_encode(rows.text(date))
+    return pc.take(pa.array([_MIDNIGHT.sub("", day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)

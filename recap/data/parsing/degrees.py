@@ -29,6 +29,14 @@ _SIGNED: Final = (
     rf"(?P<b>(?:{_WAY} ?)?[+-]?\d{{1,3}}(?:{_PART})?)[)\]}}\s]*$"
 )
 _GEOJSON: Final = r"[\"']coordinates[\"']\s*:\s*\[\s*(?P<a>[+-]?\d[\d.eE+-]*)\s*,\s*(?P<b>[+-]?\d[\d.eE+-]*)"
+_HIGH: Final = (
+    rf"^(?:(?:SRID=\d+;)?(?i:point) ?Z ?\(|geo:)\s*(?P<a>{_BARE})[,\s]+(?P<b>{_BARE})[,\s]+[+-]?\d[\d.]*(?:[^\d]*|;.*)$"
+)
+"""A point with its height."""
+_RECORD: Final = (
+    r"[\"']lat(?:itude)?[\"']\s*:\s*[\"']?(?P<a>[+-]?\d[\d.eE+-]*)[\"']?\s*,\s*"
+    r"[\"'](?:lng|lon|long|longitude)[\"']\s*:\s*[\"']?(?P<b>[+-]?\d[\d.eE+-]*)"
+)
 _FEW: Final = 0.05
 _WKB_POINTS: Final = {42: 10, 50: 18}
 """Hexadecimal digits of a point -> where its longitude begins."""
@@ -70,7 +78,7 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
         values = pa.array([None if item is None else item.hex() for item in values.to_pylist()], pa.string())
     text = pc.cast(values, pa.string())
     halves: list[tuple[pa.Array, pa.Array]] = []
-    for pattern in (_POINT, _SIGNED, _GEOJSON):
+    for pattern in (_POINT, _SIGNED, _GEOJSON, _HIGH, _RECORD):
         parts = pc.extract_regex(text, pattern)
         pair = pc.struct_field(parts, "a"), pc.struct_field(parts, "b")
         fits = pc.is_valid(pair[0])

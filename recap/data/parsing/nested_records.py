@@ -33,10 +33,8 @@ class Shape:
         """The shape of records, of which those that are none do not count.
 
         A list of visits is one of records that have times or coordinates, or lists of one length of which one holds
-        times; none where the records have times and coordinates themselves.
-
-        Raises:
-            DataError: several lists of visits in a record, one inside another, or such lists of several lengths.
+        times; none where the records have times and coordinates themselves. Raises DataError: several lists of visits
+        in a record, one inside another, or such lists of several lengths.
         """
         known = [record for record in records if isinstance(record, dict)]
         visits = _visit_lists(known)
@@ -48,7 +46,7 @@ class Shape:
         """The number of its record, from 1, and the flat values of each visit; None where a record is none."""
         for number, record in enumerate(records, 1):
             if isinstance(record, dict):
-                own = _flat(record, leave=(self.visits, *self.together))
+                own = flat(record, leave=(self.visits, *self.together))
                 yield from ((number, own | item) for item in self._items(record))
             else:
                 yield number, None
@@ -57,23 +55,26 @@ class Shape:
         if self.visits is not None:
             items = _at(record, self.visits)
             for item in items if isinstance(items, list) else [{}]:
-                yield _flat(item if isinstance(item, dict) else {"": item}, f"{self.visits}.")
-        elif self.together:
-            lists = {path: _at(record, path) or [] for path in self.together}
-            for values in zip(*lists.values(), strict=True):
-                yield _flat(dict(zip(lists, values, strict=True)))
+                yield flat(item if isinstance(item, dict) else {"": item}, f"{self.visits}.")
         else:
-            yield {}
+            lists = [_at(record, path) or [] for path in self.together]
+            for values in zip(*lists, strict=True) if lists else [()]:
+                yield flat(dict(zip(self.together, values, strict=True)))
 
 
 def records_of(document: Any, name: str) -> list[Any] | None:
-    """The records of a whole JSON document: its items, those of its one list, or itself; None if it holds none.
-
-    Raises:
-        DataError: it has several lists of visits.
+    """The records of a whole JSON document: its items, those of its one list, or itself; None if it holds none. Lists
+    or records by users' ids become a column of users. Raises DataError: it has several lists of visits.
     """
     if not isinstance(document, dict):
         return document if isinstance(document, list) else None
+    if "columns" in document and _is_table(document["columns"], document.get("data")):
+        return [dict(zip(document["columns"], row, strict=True)) for row in document["data"]]
+    by_user = next((part for part in (document, *document.values()) if _is_by_user(part)), None)
+    if by_user is not None:
+        return [
+            {"user": key, **(value if isinstance(value, dict) else {"visits": value})} for key, value in by_user.items()
+        ]
     lists = {key: items for key, items in document.items() if _has_records(items)}
     visits = {key: items for key, items in lists.items() if _is_of_visits(items)}
     if len(lists) > 1 and len(visits) > 1:
@@ -88,6 +89,28 @@ def records_of(document: Any, name: str) -> list[Any] | None:
     if are_columns and not any(isinstance(value, list | dict) for column in columns for value in column.values()):
         return [{key: column[row] for key, column in document.items()} for row in columns[0]]
     return [document]
+
+
+def _is_table(columns: Any, rows: Any) -> bool:
+    """Whether rows have a value for each column, as pandas splits a table."""
+    are_lists = isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)
+    return are_lists and all(isinstance(name, str) for name in columns) and {*map(len, rows)} == {len(columns)}
+
+
+def _is_by_user(document: Any) -> bool:
+    """Whether all values are visits of one form, without users of their own, under keys that mean no column."""
+    if not isinstance(document, dict):
+        return False
+    visits = [value if _has_records(value) else _only_list(value) for value in document.values()]
+    if len(visits) < 2 or not all(map(_is_of_visits, visits)) or any(field_of(key)[1] for key in document):
+        return False
+    forms = {frozenset(_leaves(next(item for item in items if isinstance(item, dict)))) for items in visits}
+    return len(forms) == 1 and not any(_means(path, "user") for path in next(iter(forms)))
+
+
+def _only_list(value: Any) -> list[Any]:
+    lists = [items for items in value.values() if _has_records(items)] if isinstance(value, dict) else []
+    return lists[0] if len(lists) == 1 else []
 
 
 def _refuse(name: str, lists: Sequence[str]) -> None:
@@ -111,35 +134,30 @@ def _means(path: str, *fields: str) -> bool:
     return field_of(path.rpartition(".")[2])[0] in fields
 
 
-def _leaves(record: Mapping[str, Any], prefix: str = "", depth: int = 0) -> Iterator[str]:
+def _leaves(record: Mapping[str, Any]) -> Iterator[str]:
     """Paths of values, lists of records left out."""
-    for key, value in record.items():
-        if isinstance(value, dict):
-            yield from _leaves(value, f"{prefix}{key}.", depth + 1) if depth < _DEEPEST else ()
-        elif not _has_records(value):
-            yield prefix + key
+    return (path for path, _, value in walk(record, is_outer=True) if not _has_records(value))
 
 
-def _lists(
-    record: Mapping[str, Any], prefix: str = "", inside: int = 0, depth: int = 0
+def walk(
+    record: Mapping[str, Any], prefix: str = "", inside: int = 0, depth: int = 0, is_outer: bool = False
 ) -> Iterator[tuple[str, int, Any]]:
-    """Lists by their path, and inside how many other lists they are."""
+    """Values by their path, and inside how many lists they are; only the outer ones, or those of records in lists."""
     for key, value in record.items():
-        path = prefix + key
-        if isinstance(value, dict) and depth < _DEEPEST:
-            yield from _lists(value, f"{path}.", inside, depth + 1)
-        elif isinstance(value, list):
+        path, deeper = prefix + key, [(value, inside)]
+        if not isinstance(value, dict):
             yield path, inside, value
-            for item in value if depth < _DEEPEST and _has_records(value) else ():
-                if isinstance(item, dict):
-                    yield from _lists(item, f"{path}.", inside + 1, depth + 1)
+            deeper = [(item, inside + 1) for item in value] if not is_outer and _has_records(value) else []
+        for item, lists in deeper if depth < _DEEPEST else ():
+            if isinstance(item, dict):
+                yield from walk(item, f"{path}.", lists, depth + 1, is_outer)
 
 
 def _visit_lists(records: Sequence[Record]) -> dict[str, int]:
     """Lists of visits by path, and inside how many lists; none where the records are visits themselves."""
     found: dict[str, int] = {}
     for record in records:
-        for path, inside, items in _lists(record):
+        for path, inside, items in walk(record):
             if path not in found and _has_records(items) and _is_of_visits(items):
                 found[path] = inside
     if found:
@@ -151,7 +169,10 @@ def _visit_lists(records: Sequence[Record]) -> dict[str, int]:
 
 def _parallel_lists(records: Sequence[Record], name: str) -> list[str]:
     """Lists that have as many items as the one of times."""
-    sizes = [{path: len(items) for path, inside, items in _lists(record) if not inside} for record in records]
+    sizes = [
+        {path: len(value) for path, _, value in walk(record, is_outer=True) if isinstance(value, list)}
+        for record in records
+    ]
     paths = dict.fromkeys(path for size in sizes for path in size)
     lengths = {path: [size.get(path, 0) for size in sizes] for path in paths}
     times = next((path for path in lengths if _means(path, "time")), None)
@@ -176,7 +197,7 @@ def _at(record: Mapping[str, Any], path: str) -> Any:
     return record
 
 
-def _flat(record: Mapping[str, Any], prefix: str = "", depth: int = 0, leave: Collection[str | None] = ()) -> Flat:
+def flat(record: Mapping[str, Any], prefix: str = "", depth: int = 0, leave: Collection[str | None] = ()) -> Flat:
     """Values as text by their path; items of short lists by their number, from 1."""
     found: Flat = {}
     for key, value in record.items():
@@ -186,7 +207,7 @@ def _flat(record: Mapping[str, Any], prefix: str = "", depth: int = 0, leave: Co
         is_short = isinstance(value, list) and len(value) <= _MOST_NUMBERED
         inner = {str(place): item for place, item in enumerate(value, 1)} if is_short else value
         if isinstance(inner, dict):
-            found |= _flat(inner, f"{path}.", depth + 1, leave) if depth < _DEEPEST else {}
+            found |= flat(inner, f"{path}.", depth + 1, leave) if depth < _DEEPEST else {}
         else:
             is_plain = isinstance(inner, bool | int | float | list)
             text = "" if inner is None else json.dumps(inner, default=str) if is_plain else str(inner)

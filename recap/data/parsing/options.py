@@ -55,11 +55,7 @@ NAMED_BOXES: Final = {"california": CALIFORNIA}
 
 
 def parse_bbox(text: str) -> BoundingBox:
-    """Read ``west,south,east,north`` in degrees, or the name of a box.
-
-    Raises:
-        ConfigError: neither.
-    """
+    """Read ``west,south,east,north`` in degrees, or the name of a box. Raises ConfigError: neither."""
     if text.lower() in NAMED_BOXES:
         return NAMED_BOXES[text.lower()]
     parts = text.split(",")
@@ -75,10 +71,8 @@ _PAIRS: Final = re.compile(r",(?=\s*\w*\s*(?:=|,|$))")
 
 
 def parse_mapping(assignments: list[str]) -> dict[str, str]:
-    """Read ``field=column`` pairs, several in one text separated by commas.
-
-    Raises:
-        ConfigError: a pair without ``=``, an unknown field, or a field twice.
+    """Read ``field=column`` pairs, several in one text separated by commas. Raises ConfigError: a pair without ``=``,
+    an unknown field, or a field twice.
     """
     mapping: dict[str, str] = {}
     for pair in (pair for text in assignments for pair in _PAIRS.split(text) if pair.strip()):
@@ -94,11 +88,7 @@ def parse_mapping(assignments: list[str]) -> dict[str, str]:
 
 
 def parse_text_options(assignments: list[str]) -> dict[str, str]:
-    """Read ``field=value`` pairs that say how text is read.
-
-    Raises:
-        ConfigError: an unknown field, or no value.
-    """
+    """Read ``field=value`` pairs that say how text is read. Raises ConfigError: an unknown field, or no value."""
     given: dict[str, str] = {}
     for text in assignments:
         field, _, value = text.partition("=")

@@ -36,13 +36,9 @@ class PlaceTable:
         parse: Callable[[RowBlock], dict[str, pa.Array]],
         row_report: RowReport,
     ) -> "PlaceTable":
-        """Read a places file; rows that cannot be used become notes of the check-ins' report.
-
-        Args:
-            parse: the columns of a block's places, the id among them.
-
-        Raises:
-            DataError: no place, two rows with one id, or a bad row that the report does not skip.
+        """Read a places file; rows that cannot be used become notes of the check-ins' report. Raises DataError: no
+        place, two rows with one id, or a bad row that the report does not skip. ``parse``: the columns of a block's
+        places, the id among them.
         """
         private = RowReport(row_report.skip_bad_rows)
         kept = [rows.finish(parse(rows), private) for rows in text_rows(table, wanted, private)]
@@ -72,3 +68,12 @@ class PlaceTable:
         rows.flag("unknown_place", unknown, lambda row: f"place {shorten(wanted[row])} is not in {self.name}")
         for name, column in self.columns.items():
             rows.columns[f"place.{name}"] = pc.take(column, index)
+
+
+def place_columns(rows: RowBlock, column: str, what: str) -> dict[str, pa.Array]:
+    """The id and the columns ``latitude`` and ``longitude`` of places."""
+    return {
+        column: rows.identifier(column, "poi_id", what),
+        "latitude": rows.number("latitude", "latitude", "latitude", -90, 90),
+        "longitude": rows.number("longitude", "longitude", "longitude", -180, 180),
+    }

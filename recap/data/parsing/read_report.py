@@ -83,10 +83,7 @@ class RawRead:
 @dataclass
 class RowReport:
     """Collects rows left out while a file is read; refuses the file at its first bad row unless bad rows may be
-    skipped.
-
-    Attributes:
-        skip_bad_rows: report bad rows instead of raising.
+    skipped. ``skip_bad_rows``: report bad rows instead of raising.
     """
 
     skip_bad_rows: bool
@@ -113,11 +110,7 @@ class RowReport:
     def account(
         self, source_format: str, files: list[str], rows_in: int, rows_kept: int, columns: dict[str, str] | None = None
     ) -> ReadReport:
-        """The final account.
-
-        Raises:
-            DataError: no row is left.
-        """
+        """The final account. Raises DataError: no row is left."""
         if rows_kept == 0:
             name = ", ".join(files)
             first = next((text for texts in self.examples.values() for text in texts), "")

@@ -1,7 +1,6 @@
 """Turn the rows of a block into typed columns; an unusable row gets one reason, with its place and value."""
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import numpy as np
@@ -12,31 +11,14 @@ from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
 from recap.data.parsing.text_table import TextTable
 from recap.printable import shortened
 
-_Parse = Callable[[pa.Array], pa.Array]
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
 
 
-NOTHING: Final = (
-    *(
-        "NULL",
-        "Null",
-        "null",
-        "nan",
-        "NaN",
-        "NAN",
-        "None",
-        "NONE",
-        "none",
-        "\\N",
-        "\\\\N",
-        "NA",
-        "N/A",
-        "n/a",
-        "#N/A",
-        "<NA>",
-    ),
-    *("NaT", "nil", "Nil", "undefined", "-", "--", "(null)", "<null>"),
+_NOTHING: Final = (
+    "NULL Null null nan NaN NAN None NONE none \\N \\\\N NA N/A n/a #N/A <NA> NaT nil Nil undefined - -- (null) <null> "
+    "[null] N.A. n.a. ? unknown Unknown missing #REF! #NULL! #VALUE!"
 )
+NOTHING: Final = tuple(_NOTHING.split())
 """Words that programs write where there is no value."""
 
 
@@ -53,21 +35,6 @@ def plain(value: pa.Scalar) -> str:
         return str(value.value)
 
 
-@dataclass(frozen=True)
-class _Finding:
-    reason: str
-    rows: np.ndarray
-    describe: Callable[[int], str]
-
-
-@dataclass(frozen=True)
-class WrongColumns:
-    """Lines with another number of columns: how many, and (line, message) of the first few of the file."""
-
-    count: int
-    first: list[tuple[int, str]]
-
-
 class RowBlock:
     """The rows of one block while they are parsed. The parsing methods return columns of full length; what they find
     bad is only marked, and `finish` leaves it out.
@@ -80,14 +47,12 @@ class RowBlock:
 
     Attributes:
         bad: rows marked so far.
-        wrong_columns: lines before or between these rows that have another number of columns.
     """
 
     def __init__(self, name: str, columns: dict[str, pa.Array], lines: np.ndarray, noun: str = "line") -> None:
         self.name, self.columns, self.lines, self.noun = name, columns, lines, noun
         self.bad = np.zeros(len(lines), dtype=bool)
-        self._findings: list[_Finding] = []
-        self.wrong_columns = WrongColumns(0, [])
+        self._left_out: list[tuple[str, int, list[tuple[int, str]]]] = []
 
     def __len__(self) -> int:
         return len(self.lines)
@@ -95,9 +60,15 @@ class RowBlock:
     def flag(self, reason: str, bad: np.ndarray, describe: Callable[[int], str]) -> None:
         """Mark rows; a row that is already marked keeps its first reason."""
         new = np.flatnonzero(bad & ~self.bad)
-        if len(new):
-            self._findings.append(_Finding(reason, new, describe))
-            self.bad[new] = True
+        self.bad[new] = True
+        places = [(int(self.lines[row]), int(row)) for row in new[:EXAMPLES]]
+        first = [(line, f"{self.name} {self.noun} {line}: {describe(row)}") for line, row in places]
+        self.leave_out(reason, len(new), first)
+
+    def leave_out(self, reason: str, count: int, first: list[tuple[int, str]]) -> None:
+        """Count rows of the file for a reason, with the places and messages of the first few."""
+        if count:
+            self._left_out.append((reason, count, first))
 
     def identifier(self, column: str, reason: str, what: str) -> pa.Array:
         """Text of an id: surrounding blanks are trimmed, whole numbers become their digits; empty ones are marked."""
@@ -135,53 +106,32 @@ class RowBlock:
         return values
 
     def finish(self, columns: dict[str, pa.Array], row_report: RowReport) -> pa.Table:
-        """The good rows of ``columns``; the others go into the report.
-
-        Raises:
-            DataError: there is a bad row and the report does not skip; the message names the earliest.
+        """The good rows of ``columns``; the others go into the report. Raises DataError: there is a bad row and the
+        report does not skip; the message names the earliest.
         """
-        if not row_report.skip_bad_rows:
-            self._refuse_first(row_report)
-        for finding in self._findings:
-            row_report.report(finding.reason, len(finding.rows), self._examples(finding))
-        row_report.report("wrong_columns", self.wrong_columns.count, (text for _, text in self.wrong_columns.first))
+        firsts = [first[0] for reason, _, first in self._left_out if first and reason not in HARMLESS]
+        if firsts and not row_report.skip_bad_rows:
+            row_report.refuse(min(firsts)[1])
+        for reason, count, first in sorted(self._left_out, key=lambda item: item[0] == "wrong_columns"):
+            row_report.report(reason, count, (text for _, text in first))
         table = pa.table(columns)
         return table.filter(pa.array(~self.bad)) if self.bad.any() else table
 
-    def _examples(self, finding: _Finding) -> Iterable[str]:
-        return (self._place(row) + finding.describe(int(row)) for row in finding.rows[:EXAMPLES])
-
-    def _place(self, row: int) -> str:
-        return f"{self.name} {self.noun} {self.lines[row]}: "
-
-    def _refuse_first(self, row_report: RowReport) -> None:
-        firsts = [
-            (int(self.lines[finding.rows[0]]), self._place(finding.rows[0]) + finding.describe(int(finding.rows[0])))
-            for finding in self._findings
-            if finding.reason not in HARMLESS
-        ]
-        firsts += self.wrong_columns.first
-        if firsts:
-            row_report.refuse(min(firsts)[1])
-
 
 def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Iterator[RowBlock]:
-    """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked.
-
-    Raises:
-        DataError: see `TextTable.blocks`; or the last lines have other columns and the report does not skip.
+    """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked. Raises
+    DataError: see `TextTable.blocks`; or the last lines have other columns and the report does not skip.
     """
     spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(table.delimiter, repr(table.delimiter))
     seen = shown = 0
 
-    def new_wrong_columns() -> WrongColumns:
+    def leave_out_wrong(rows: RowBlock) -> None:
         nonlocal seen, shown
         new, found = table.num_wrong - seen, table.wrong_columns[shown:]
         seen, shown = seen + new, shown + len(found)
         expected = f"expected {len(table.names)} columns separated by {spoken}"
-        return WrongColumns(
-            new, [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
-        )
+        first = [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
+        rows.leave_out("wrong_columns", new, first)
 
     for columns, lines in table.blocks(wanted):
         blank = np.ones(len(lines), dtype=bool)
@@ -196,12 +146,11 @@ def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Ite
         kept = pa.array(~blank)
         columns = {name: column.filter(kept) for name, column in columns.items()} if len(where) else columns
         rows = RowBlock(table.name, columns, lines[~blank])
-        rows.wrong_columns = new_wrong_columns()
+        leave_out_wrong(rows)
         yield rows
-    rest = new_wrong_columns()
-    if rest.count and not row_report.skip_bad_rows:
-        row_report.refuse(rest.first[0][1])
-    row_report.report("wrong_columns", rest.count, (text for _, text in rest.first))
+    rest = RowBlock(table.name, {}, np.empty(0, np.int64))
+    leave_out_wrong(rest)
+    rest.finish({}, row_report)
 
 
 def decoded(values: pa.Array) -> pa.Array:

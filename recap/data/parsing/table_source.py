@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from recap.data.parsing.degrees import split_point
-from recap.data.parsing.nested_records import Shape, records_of
+from recap.data.parsing.nested_records import Flat, Shape, records_of
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
@@ -29,6 +29,8 @@ _LARGEST_JSON: Final = 1 << 26
 _LARGEST_EXPORT: Final = 1 << 28
 _VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
 """Values that are no column name: a number, a date, a clock, a point."""
+_Batch = tuple[Sequence[int] | np.ndarray, Sequence[Flat | None]]
+"""Numbers of records, and each flat; empty where blank, None where it is none."""
 
 
 @dataclass
@@ -49,9 +51,7 @@ class TableSource:
 
     def rows(self, wanted: list[str], row_report: RowReport) -> Generator[RowBlock]:
         """The rows of some columns: ``point.1`` and ``point.2`` are the numbers of a ``point``, ``one`` is one person.
-
-        Raises:
-            DataError: the file cannot be read to its end.
+        Raises DataError: the file cannot be read to its end.
         """
         is_one = ONE_PERSON in wanted and ONE_PERSON not in self.names
         wanted = [name for name in wanted if name != ONE_PERSON or not is_one]
@@ -65,11 +65,7 @@ class TableSource:
 
 
 def open_table(path: Path, source_format: str, options: ReadOptions) -> TableSource:
-    """Open a table as csv, json, parquet or xlsx.
-
-    Raises:
-        DataError: it is no such file.
-    """
+    """Open a table as csv, json, parquet or xlsx. Raises DataError: it is no such file."""
     require_file(path)
     open_as = {"csv": _open_text, "json": _open_json, "parquet": _open_parquet, "xlsx": _open_workbook}
     return open_as[source_format](path, options)
@@ -130,20 +126,39 @@ def _unnested(path: Path, flat: TableSource) -> TableSource:
         with _readable(path), pq.ParquetFile(path, pre_buffer=False) as file:
             yield from (batch.to_pylist() for batch in file.iter_batches(_NESTED_ROWS, use_threads=False))
 
-    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        start = source.rows_in = 0
+    def shaped() -> Iterator[_Batch]:
+        start = 0
         for batch in batches():
             numbers, records = zip(*shape.rows(batch), strict=True)
-            yield RowBlock(path.name, _text_columns(records, stored), np.array(numbers) + start, noun="row")
+            yield np.array(numbers) + start, records
             start += len(batch)
-            source.rows_in += len(records)
 
     first = next(batches(), [])
     shape = Shape.of(first, path.name)
     if shape == Shape():
         return flat
-    names = list({name: None for _, record in shape.rows(first) for name in record or {}})
-    source = TableSource(path.name, names, flat.rows_in, read)
+    return _of_records(path.name, "row", [record or {} for _, record in shape.rows(first)], shaped)
+
+
+def _of_records(
+    name: str, noun: str, first: Iterable[Flat | None], batches: Callable[[], Iterable[_Batch]]
+) -> TableSource:
+    """Flat records block by block, with their numbers; their columns are those of the first ones."""
+    names = list({name: None for record in first for name in record or {}})
+
+    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
+        source.rows_in = 0
+        for numbers, records in batches():
+            columns = {
+                name: pa.array([(record or {}).get(name, "") for record in records], pa.string()) for name in stored
+            }
+            rows = RowBlock(name, columns, np.asarray(numbers), noun)
+            rows.flag("blank_line", np.array([record == {} for record in records]), lambda _: "blank line")
+            rows.flag("not_a_checkin", np.array([record is None for record in records]), lambda _: "no JSON record")
+            source.rows_in += len(records)
+            yield rows
+
+    source = TableSource(name, names, 0, read)
     return source
 
 
@@ -175,17 +190,9 @@ def _open_json(path: Path, options: ReadOptions) -> TableSource:
     """JSON records, one per line or in one list, which may be inside a record."""
     found = read_json(path, options.encoding)
     numbers, records = zip(*Shape.of(found, path.name).rows(found), strict=True) if found else ((), ())
-    names = list({name: None for record in records for name in record or {}})
-    if not names:
+    if not any(records):
         raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")
-
-    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        rows = RowBlock(path.name, _text_columns(records, stored), np.array(numbers))
-        rows.flag("blank_line", np.array([record == {} for record in records]), lambda _: "blank line")
-        rows.flag("not_a_checkin", np.array([record is None for record in records]), lambda _: "no JSON record")
-        yield rows
-
-    return TableSource(path.name, names, len(records), read)
+    return _of_records(path.name, "line", records, lambda: [(numbers, records)])
 
 
 def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
@@ -194,27 +201,13 @@ def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
     sheet = next((sheet for sheet in sheets if options.sheet in (None, sheet.name)), None)
     if sheet is None:
         raise DataError(f"{path.name} has no table in a sheet {options.sheet!r}; its tables: {sheet_names(sheets)}")
-    count = len(next(iter(sheet.columns.values())))
-
-    def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        columns = {name: pa.array(sheet.columns[name], pa.string()) for name in stored}
-        rows = RowBlock(path.name, columns, np.arange(sheet.first, sheet.first + count), noun="row")
-        blank = np.array([not any(cells) for cells in zip(*sheet.columns.values(), strict=True)])
-        rows.flag("blank_line", blank, lambda _: "blank line")
-        yield rows
-
-    return TableSource(path.name, [*sheet.columns], count, read)
-
-
-def _text_columns(records: Sequence[dict[str, str] | None], names: list[str]) -> dict[str, pa.Array]:
-    return {name: pa.array([(record or {}).get(name, "") for record in records], pa.string()) for name in names}
+    numbers = range(sheet.first, sheet.first + len(sheet.rows))
+    return _of_records(path.name, "row", sheet.rows, lambda: [(numbers, sheet.rows)])
 
 
 def read_json(path: Path, encoding: str | None) -> list[Any]:
-    """The records of a JSON file; a line that holds none is None.
-
-    Raises:
-        DataError: the file is too large, or no text, or holds several lists of visits.
+    """The records of a JSON file; a line that holds none is None. Raises DataError: the file is too large, or no text,
+    or holds several lists of visits.
     """
     text = read_json_text(path, encoding, _LARGEST_JSON)
     records = records_of(parse_json(text), path.name)
@@ -225,11 +218,7 @@ def read_json(path: Path, encoding: str | None) -> list[Any]:
 
 
 def read_json_text(path: Path, encoding: str | None, largest: int = _LARGEST_EXPORT) -> str:
-    """The whole text of a file.
-
-    Raises:
-        DataError: the file is too large, or no text.
-    """
+    """The whole text of a file. Raises DataError: the file is too large, or no text."""
     _, encoding = scan_text(path, encoding)
     with open_bytes(path) as file:
         data = file.read(largest + 1)

@@ -49,10 +49,8 @@ _MARKS: Final = (
 
 
 def require_file(path: Path) -> None:
-    """Refuse anything but an ordinary file before opening it: a pipe can be read only once, or blocks for ever.
-
-    Raises:
-        DataError: missing, a folder, a pipe or a device.
+    """Refuse anything but an ordinary file before opening it: a pipe can be read only once, or blocks for ever. Raises
+    DataError: missing, a folder, a pipe or a device.
     """
     if not path.exists():
         raise DataError(f"{path} does not exist")
@@ -63,11 +61,7 @@ def require_file(path: Path) -> None:
 
 
 def only_file(folder: Path, suffix: str) -> Path:
-    """The one file of a folder with this suffix.
-
-    Raises:
-        DataError: no such folder, or none or several of them.
-    """
+    """The one file of a folder with this suffix. Raises DataError: no such folder, or none or several of them."""
     if not folder.is_dir():
         raise DataError(f"{folder} does not exist")
     found = sorted(folder.glob(f"*{suffix}"))
@@ -78,10 +72,8 @@ def only_file(folder: Path, suffix: str) -> Path:
 
 
 def open_bytes(path: Path) -> IO[bytes]:
-    """Open a plain or gzip-compressed file, recognised by content, not by name.
-
-    Raises:
-        DataError: see `require_file`; or empty, or a zip archive.
+    """Open a plain or gzip-compressed file, recognised by content, not by name. Raises DataError: see `require_file`;
+    or empty, or a zip archive.
     """
     require_file(path)
     with path.open("rb") as file:
@@ -104,80 +96,52 @@ def _undamaged(path: Path) -> Iterator[None]:
 
 def scan_text(path: Path, encoding: str | None = None, fallback: str = "utf-8") -> tuple[int, str]:
     """Count lines (ends are LF, CRLF or CR) and find the encoding: a byte-order mark, else UTF-8, else ``fallback``.
-
-    Raises:
-        DataError: broken compression, bytes that no text has, or text in neither encoding.
+    Raises DataError: broken compression, bytes that no text has, or text in neither encoding.
     """
-    if encoding is not None and "\n".encode(encoding) != b"\n":  # UTF-16 and its like: line ends are not one byte
-        return _count_decoded(path, encoding), encoding
-    decoder = codecs.getincrementaldecoder(encoding or "utf-8")()
-    bad_line, lines, last = 0, 0, b""
+    lines, last = 0, "\n"
     with _undamaged(path), open_bytes(path) as file:
         limit = max(_BOMB_BYTES, _BOMB_RATIO * path.stat().st_size)
-        head = file.read(4)
-        marked = next((name for mark, name in _MARKS if head.startswith(mark)), None)
-        if encoding is None and marked in ("utf-16", "utf-32"):
-            return _count_decoded(path, marked), marked
-        chunk = head + file.read(_BLOCK_BYTES)
+        chunk = file.read(4)
+        used = encoding or _marked(chunk) or "utf-8"
+        decoder = codecs.getincrementaldecoder(used)()
+        chunk += file.read(_BLOCK_BYTES)
         while chunk:
             # NUL is in no text but UTF-16 or UTF-32, and those say so by a mark or by --text encoding.
-            if encoding is None and b"\0" in chunk:
+            if encoding is None and b"\0" in chunk and not used.startswith(("utf-16", "utf-32")):
                 raise DataError(f"{path.name} is not text (it contains NUL bytes); if it is, name its --text encoding")
             following = file.read(_BLOCK_BYTES)
             if file.tell() > limit:
                 raise DataError(
                     f"{path.name} unpacks to more than {_BOMB_RATIO} times its size; this is not a check-in file"
                 )
-            if not bad_line:
-                try:
-                    decoder.decode(chunk, final=not following)
-                except UnicodeError as error:
-                    bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
-            lines += chunk.count(b"\n") + chunk.count(b"\r") - chunk.count(b"\r\n")
-            if last == b"\r" and chunk[:1] == b"\n":
-                lines -= 1
-            last, chunk = chunk[-1:], following
-    lines += last not in (b"\n", b"\r")
-    if not bad_line:
-        return lines, encoding or marked or "utf-8"
-    if encoding or fallback == "utf-8":
-        raise DataError(
-            f"{path.name} line {bad_line} is not {encoding or 'utf-8'} text; name the file's encoding, "
-            "for example --text encoding=latin-1"
-        )
-    return lines, fallback
+            try:
+                text = decoder.decode(chunk, final=not following)
+            except UnicodeError as error:
+                if encoding is None and fallback != "utf-8":
+                    return scan_text(path, fallback)
+                bad_line = lines + chunk.count(b"\n", 0, getattr(error, "start", 0)) + 1
+                raise DataError(
+                    f"{path.name} line {bad_line} is not {used.removesuffix('-sig')} text; name the file's encoding, "
+                    "for example --text encoding=latin-1"
+                ) from error
+            lines += text.count("\n") + text.count("\r") - text.count("\r\n") - (last == "\r" and text[:1] == "\n")
+            last, chunk = text[-1:] or last, following
+    return lines + (last not in ("\n", "\r")), used
 
 
-def _count_decoded(path: Path, encoding: str) -> int:
-    """Lines of a text whose line ends are more than one byte.
-
-    Raises:
-        DataError: broken compression, or text that is not in ``encoding``.
-    """
-    lines, last = 0, "\n"
-    try:
-        with _undamaged(path), open_bytes(path) as file, io.TextIOWrapper(file, encoding=encoding) as text:
-            while chunk := text.read(_BLOCK_BYTES):  # every line end comes as \n
-                lines += chunk.count("\n")
-                last = chunk[-1]
-    except UnicodeError as error:
-        raise DataError(
-            f"{path.name} line {lines + 1} or later is not {encoding} text; name it with --text encoding"
-        ) from error
-    return lines + (last != "\n")
+def _marked(data: bytes) -> str | None:
+    """The encoding that a byte-order mark says."""
+    return next((name for mark, name in _MARKS if data.startswith(mark)), None)
 
 
 def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[str]:
-    """The first lines of a text file, up to a megabyte; undecodable bytes become replacement marks.
-
-    Raises:
-        DataError: see `open_bytes`; or broken compression, or an encoding that cannot be used.
+    """The first lines of a text file, up to a megabyte; undecodable bytes become replacement marks. Raises DataError:
+    see `open_bytes`; or broken compression, or an encoding that cannot be used.
     """
     with _undamaged(path), open_bytes(path) as file:
         data = file.read(_HEAD_BYTES)
-    marked = next((name for mark, name in _MARKS if data.startswith(mark)), None)
     try:
-        text = data.decode(encoding or marked or "utf-8", errors="replace")
+        text = data.decode(encoding or _marked(data) or "utf-8", errors="replace")
     except UnicodeError as error:
         raise DataError(f"{path.name} is not {encoding} text; name it with --text encoding") from error
     return _LINE_END.split(text, maxsplit=lines)[:lines]
@@ -189,10 +153,7 @@ def first_cells(
     """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator.
 
     Where none is named, it is the one that cuts most of the first lines like the first, and into most columns; blanks
-    only where no other cuts all of them alike.
-
-    Raises:
-        DataError: the first line holds none.
+    only where no other cuts all of them alike. Raises DataError: the first line holds none.
     """
     first, *others = read_head(path, 50, encoding)
     number = 1
@@ -222,18 +183,15 @@ def first_cells(
 
 
 def require_distinct(names: list[str], where: str) -> None:
-    """Refuse a table in which two columns have one name.
-
-    Raises:
-        DataError: they do; ``where`` begins the message.
-    """
+    """Refuse a table in which two columns have one name. Raises DataError: they do; ``where`` begins the message."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise DataError(f"{where}: the column {twice[0][:40]!r} appears twice; rename one")
 
 
 class TextTable:
-    """A delimited text file whose rows all must have the same columns.
+    """A delimited text file whose rows all must have the same columns. Raises DataError: not a text file, see
+    `open_bytes` and `scan_text`, or a header with a name twice.
 
     Args:
         names: all column names in file order; None takes them from the first line.
@@ -241,9 +199,6 @@ class TextTable:
         wanted: the columns to read; all by default.
         quoted: values may stand in double quotes (RFC 4180).
         multiline: quoted values may hold line ends; line numbers then count rows.
-
-    Raises:
-        DataError: not a text file, see `open_bytes` and `scan_text`, or a header with a name twice.
 
     Attributes:
         wrong_columns: (line number, number of columns) of the first rows that have another number of columns.
@@ -278,10 +233,8 @@ class TextTable:
         self._wrong_before = 0
 
     def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
-        """Read the file once, in order: text columns by name, and the line number of each row, counted from 1.
-
-        Raises:
-            DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
+        """Read the file once, in order: text columns by name, and the line number of each row, counted from 1. Raises
+        DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
         """
         wanted = self.names if wanted is None else list(dict.fromkeys(wanted))
         self.num_wrong, self._wrong_before, self._wrong_lines = 0, 0, array("q")

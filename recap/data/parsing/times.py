@@ -144,10 +144,8 @@ NAMED_LAYOUTS: Final = {"iso": (ISO_ZONED, ISO_NAIVE), "epoch": (EPOCH,), "sprea
 
 
 def detect_layout(values: pa.Array, time_format: str | None = None) -> TimeLayout:
-    """The layout that reads most of the first thousand values as times from 1990 to 2099.
-
-    Raises:
-        DataError: ``time_format`` is no strptime layout.
+    """The layout that reads most of the first thousand values as times from 1990 to 2099. Raises DataError:
+    ``time_format`` is no strptime layout.
     """
     layouts: tuple[TimeLayout, ...] = NAMED_LAYOUTS.get(time_format or "", LAYOUTS)
     if time_format is not None and time_format not in NAMED_LAYOUTS:
@@ -208,19 +206,12 @@ def count_plausible(times: pa.Array) -> int:
 
 def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
     """Parse a column, which is then in the layout's spelling; what the layout cannot read, and times outside 1990 to
-    2099, are marked.
-
-    Returns:
-        datetime64[s] per row, NaT where marked.
+    2099, are marked. Returns datetime64[s] per row, NaT where marked.
     """
     given = decoded(rows.columns[column])
     read, rows.columns[column] = read_spelled(layout, given)
     times = read.to_numpy(zero_copy_only=False).astype("datetime64[s]")
-    rows.flag(
-        "time",
-        np.isnat(times),
-        lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}",
-    )
+    rows.flag("time", np.isnat(times), lambda row: f"time must look like '{layout.example}', got {shorten(given[row])}")
     outside = ~is_plausible(times)
     rows.flag("time", outside, lambda row: f"time {shorten(given[row])} is outside 1990 to 2099")
     return np.where(outside, np.datetime64("NaT", "s"), times)

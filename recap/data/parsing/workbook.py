@@ -24,19 +24,17 @@ class Sheet:
 
     Attributes:
         first: number of the row after the names.
-        columns: name -> cells as text.
+        rows: name -> cell as text; empty where all cells are.
     """
 
     name: str
     first: int
-    columns: dict[str, list[str]]
+    rows: list[dict[str, str]]
 
 
 def workbook_kind(path: Path) -> str | None:
-    """``xlsx`` where a file is a workbook by its content; None where it is something else.
-
-    Raises:
-        DataError: it is a spreadsheet of another kind.
+    """``xlsx`` where a file is a workbook by its content; None where it is something else. Raises DataError: it is a
+    spreadsheet of another kind.
     """
     require_file(path)
     with path.open("rb") as file:
@@ -59,10 +57,8 @@ def workbook_kind(path: Path) -> str | None:
 
 
 def read_sheets(path: Path) -> list[Sheet]:
-    """The sheets that hold a table of three columns or more.
-
-    Raises:
-        DataError: the workbook is damaged, too large, or holds no table, or its reader is not installed.
+    """The sheets that hold a table of three columns or more. Raises DataError: the workbook is damaged, too large, or
+    holds no table, or its reader is not installed.
     """
     try:
         import python_calamine
@@ -103,7 +99,8 @@ def _table_of(name: str, rows: list[list[Any]]) -> Sheet | None:
         body.pop()
     named = [(at, cell.strip()) for at, cell in enumerate(text[start]) if cell.strip()]
     require_distinct([cell for _, cell in named], f"sheet {name!r}")
-    return Sheet(name, start + 2, {cell: [row[at] if at < len(row) else "" for row in body] for at, cell in named})
+    records = [{cell: row[at] if at < len(row) else "" for at, cell in named} for row in body]
+    return Sheet(name, start + 2, [record if any(record.values()) else {} for record in records])
 
 
 def _text(cell: Any) -> str:

@@ -27,10 +27,8 @@ _LITERAL: Final = " T at on um Uhr den le à a las del de 年 月 日 "
 
 
 def written_layouts(values: Sequence[str], least: float) -> list[str]:
-    """strptime layouts that read most of the first values as times from 1990 to 2099, the best one first.
-
-    Args:
-        least: share that the best must read.
+    """strptime layouts that read most of the first values as times from 1990 to 2099, the best one first. ``least``:
+    share that the best must read.
     """
     text = in_english(tidy_times(pa.array(values[:SAMPLE], pa.string())))
     forms = dict.fromkeys(form for value in text.to_pylist()[:_FORMS] for form in _layouts(value))

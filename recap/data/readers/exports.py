@@ -1,172 +1,147 @@
 """One person's own exports: visits of Google's Timeline, check-ins of Foursquare's Swarm, arrivals of OwnTracks."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from recap.data.parsing.degrees import split_point
+from recap.data.parsing.nested_records import Flat, Record, flat, walk
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.table_source import parse_json, read_json_text
 from recap.errors import DataError
-
-Visit = dict[str, Any]
-"""``poi, time, lat, lon``, and of ``user, name, category, tz`` those that are known; None for what is no visit."""
-_NEEDED: Final = ("user", "poi", "time", "lat", "lon")
-_OPTIONAL: Final = ("category", "name", "tz")
 
 TRACK: Final = (
     "{name} holds the points of a track, not visits to places. Make stops of them first, with trackintel "
     "(generate_staypoints, then generate_locations for place ids) or scikit-mobility (stay_locations, then cluster); "
     "RECAP reads the tables of both"
 )
+_LISTS: Final = ("semanticSegments", "timelineObjects", "items")
+"""Keys of the list of records in a document."""
+_NEEDED: Final = ("user", "poi", "time", "lat", "lon", "category")
 
 
-def read_timeline(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read Google's Timeline of a phone (Android or iOS), or months of an older Takeout, as a file or their folder.
+@dataclass(frozen=True)
+class _Export:
+    """How the visits of a kind of export are written.
 
-    Raises:
-        DataError: not such a file, or no visit in it.
+    Attributes:
+        is_visit: whether a record is one.
+        fields: field of `--map` -> paths in a record, of which the first that is there counts.
+        others: what the other records are.
     """
-    return _read(path, "timeline", options or ReadOptions(), _timeline_visits, "segments are journeys or paths")
+
+    is_visit: Callable[[Record], bool]
+    fields: dict[str, tuple[str, ...]]
+    others: str
 
 
-def read_swarm(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read the check-ins of a Foursquare Swarm export, ``checkins*.json``, as a file or their folder.
+_BEST, _OLD = "visit.topCandidate", "placeVisit"
+_POINT: Final = (f"{_BEST}.placeLocation.latLng", f"{_BEST}.placeLocation")
+_EXPORTS: Final = {
+    "timeline": _Export(
+        lambda record: isinstance(record.get("visit"), dict) or isinstance(record.get("placeVisit"), dict),
+        {
+            "poi": (f"{_BEST}.placeId", f"{_BEST}.placeID", f"{_OLD}.location.placeId"),
+            "name": (f"{_OLD}.location.name",),
+            "category": (f"{_BEST}.semanticType", f"{_OLD}.location.semanticType"),
+            "time": ("startTime", f"{_OLD}.duration.startTimestamp", f"{_OLD}.duration.startTimestampMs"),
+            "lat": (*_POINT, f"{_OLD}.location.latitudeE7", f"{_OLD}.centerLatE7"),
+            "lon": (*_POINT, f"{_OLD}.location.longitudeE7", f"{_OLD}.centerLngE7"),
+            "tz": ("startTimeTimezoneUtcOffsetMinutes",),
+        },
+        "segments are journeys or paths",
+    ),
+    "swarm": _Export(
+        lambda record: "createdAt" in record,
+        {
+            "poi": ("venue.id",),
+            "name": ("venue.name",),
+            "category": ("venue.categories.1.name",),
+            "time": ("createdAt",),
+            "lat": ("lat", "venue.location.lat"),
+            "lon": ("lng", "venue.location.lng"),
+            "tz": ("timeZoneOffset",),
+        },
+        "items are no check-ins",
+    ),
+    "owntracks": _Export(
+        lambda record: record.get("event") == "enter",
+        {
+            "user": ("tid",),
+            "poi": ("desc", "rid"),
+            "name": ("desc",),
+            "time": ("tst",),
+            "lat": ("lat",),
+            "lon": ("lon",),
+        },
+        "messages are points or departures",
+    ),
+}
 
-    Raises:
-        DataError: not such a file, or a check-in without a venue or coordinates that the options do not skip.
+
+def read_export(path: Path, source_format: str, options: ReadOptions | None = None) -> RawRead:
+    """Read Google's Timeline of a phone or months of an older Takeout, Swarm's ``checkins*.json``, or arrivals that
+    OwnTracks recorded, as a file or their folder. Raises DataError: no visit in it, or a bad row.
     """
-    return _read(path, "swarm", options or ReadOptions(), _swarm_visits, "items are no check-ins")
-
-
-def read_owntracks(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read the arrivals at regions that OwnTracks recorded, as JSON or a recorder's ``.rec`` file.
-
-    Raises:
-        DataError: not such a file, or only points.
-    """
-    return _read(path, "owntracks", options or ReadOptions(), _owntracks_visits, "messages are points or departures")
-
-
-def _read(
-    path: Path,
-    source_format: str,
-    options: ReadOptions,
-    visits_of: Callable[[str], Iterator[Visit | None]],
-    others: str,
-) -> RawRead:
+    options, export = options or ReadOptions(), _EXPORTS[source_format]
     files = sorted(path.rglob("*.json")) if path.is_dir() else [path]
-    found = {file: [*visits_of(read_json_text(file, options.encoding))] for file in files}
-    report = RowReport(options.skip_bad_rows)
-    builder = CheckinTableBuilder(path.name, options, report)
-    every = [visit for visits in found.values() for visit in visits if visit is not None]
-    if not every:
+    found, count = {}, 0
+    for file in files:
+        records = _records(read_json_text(file, options.encoding))
+        numbered = [(number, _visit(record, export)) for number, record in enumerate(records, 1)]
+        found[file.name] = [(number, visit) for number, visit in numbered if visit is not None]
+        count += len(records)
+    visits = [visit for rows in found.values() for _, visit in rows]
+    if not visits:
         is_track = source_format == "owntracks"
         raise DataError(TRACK.format(name=path.name) if is_track else f"{path.name} has no visits to places")
-    full = [name for name in _OPTIONAL if name == "category" or all(visit.get(name) is not None for visit in every)]
-    fields = {name: name for name in (*_NEEDED, *full)}
-    for file, visits in found.items():
-        known = [(number, visit) for number, visit in enumerate(visits, 1) if visit is not None]
-        if known:
-            columns = {name: pa.array([_text(visit.get(name)) for _, visit in known], pa.string()) for name in fields}
-            builder.add(RowBlock(file.name, columns, np.array([number for number, _ in known]), noun="item"), fields)
-    if left := sum(len(visits) for visits in found.values()) - len(every):
-        report.note(f"{left:,} {others}, which are not read.")
-    return builder.read(source_format, [file.name for file in files], len(every))
+    fields = {field: field for field in visits[0] if field in _NEEDED or all(visit[field] for visit in visits)}
+    builder = CheckinTableBuilder(path.name, options)
+    for name, rows in found.items():
+        if rows:
+            columns = {field: pa.array([visit[field] for _, visit in rows], pa.string()) for field in fields}
+            for half, field in enumerate(("lat", "lon")):
+                columns[field] = pc.coalesce(split_point(columns[field])[half], columns[field])
+            builder.add(RowBlock(name, columns, np.array([number for number, _ in rows]), noun="item"), fields)
+    if left := count - len(visits):
+        builder.report.note(f"{left:,} {export.others}, which are not read.")
+    return builder.read(source_format, [file.name for file in files], len(visits))
 
 
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
-
-
-def _timeline_visits(text: str) -> Iterator[Visit | None]:
+def _records(text: str) -> list[Any]:
+    """The records of a document, or of lines, each perhaps after a time and a topic."""
     document = parse_json(text)
+    if document is None:
+        return [parse_json(line[line.find("{") :]) for line in re.split(r"[\r\n]+", text) if "{" in line]
     if isinstance(document, dict):
-        document = document.get("semanticSegments") or document.get("timelineObjects") or []
-    for segment in document if isinstance(document, list) else []:
-        yield _timeline_visit(segment) if isinstance(segment, dict) else None
+        inner = walk(document, is_outer=True)
+        document = next((value for path, _, value in inner if path.rpartition(".")[2] in _LISTS and value), [document])
+    return document if isinstance(document, list) else []
 
 
-def _timeline_visit(segment: dict[str, Any]) -> Visit | None:
-    if isinstance(old := segment.get("placeVisit"), dict):
-        place, when = _part(old, "location"), _part(old, "duration")
-        lat = _from_e7(place.get("latitudeE7", old.get("centerLatE7")))
-        lon = _from_e7(place.get("longitudeE7", old.get("centerLngE7")))
-        time = when.get("startTimestamp") or when.get("startTimestampMs")
-        known = {"poi": place.get("placeId"), "name": place.get("name"), "category": place.get("semanticType")}
-        return known | {"user": ONE_PERSON, "time": time, "lat": lat, "lon": lon}
-    if not isinstance(segment.get("visit"), dict):
+def _visit(record: Any, export: _Export) -> Flat | None:
+    """Text by field, empty where there is none; None if the record is no visit."""
+    if not isinstance(record, dict) or not export.is_visit(record):
         return None
-    best = _part(segment["visit"], "topCandidate")
-    where = best.get("placeLocation")
-    lat, lon = split_point(pa.array([_text(where.get("latLng") if isinstance(where, dict) else where)]))
-    return {
-        "user": ONE_PERSON,
-        "poi": best.get("placeId") or best.get("placeID"),
-        "category": best.get("semanticType"),
-        "time": segment.get("startTime"),
-        "lat": lat[0].as_py(),
-        "lon": lon[0].as_py(),
-        "tz": segment.get("startTimeTimezoneUtcOffsetMinutes"),
-    }
+    values = flat(record)
+    visit = {"user": ONE_PERSON, "category": ""}
+    for field, paths in export.fields.items():
+        path = next((path for path in paths if values.get(path)), "")
+        visit[field] = _from_e7(values[path]) if path.endswith("E7") else values.get(path, visit.get(field, ""))
+    return visit
 
 
-def _part(of: dict[str, Any], name: str) -> dict[str, Any]:
-    """An object inside another; empty where something else is in its place."""
-    found = of.get(name)
-    return found if isinstance(found, dict) else {}
-
-
-def _from_e7(value: Any) -> float | None:
+def _from_e7(text: str) -> str:
     """Degrees of ten-millionths; some exports counted negative ones from 2**32."""
-    if not isinstance(value, int) or abs(value) >= 2**33:
-        return None
-    return (value - (2**32 if value > 1_800_000_000 else 0)) / 1e7
-
-
-def _swarm_visits(text: str) -> Iterator[Visit | None]:
-    document = parse_json(text)
-    items = document.get("items") if isinstance(document, dict) else document
-    for item in items if isinstance(items, list) else []:
-        if not isinstance(item, dict) or "createdAt" not in item:
-            yield None
-            continue
-        venue = _part(item, "venue")
-        where, kinds = _part(venue, "location"), venue.get("categories")
-        kinds = [kind for kind in kinds if isinstance(kind, dict)] if isinstance(kinds, list) else []
-        yield {
-            "user": ONE_PERSON,
-            "poi": venue.get("id"),
-            "name": venue.get("name"),
-            "category": kinds[0].get("name") if kinds else None,
-            "time": item["createdAt"],
-            "lat": item.get("lat", where.get("lat")),
-            "lon": item.get("lng", where.get("lng")),
-            "tz": item.get("timeZoneOffset"),
-        }
-
-
-def _owntracks_visits(text: str) -> Iterator[Visit | None]:
-    document = parse_json(text)
-    messages = document if isinstance(document, list) else [document] if document else []
-    if not messages:  # lines, each perhaps after a time and a topic
-        messages = [parse_json(line[line.find("{") :]) for line in re.split(r"[\r\n]+", text) if "{" in line]
-    for message in messages:
-        if not (isinstance(message, dict) and message.get("event") == "enter"):
-            yield None
-            continue
-        yield {
-            "user": message.get("tid") or ONE_PERSON,
-            "poi": message.get("desc") or message.get("rid"),
-            "name": message.get("desc"),
-            "time": message.get("tst"),
-            "lat": message.get("lat"),
-            "lon": message.get("lon"),
-        }
+    if not re.fullmatch(r"-?\d+", text):
+        return ""
+    return str((int(text) - (2**32 if int(text) > 1_800_000_000 else 0)) / 1e7)

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.row_block import text_rows
 from recap.data.parsing.table_builder import SPLIT_WORDS, CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
@@ -34,10 +34,8 @@ _PART: Final = re.compile(r"(?:^|[_\-.])(train|val|valid|test)(?:[_\-.]|$)", re.
 
 
 def find_parts(folder: Path) -> dict[int, Path]:
-    """Split code -> CSV file of a folder, by the words train, val and test in the file names.
-
-    Raises:
-        DataError: one is missing, or two files claim the same part.
+    """Split code -> CSV file of a folder, by the words train, val and test in the file names. Raises DataError: one is
+    missing, or two files claim the same part.
     """
     parts: dict[int, Path] = {}
     for path in sorted([*folder.glob("*.csv"), *folder.glob("*.csv.gz")]):
@@ -62,16 +60,13 @@ def find_parts(folder: Path) -> dict[int, Path]:
 def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a folder of GETNext CSV files, or one of them (Yang, Liu, Zhao; SIGIR 2022).
 
-    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split.
-    The offset is the column `timezone` (minutes); a file without it needs the option.
-
-    Raises:
-        DataError: a file is missing, lacks a column, or holds a bad row; the message names file and line.
+    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split. The offset is
+    the column `timezone` (minutes); a file without it needs the option. Raises DataError: a file is missing, lacks a
+    column, or holds a bad row; the message names file and line.
     """
     options = options or ReadOptions()
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
-    row_report = RowReport(options.skip_bad_rows)
-    assembly: CheckinTableBuilder | None = None
+    builder = CheckinTableBuilder(path.name, options)
     first: dict[str, str] = {}
     rows_in = 0
     for code, file in parts.items():
@@ -84,14 +79,12 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
                 f"{path.name}: some of its files have a column {_OPTIONAL[field]}, {file.name} differs; "
                 f"expected the same columns in all of them{f', or {HELP_ZONE}' if field == 'tz' else ''}"
             )
-        assembly = assembly or CheckinTableBuilder(path.name, options, row_report)
-        for rows in text_rows(table, list(fields.values()), row_report):
+        for rows in text_rows(table, list(fields.values()), builder.report):
             if code is not None:
                 rows.columns[c.SPLIT] = pa.array([c.SPLIT_NAMES[code]] * len(rows))
-            assembly.add(rows, fields | ({"split": c.SPLIT} if code is not None else {}))
+            builder.add(rows, fields | ({"split": c.SPLIT} if code is not None else {}))
         rows_in += table.rows_in
-    assert assembly is not None
-    return assembly.read("getnext", [file.name for file in parts.values()], rows_in)
+    return builder.read("getnext", [file.name for file in parts.values()], rows_in)
 
 
 def _fields(table: TextTable) -> dict[str, str]:

@@ -7,9 +7,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.place_table import PlaceTable
+from recap.data.parsing.place_table import PlaceTable, place_columns
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.row_block import RowBlock, shorten, text_rows
+from recap.data.parsing.row_block import RowBlock, shorten
 from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable, only_file
 from recap.data.parsing.times import ISO_ZONED
@@ -27,20 +27,17 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a LibCity dataset folder of check-ins (type ``trajectory`` with locations; Wang et al., SIGSPATIAL 2021).
 
     Coordinates are ``[longitude,latitude]`` of the place. Times are UTC, except in folders named foursquare_*: there
-    LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding. The files have no time zone: `timezone`.
-
-    Raises:
-        DataError: a file is missing, has coordinates instead of places, or holds a bad row.
+    LibCity's conversion wrote wall-clock times, ``Z`` notwithstanding. The files have no time zone: `timezone`. Raises
+    DataError: a file is missing, has coordinates instead of places, or holds a bad row.
     """
     options = options or ReadOptions()
     folder = path if path.is_dir() else path.parent
     geo, dyna = (path if path.suffix == suffix else only_file(folder, suffix) for suffix in (".geo", ".dyna"))
-    row_report = RowReport(options.skip_bad_rows)
-    places = _read_places(geo, options, row_report)
-
     is_local = options.local_times or dyna.stem.lower().startswith(LOCAL_TIME_FILES)
+    builder = CheckinTableBuilder(dyna.name, options, layout=ISO_ZONED, local_by_format=is_local)
+    places = _read_places(geo, options, builder.report)
     if is_local and not options.local_times:
-        row_report.note(
+        builder.report.note(
             f"Times of {dyna.name} are taken as local: LibCity's conversion of Foursquare data wrote them so."
         )
     table = TextTable(dyna, delimiter=",", quoted=True, encoding=options.encoding)
@@ -49,12 +46,15 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
     for field, choices in (("category", _CATEGORY), ("category_id", _CATEGORY_ID)):
         if (found := _first(places, choices)) is not None:
             fields[field] = found
-    assembly = CheckinTableBuilder(dyna.name, options, row_report, layout=ISO_ZONED, local_by_format=is_local)
-    for rows in text_rows(table, list(_DYNA), row_report):
-        _mark_other_kinds(rows)
+
+    def prepare(rows: RowBlock) -> None:
+        kinds = rows.columns["type"]
+        other = pc.not_equal(kinds, "trajectory").to_numpy(zero_copy_only=False)
+        rows.flag("not_a_checkin", other, lambda row: f"type must be trajectory, got {shorten(kinds[row])}")
         places.join(rows, "location")
-        assembly.add(rows, fields)
-    return assembly.read("libcity", [dyna.name, geo.name], table.rows_in)
+
+    builder.add_text(table, fields, prepare, wanted=_DYNA)
+    return builder.read("libcity", [dyna.name, geo.name], table.rows_in)
 
 
 def _read_places(geo: Path, options: ReadOptions, row_report: RowReport) -> PlaceTable:
@@ -64,20 +64,9 @@ def _read_places(geo: Path, options: ReadOptions, row_report: RowReport) -> Plac
 
     def parse(rows: RowBlock) -> dict[str, pa.Array]:
         _split_coordinates(rows)
-        return {
-            "geo_id": rows.identifier("geo_id", "poi_id", "geo_id"),
-            "latitude": rows.number("latitude", "latitude", "latitude", -90, 90),
-            "longitude": rows.number("longitude", "longitude", "longitude", -180, 180),
-            **{name: rows.text(name) for name in extra},
-        }
+        return {**place_columns(rows, "geo_id", "geo_id"), **{name: rows.text(name) for name in extra}}
 
     return PlaceTable.read(table, ["geo_id", "type", "coordinates", *extra], "geo_id", parse, row_report)
-
-
-def _mark_other_kinds(rows: RowBlock) -> None:
-    kinds = rows.columns["type"]
-    other = pc.not_equal(kinds, "trajectory").to_numpy(zero_copy_only=False)
-    rows.flag("not_a_checkin", other, lambda row: f"type must be trajectory, got {shorten(kinds[row])}")
 
 
 def _split_coordinates(rows: RowBlock) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, RowReport
+from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.table_builder import CheckinTableBuilder, Sink
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding import understand_table
@@ -13,14 +13,12 @@ from recap.errors import DataError
 def read_own_table(
     path: Path, source_format: str, options: ReadOptions | None = None, sink: Sink | None = None
 ) -> RawRead:
-    """Read a table of any kind that `table_source` opens.
+    """Read a table of any kind that `table_source` opens. Raises DataError: not such a file, a column or layout that is
+    unsure, no known time zone, or a bad row.
 
     Args:
         source_format: csv, json or parquet.
         sink: takes the rows block by block, for files beyond memory.
-
-    Raises:
-        DataError: not such a file, a column or layout that is unsure, no known time zone, or a bad row.
     """
     options = options or ReadOptions()
     if not options.is_settled:
@@ -29,8 +27,7 @@ def read_own_table(
             raise DataError(found.refusal())
         options = found.options
     source = open_table(path, source_format, options)
-    row_report = RowReport(options.skip_bad_rows)
-    assembly = CheckinTableBuilder(path.name, options, row_report, sink=sink)
-    for rows in source.rows(list(options.columns.values()), row_report):
-        assembly.add(rows, options.columns)
-    return assembly.read(source_format, [path.name], source.rows_in, columns=options.columns)
+    builder = CheckinTableBuilder(path.name, options, sink=sink)
+    for rows in source.rows(list(options.columns.values()), builder.report):
+        builder.add(rows, options.columns)
+    return builder.read(source_format, [path.name], source.rows_in, columns=options.columns)

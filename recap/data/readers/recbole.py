@@ -8,7 +8,7 @@ import pyarrow as pa
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.place_table import PlaceTable
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.row_block import RowBlock, text_rows
+from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable, only_file
 from recap.errors import DataError
@@ -29,19 +29,17 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a RecBole dataset: the folder, or its .inter file with the .item file next to it (Zhao et al., CIKM 2021).
 
     Place, time, coordinates and categories are found by RecBole's usual field names; coordinates and categories may
-    stand in either file. Offsets are `timezone_offset` in minutes; files without need `timezone`.
-
-    Raises:
-        DataError: a file or field is missing, or a row is bad; the message names file and line.
+    stand in either file. Offsets are `timezone_offset` in minutes; files without need `timezone`. Raises DataError: a
+    file or field is missing, or a row is bad; the message names file and line.
     """
     options = options or ReadOptions()
     inter = only_file(path, ".inter") if path.is_dir() else path
     item = inter.with_suffix(".item")
-    row_report = RowReport(options.skip_bad_rows)
+    builder = CheckinTableBuilder(inter.name, options)
     table = TextTable(inter, delimiter="\t", encoding=options.encoding)
     names = _typed_names(table)
     place = _need(table, names, _PLACE, "place")
-    places = _read_places(item, place, options, row_report) if item.is_file() else None
+    places = _read_places(item, place, options, builder.report) if item.is_file() else None
 
     def either(choices: tuple[str, ...]) -> str | None:
         if found := _pick(names, choices):
@@ -68,18 +66,14 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
             fields[field] = column
     merged = _pick(names, _MERGED)
     if merged:
-        row_report.note(
+        builder.report.note(
             f"The column {merged} says that repeated visits were merged into one row each: revisits are lost, "
             "use the version of the dataset that keeps duplicates."
         )
-    assembly = CheckinTableBuilder(inter.name, options, row_report)
     own = [name for name in fields.values() if name in table.names]
-    for rows in text_rows(table, own, row_report):
-        if places is not None:
-            places.join(rows, names[place])
-        assembly.add(rows, fields)
+    builder.add_text(table, fields, lambda rows: places.join(rows, names[place]) if places else None, wanted=own)
     files = [inter.name] if places is None else [inter.name, item.name]
-    return assembly.read("recbole", files, table.rows_in)
+    return builder.read("recbole", files, table.rows_in)
 
 
 def _typed_names(table: TextTable) -> dict[str, str]:

@@ -29,19 +29,14 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
 
     The model is exploration and preferential return (Song, Koren, Wang, Barabasi, Nature Physics 2010) with a gravity
     choice, along timetables by hour and weekday. New places are first sought where others went next (`routes`). The
-    table is the same on every machine (`draws`).
+    table is the same on every machine (`draws`). Returns raw check-ins sorted by time: `recap.columns.RAW_COLUMNS` plus
+    `poi_name`. Coordinates are degrees with 5 decimals in the open Atlantic, `time` is UTC in whole seconds,
+    `tz_offset_minutes` is 0 in winter and 60 in summer. Raises ConfigError: the seed is not an integer in [0, 2**32),
+    or people not one in [1, 3000].
 
     Args:
         seed: decides people and venues, not the city's shape.
         people: how many; the number of venues grows with it.
-
-    Returns:
-        Raw check-ins sorted by time: `recap.columns.RAW_COLUMNS` plus `poi_name`. Coordinates are degrees with 5
-        decimals in the open Atlantic, `time` is UTC in whole seconds, `tz_offset_minutes` is 0 in winter and 60 in
-        summer.
-
-    Raises:
-        ConfigError: the seed is not an integer in [0, 2**32), or people not one in [1, 3000].
     """
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed < 2**32:
         raise ConfigError(f"the demo city's seed must be a whole number from 0 to {2**32 - 1}, not {seed!r}")

@@ -23,11 +23,7 @@ _ONE_WALK: Final = 1_440  # minutes; after a longer pause, no transition counts
 
 
 class Routes:
-    """Transitions between check-ins, counted by repetition.
-
-    Args:
-        category: of every venue, an index into `CATEGORIES`.
-    """
+    """Transitions between check-ins, counted by repetition; ``category`` of every venue, an index into `CATEGORIES`."""
 
     def __init__(self, category: list[int]) -> None:
         self._group = [CATEGORIES[index].group for index in category]

@@ -13,11 +13,9 @@ __all__ = ["Understanding", "option_text", "understand_table"]
 
 
 def understand_table(path: Path, source_format: str, options: ReadOptions, why: str = "") -> Understanding:
-    """Propose what each column of a csv, json or parquet file contains; columns named by options are fixed.
-
-    Raises:
-        DataError: no such table, one of more than 300 columns of which not all needed are named, or a column named that
-            it does not have.
+    """Propose what each column of a csv, json or parquet file contains; columns named by options are fixed. Raises
+    DataError: no such table, one of more than 300 columns of which not all needed are named, or a column named that it
+    does not have.
     """
     sheets = read_sheets(path) if source_format == "xlsx" and options.sheet is None else []
     if len(sheets) > 1:

@@ -126,9 +126,7 @@ def _as_text(values: pa.Array) -> pa.Array:
 
 def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     """Up to 50,000 rows of the first 300 columns; the two numbers of a column of points are columns in its place.
-
-    Raises:
-        DataError: there is no row.
+    Raises DataError: there is no row.
     """
     given = options.columns.values()
     names = [name for place, name in enumerate(source.names) if place < MOST_COLUMNS or name in given]

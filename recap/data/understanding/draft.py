@@ -10,7 +10,7 @@ import pandas as pd
 from recap.data.parsing.options import FIELDS, ONE_PERSON, ReadOptions
 from recap.data.parsing.table_source import open_table
 from recap.data.understanding.columns import MOST_COLUMNS, Column, read_sample
-from recap.data.understanding.other_file import how_to_join
+from recap.data.understanding.missing import how_to_join
 from recap.data.understanding.proposal import FIRST_ROWS, ColumnProposal, Question
 from recap.errors import DataError
 from recap.printable import shortened

@@ -11,9 +11,10 @@ from recap.data.coordinates import look_swapped
 from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zones import find_zone
+from recap.data.readers.exports import TRACK
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Candidate, Draft
-from recap.data.understanding.reasons import why_no_degrees
+from recap.data.understanding.missing import how_to_join, why_no_degrees
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""
@@ -46,10 +47,23 @@ def choose_coordinates(draft: Draft) -> None:
         candidates += [Candidate(straight, {"lat": a, "lon": b}), Candidate(turned, {"lat": b, "lon": a})]
     swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
     draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()]))
+    _ask_about_hemispheres(draft)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
         low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
         draft.add_reason(draft.taken[field], f"{low} to {high}")
+
+
+def _ask_about_hemispheres(draft: Draft) -> None:
+    """Refuse letters in a column of their own that turn degrees without a sign."""
+    for field, letters in (("lat", {"N", "S"}), ("lon", {"E", "W"})):
+        for column in draft.sample.values() if field in draft.taken else ():
+            found = {text.upper() for text in column.distinct[:3]}
+            is_turned = found <= letters and found & {"S", "W"}
+            if is_turned and not (draft.sample[draft.taken[field]].numbers < 0).any():
+                name = draft.taken[field]
+                text = f"“{column.name}” holds hemispheres; write them next to the degrees in “{name}”, such as 11.6W."
+                draft.ask(field, text, {}, is_explained=True)
 
 
 def _unlike(pair: tuple[Column, ...]) -> tuple[int, bool, int]:
@@ -84,6 +98,9 @@ def choose_needed(draft: Draft, field: str) -> None:
         candidates = [
             Candidate(0, {field: column}, "the only one left") for column in left if _as_user(draft, column)[0] >= 0
         ]
+    is_track = all(item.meaning[0] == "user" or item.meaning[1] < 0 for item in _free(draft))
+    if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
+        draft.ask(field, f"It has no place. {TRACK.format(name=draft.path.name)}.", {}, is_explained=True)
     draft.decide(field, candidates, replaces)
 
 

@@ -10,10 +10,10 @@ import pyarrow.compute as pc
 
 from recap.data.checks import LEAST_SHIFT_MINUTES, NIGHT_SHARE, QUIETER
 from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
-from recap.data.parsing.column_names import EXACT, says
+from recap.data.parsing.clocks import join_clock
+from recap.data.parsing.column_names import EXACT, says, words_of
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import NOTHING, RowBlock, decoded
-from recap.data.parsing.time_column import join_clock
 from recap.data.parsing.times import (
     NAMED_LAYOUTS,
     detect_layout,
@@ -24,20 +24,19 @@ from recap.data.parsing.times import (
 )
 from recap.data.understanding.columns import Column, determines
 from recap.data.understanding.draft import Candidate, Draft
-from recap.data.understanding.reasons import why_no_time
+from recap.data.understanding.missing import why_no_time
 from recap.printable import shortened
 
 _LONGEST_STAY: Final = 2 * 86_400
 _QUIETER: Final = 0.6
 _ENOUGH_TIMES: Final = 200
 _FEW_ROWS: Final = 20
+_MINUTES: Final = {"min", "mins", "minute", "minutes", "minuten", "minuto", "minutos", "minuti"}
 
 
 def choose_time(draft: Draft) -> Column | None:
     """The column of times, or of days and clocks, and how they are written; of the two ends of a stay the first.
-
-    Returns:
-        its values in the sample, days and clocks joined; None if it is unsure.
+    Returns its values in the sample, days and clocks joined; None if it is unsure.
     """
     if "time" not in draft.taken:
         draft.decide("time", _candidates(draft), _replaces, why_not=why_no_time(_named(draft)))
@@ -51,6 +50,7 @@ def choose_time(draft: Draft) -> Column | None:
     _choose_layout(draft, times)
     _ask_about_others(draft, times)
     _mention_unused(draft, times)
+    _refuse_hours_alone(draft, times)
     return times
 
 
@@ -72,7 +72,9 @@ def _ask_about_others(draft: Draft, times: Column) -> None:
         form = next(iter(times.layouts), None) or next(
             (name for name, layouts in NAMED_LAYOUTS.items() if detect_layout(times.values) in layouts), "iso"
         )
-        text = f"{count:,} of {draft.rows:,} times in “{times.name}” are not from 1990 to 2099, such as {example!r}."
+        is_unread = np.isnat(times.seconds[int(np.argmax(outside))])
+        what = "are not written like the others" if is_unread else "are not from 1990 to 2099"
+        text = f"{count:,} of {draft.rows:,} times in “{times.name}” {what}, such as {example!r}."
         draft.ask("time_format", f"{text} How are they written?", {"leave those rows out": {"time_format": form}})
 
 
@@ -89,6 +91,15 @@ def _mention_unused(draft: Draft, times: Column) -> None:
             few = ", ".join(shortened(text, 20) for text in column.distinct[:3])
             text = f"“{times.name}” holds days alone, and “{column.name}” is not used, because not all of its values "
             draft.ask("date", f"{text}are clocks ({few}). Does it hold the clocks?", answers)
+
+
+def _refuse_hours_alone(draft: Draft, times: Column) -> None:
+    """Refuse clocks of whole hours next to a column of minutes."""
+    hours = times.seconds[~np.isnat(times.seconds)].astype(np.int64)
+    minutes = [item for item in draft.sample.values() if _MINUTES & set(words_of(item.name)) and len(item.distinct) > 9]
+    if minutes and "time" not in draft.options.columns and "date" in draft.taken and not (hours % 3600).any():
+        text = f"“{times.name}” holds hours and “{minutes[0].name}” minutes; join them in one column, such as 12:38."
+        draft.ask("time", text, {}, is_explained=True)
 
 
 def _candidates(draft: Draft) -> list[Candidate]:
@@ -195,6 +206,9 @@ def choose_zone(draft: Draft, column: Column) -> None:
     zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
     where = "several zones" if zone == LONGITUDE_ZONE else zone
     given = "The file names no time zone" if not layout.is_utc else "The times are UTC"
+    unknown = [item for item in draft.sample.values() if item.meaning[0] == "tz" and item.name != draft.taken.get("tz")]
+    if unknown and "tz" not in draft.taken and unknown[0].distinct:
+        given += f" (“{unknown[0].name}” holds none that I know, such as {shortened(unknown[0].distinct[0], 40)!r})"
     text = f"{given}; the coordinates are in {where}."
     answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     is_said = says(column.name, "utc") or says(column.name, "local") or draft.options.local_times
@@ -216,10 +230,8 @@ def choose_zone(draft: Draft, column: Column) -> None:
 
 
 def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float, float]:
-    """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell.
-
-    Returns:
-        also the share of times in those hours if they are local, and if they are UTC, and the minutes between both.
+    """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell. Returns also
+    the share of times in those hours if they are local, and if they are UTC, and the minutes between both.
     """
     seconds = times.to_numpy(zero_copy_only=False).astype("datetime64[s]")
     seconds[~is_plausible(seconds)] = np.datetime64("NaT")

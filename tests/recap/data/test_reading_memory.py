@@ -9,9 +9,9 @@ import pyarrow as pa
 import pytest
 
 from recap.data.parsing import text_table
+from recap.data.parsing.clocks import spell_clocks
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.text_table import TextTable
-from recap.data.parsing.time_column import spell_clocks
 from recap.data.reading import read_checkins
 from recap.errors import DataError
 from tests.checkins import foursquare_lines

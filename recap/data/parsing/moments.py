@@ -1,0 +1,207 @@
+"""When the check-ins of a source happened: UTC times, and offsets from UTC in minutes, block by block."""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import tzinfo
+from typing import Final
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from recap.data.coordinates import LONGITUDE_ZONE, propose_zone
+from recap.data.parsing.clocks import ClockStyle, join_clock
+from recap.data.parsing.column_names import says
+from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RowReport
+from recap.data.parsing.row_block import RowBlock, decoded, to_numbers
+from recap.data.parsing.times import (
+    CTIME,
+    EPOCH,
+    ISO_ZONED,
+    UNIT_NAMES,
+    TimeLayout,
+    detect_layout,
+    epoch_units,
+    iso_offsets,
+    read_times,
+)
+from recap.data.parsing.zones import HELP_ZONE, ZoneColumn, ZoneNames, find_zone
+from recap.errors import DataError
+
+_AMBIGUOUS: Final = {
+    "CST": "Chicago's time; if it is that of Shanghai or Havana",
+    "IST": "India's time; if it is that of Israel or Ireland",
+    "BST": "London's time; if it is that of Bangladesh",
+    "AST": "Halifax's time; if it is that of Arabia",
+}
+"""Short names of zones, with the meaning that is taken and others."""
+
+
+class Moments:
+    """Reads the columns of times and zones. What the first block decides holds for all.
+
+    Args:
+        name: file name for messages.
+        options: `timezone` overrides a column of zones; a named `bbox` has a zone.
+        layout: layout of the times; decided by the first block where None.
+        local_by_format: times are wall-clock times whatever their layout says.
+
+    Attributes:
+        zone: the zone of all check-ins; None where each has its own.
+        is_marked: times were written as UTC, without offsets, and read so.
+        proposed: the zone of the coordinates, where it was taken.
+    """
+
+    def __init__(
+        self, name: str, options: ReadOptions, report: RowReport, layout: TimeLayout | None, local_by_format: bool
+    ) -> None:
+        self.name, self.options, self.report, self.layout = name, options, report, layout
+        self.local_by_format = local_by_format
+        self.zone: str | None = None
+        self.is_marked = False
+        self.proposed: str | None = None
+        self._is_first, self._is_local, self._is_local_by_name = True, False, False
+        self._zones: ZoneColumn | None = None
+        self._clocks: ClockStyle | None = None
+        self._units: Counter[int] = Counter()
+        self._repeated = self._skipped = 0
+
+    def read(
+        self, rows: RowBlock, fields: Mapping[str, str], latitude: np.ndarray, longitude: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """UTC seconds (datetime64[s], NaT where marked) and offsets in minutes (int16, local minus UTC).
+
+        A wall-clock time that the zone skips is moved to the end of the gap; of one that it repeats, the first is
+        taken; `remarks` says how many there were. Raises DataError: no zone is known, or options contradict the times.
+        """
+        offsets: np.ndarray | ZoneNames | None = None
+        if "tz" in fields and self.options.timezone is None:
+            self._zones = self._zones or ZoneColumn(fields["tz"])
+            offsets = self._zones.read(rows)
+        times, layout = self._read_times(rows, fields["time"], fields.get("date"))
+        carried = None
+        is_zoned = self.zone is not None or self.options.zone is not None or self._is_local_by_name
+        if offsets is None and layout.is_utc and not is_zoned:
+            offsets = carried = _offsets(rows, fields["time"])
+            if offsets is None and not self._is_first:
+                offsets = np.zeros(len(rows), dtype=np.int64)
+        if self.options.local_times and layout.is_utc and not (self.local_by_format or layout.zone):
+            self.report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
+            written = _offsets(rows, fields["time"])
+            times = times if written is None else times + written.astype("timedelta64[m]")
+        if self._is_first:
+            self._decide_zone(offsets is not None, layout, latitude, longitude)
+            self.is_marked = layout.is_utc and not self._is_local and carried is None
+        return self._in_utc(times, longitude, np.zeros(len(rows), np.int64) if offsets is None else offsets)
+
+    def remarks(self) -> None:
+        """Note units that are mixed, and times that changes of the clock made ambiguous."""
+        if len(self._units) > 1:
+            parts = [f"{count:,} in {UNIT_NAMES[unit]}" for unit, count in self._units.most_common()]
+            self.report.note(f"Times since 1970 are in different units: {', '.join(parts)}; each is read in its own.")
+        whose = self.zone or "their zone"
+        if self._repeated:
+            self.report.note(f"{self._repeated} times fall into an hour that {whose} repeats; the first is taken.")
+        if self._skipped:
+            self.report.note(f"{self._skipped} times fall into an hour that {whose} skips; they are moved to its end.")
+
+    def _read_times(self, rows: RowBlock, column: str, date: str | None) -> tuple[np.ndarray, TimeLayout]:
+        """Times as written, and their layout; those of two columns are joined first."""
+        if date is not None:
+            self._clocks = self._clocks or ClockStyle.of(rows.text(column))
+            rows.columns[column] = join_clock(rows, column, date, self._clocks, self.options.time_format)
+        if self._is_first and self.options.timezone is None:
+            self._name_ambiguous(decoded(rows.columns[column]))
+        layout = self.layout = self.layout or detect_layout(rows.columns[column], self.options.time_format)
+        if says(column, "local"):
+            self._believe_name(rows, column, layout)
+        if layout is EPOCH:
+            numbers = to_numbers(decoded(rows.columns[column])).drop_null()
+            units, counts = np.unique(epoch_units(numbers), return_counts=True)
+            self._units.update(dict(zip(units.tolist(), counts.tolist(), strict=True)))
+        return read_times(rows, column, layout), layout
+
+    def _name_ambiguous(self, values: pa.Array) -> None:
+        """Note short names of zones that have several meanings."""
+        for name, meanings in _AMBIGUOUS.items():
+            if pa.types.is_string(values.type) and pc.any(pc.match_substring_regex(values, rf"\b{name}\b")).as_py():
+                self.report.note(f"{name} is read as {meanings}, name that zone with --timezone and --local-times.")
+
+    def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
+        """Whether times are local because the column's name says so and they have no offset, or all zero."""
+        typed_utc = layout.is_utc and layout.zone is None and not pa.types.is_string(decoded(rows.columns[column]).type)
+        carries_zero = layout in (ISO_ZONED, CTIME) or (typed_utc and pa.types.is_timestamp(rows.columns[column].type))
+        has_others = layout is ISO_ZONED and _offsets(rows, column) is not None
+        if self._is_first:
+            self._is_local_by_name = not layout.is_utc or (carries_zero and not has_others)
+            if self._is_local_by_name and not self.options.local_times:
+                zero = ", though they are written with a zero offset" if layout.is_utc else ""
+                self.report.note(f"Times of the column {column} are taken as local, as its name says{zero}.")
+        elif self._is_local_by_name and has_others:
+            raise DataError(
+                f"{self.name}: times of the column {column!r} carry a zero offset first and others later; name their "
+                "layout, for example --time-format '%Y-%m-%dT%H:%M:%S%z'"
+            )
+
+    def _decide_zone(self, has_offsets: bool, layout: TimeLayout, latitude: np.ndarray, longitude: np.ndarray) -> None:
+        self._is_first = False
+        if not (has_offsets or self.options.zone or layout.zone):
+            self.proposed = propose_zone(latitude, longitude)
+            if not self.options.take_proposed_zone:
+                raise DataError(f"{self.name} has no time zone; its coordinates suggest --timezone {self.proposed}")
+            self.options = self.options.model_copy(update={"timezone": self.proposed})
+            self.report.note(f"The file has no time zone; its coordinates suggest --timezone {self.proposed}.")
+        self.zone = self.options.timezone if has_offsets else self.options.zone or layout.zone
+        if self.zone is not None and self.zone == layout.zone and find_zone(self.zone) is None:
+            raise DataError(
+                f"{self.name}: its times name the zone {self.zone[:60]!r}, which does not exist; {HELP_ZONE}"
+            )
+        by_format = self.local_by_format or self._is_local_by_name
+        if self.options.local_times and layout.zone is not None and not by_format:
+            raise DataError(f"{self.name}: --local-times, but its times are written in UTC; leave the option out")
+        self._is_local = by_format or self.options.local_times
+
+    def _in_utc(
+        self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | ZoneNames
+    ) -> tuple[np.ndarray, np.ndarray]:
+        if self.zone is not None and self.zone != LONGITUDE_ZONE:
+            return self._in_zone(times, self.zone)
+        if self.zone is None and isinstance(offsets, ZoneNames):
+            utc, minutes = times.copy(), np.zeros(len(times), dtype=np.int16)
+            for code, zone in enumerate(offsets.zones):
+                rows = offsets.code == code
+                utc[rows], minutes[rows] = self._in_zone(times[rows], zone)
+            return utc, minutes
+        if self.zone is None:
+            assert isinstance(offsets, np.ndarray)
+            whole = offsets.astype(np.int64)
+        else:
+            # Impossible longitudes are marked elsewhere; here they only must not overflow.
+            whole = 60 * np.round(np.nan_to_num(longitude).clip(-180, 180) / 15).astype(np.int64)
+        utc = times - whole.astype("timedelta64[m]") if self._is_local else times
+        return utc.astype("datetime64[s]"), whole.astype(np.int16)
+
+    def _in_zone(self, times: np.ndarray, zone: str | tzinfo) -> tuple[np.ndarray, np.ndarray]:
+        series = pd.Series(times)
+        aware = self._from_wall_clock(series, zone) if self._is_local else series.dt.tz_localize("UTC")
+        utc = aware.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy("datetime64[s]")
+        local = aware.dt.tz_convert(zone).dt.tz_localize(None).to_numpy("datetime64[s]")
+        shift = np.where(np.isnat(utc), np.timedelta64(0, "s"), local - utc)
+        return utc, (shift.astype(np.int64) // 60).astype(np.int16)
+
+    def _from_wall_clock(self, wall: pd.Series, zone: str | tzinfo) -> pd.Series:
+        first = np.ones(len(wall), dtype=bool)
+        earlier = wall.dt.tz_localize(zone, ambiguous=first, nonexistent="shift_forward")
+        later = wall.dt.tz_localize(zone, ambiguous=~first, nonexistent="shift_forward")
+        known = wall.notna()
+        self._repeated += int(((earlier != later) & known).sum())
+        self._skipped += int(((earlier.dt.tz_localize(None) != wall) & known).sum())
+        return earlier
+
+
+def _offsets(rows: RowBlock, column: str) -> np.ndarray | None:
+    """Offsets in minutes that times contain; None if they contain none."""
+    values = decoded(rows.columns[column])
+    return iso_offsets(values) if pa.types.is_string(values.type) else None
