@@ -61,7 +61,7 @@ class Progress:
         step: steps of it already done.
         loss_sums: sum of each loss over its steps.
         best, best_overall: the kept epochs; None before the first.
-        seconds: wall time so far, over all sessions.
+        seconds, processor_seconds: so far, over all sessions.
         line: the journal's line of the last finished epoch; a crash cannot lose it.
         schedule: state of a learning rate that depends on validation.
     """
@@ -72,6 +72,7 @@ class Progress:
     best: KeptEpoch | None = None
     best_overall: KeptEpoch | None = None
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     line: EpochLine | None = None
     schedule: dict[str, float] = field(default_factory=dict)
 
@@ -138,6 +139,7 @@ class TrainingLoop(ABC):
         self.progress = Progress()
         self._loss_sums = torch.zeros(len(self.losses), dtype=torch.float64, device=device)
         self._seen_loss, self._loss_seen = 0.0, float("-inf")
+        self._processor_start = time.process_time()
 
     @property
     @abstractmethod
@@ -200,6 +202,7 @@ class TrainingLoop(ABC):
         started = saved = time.perf_counter()
         every = wait = self.config.save_every_seconds
         earlier_seconds = self.progress.seconds
+        self._processor_start = time.process_time() - self.progress.processor_seconds
         while self.progress.epoch <= self.config.epochs:
             rates = self.begin_epoch(self.progress.epoch)
             epoch_started = time.perf_counter()
@@ -242,6 +245,7 @@ class TrainingLoop(ABC):
     def save(self) -> None:
         """Write the resume state; raises DivergenceError, and keeps the earlier one, if it is not finite."""
         self._read_loss_sums()
+        self.progress.processor_seconds = time.process_time() - self._processor_start
         if self.group.is_writer:
             save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
 
