@@ -133,9 +133,11 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     """
     here = _dataset_in(source.dataset_folder)
     offered = {dataset.hash for dataset in _datasets(settings)}
-    for found in _checkpoints(settings):
+    checkpoints = list(_checkpoints(settings))
+    has_none = all(found.trained_on.hash != source.dataset_hash for found in checkpoints)
+    for found in checkpoints:
         is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
-        is_earlier = source.checkpoint_hash is None and here is not None and found.trained_on.name == here.name
+        is_earlier = has_none and here is not None and found.trained_on.name == here.name
         if here is not None and found.trained_on.hash not in offered and (is_given or is_earlier):
             refusal = _match(here, found)[1]
             if refusal:

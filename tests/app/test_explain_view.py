@@ -33,7 +33,7 @@ from recap import columns as c
 from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
 from recap.predictor import Predictor
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, texts, without_model
 
 BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -272,7 +272,7 @@ def test_bad_links_get_a_sentence(predictor: Predictor, params: dict[str, str], 
 def test_without_a_model_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     """A dataset alone cannot be explained."""
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view("explain")
+    app = open_view("explain", source=without_model(city_folder))
     check_calm(app)
     app.button(key="train").click().run()
     check_calm(app)

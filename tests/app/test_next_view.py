@@ -19,7 +19,7 @@ from app.components.toolbar import exact_file
 from app.settings import AppSettings
 from app.sources import find_sources
 from recap import columns as c
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts, without_model
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ def test_a_bad_link_says_so(model: Workspace, params: dict[str, str]) -> None:
 def test_try_it(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     """Without a stop an invitation; each place that is added is a stop half an hour later."""
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view("next", part="try")
+    app = open_view("next", part="try", source=without_model(city_folder))
     check_calm(app)
     assert app.title[0].value == "Click a place on the map to begin" and not app.dataframe
     opened = Workspace.open(city_folder).with_model("count_plus_markov")

@@ -24,7 +24,7 @@ from analysis.workspace import Workspace
 from app.components.walk.words import badges
 from recap.baselines.counting import VisitCount
 from recap.evaluation.evaluate import evaluate
-from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
+from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts, without_model
 
 VIEWS = ("overview", "walk", "long_tail")
 
@@ -43,7 +43,7 @@ def test_nothing_to_open(monkeypatch: pytest.MonkeyPatch, view: str) -> None:
 def test_views_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path, view: str) -> None:
     """A dataset alone is enough: a counting baseline predicts, and no probability is made up."""
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view(view, case="3")
+    app = open_view(view, case="3", source=without_model(city_folder))
     check_calm(app)
     if view == "walk":
         opened = Workspace.open(city_folder)
@@ -79,9 +79,10 @@ def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkp
 
 
 def test_a_dataset_without_a_model_leads_to_training(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """Counters speak, and the way on goes to Runs."""
+    """Also where `pretrained` is used, which opens first; the way on goes to Runs."""
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view("overview")
+    assert "No model is trained on this dataset yet" in texts(open_view("overview"))
+    app = open_view("overview", source=without_model(city_folder))
     check_calm(app)
     assert app.title[0].value.startswith("Counting visits and transitions finds")
     assert "No model is trained on this dataset yet" in texts(app) and "Needs" not in texts(app)
@@ -152,7 +153,7 @@ def test_walk_draws_what_the_model_reads(monkeypatch: pytest.MonkeyPatch, city_f
     assert app.get("deck_gl_json_chart") and [toggle.label for toggle in app.toggle][:2] == ["Truth", "Paths"]
     assert "Two-hop path" in texts(app)
     point_app_at(monkeypatch, city_folder, None)
-    app = open_view("walk", case="3")
+    app = open_view("walk", case="3", source=without_model(city_folder))
     check_calm(app)
     layers = [layer["id"] for layer in json.loads(app.get("deck_gl_json_chart")[0].proto.json)["layers"]]
     assert "paths" not in layers and "Two-hop path" not in texts(app) and "Visited before" in texts(app)
