@@ -20,12 +20,7 @@ from recap.pretrained import PretrainedCheckpoint
 
 @dataclass(frozen=True)
 class AgainstPretrained:
-    """MRR of a trained model less that of `pretrained`, with its 95 % interval over users.
-
-    Attributes:
-        n: validation cases; a sample of a large dataset's.
-        users: who have these cases; one user has no interval.
-    """
+    """MRR over ``n`` validation cases: a trained model less `pretrained`, with the 95 % interval over users."""
 
     protocol: Protocol
     n: int
@@ -40,25 +35,15 @@ class AgainstPretrained:
         return self.difference >= 0
 
     def sentence(self, label: str) -> str:
-        """Which is better, and by how much.
-
-        >>> AgainstPretrained("every_next", 721, 80, -0.0123, -0.021, -0.004).sentence("RECAP")
-        'RECAP, pretrained is better than RECAP trained here on 721 validation cases: MRR +0.012 [+0.004, +0.021].'
-        >>> AgainstPretrained("every_next", 90, 12, 0.001, -0.02, 0.03).sentence("RECAP")
-        'RECAP trained here ties with RECAP, pretrained on 90 validation cases: MRR +0.001 [-0.020, +0.030].'
-        >>> AgainstPretrained("every_next", 40, 1, 0.01, 0.01, 0.01).sentence("RECAP")
-        'RECAP trained here is ahead of RECAP, pretrained on 40 validation cases of one user: MRR +0.010.'
-        """
-        first, second = f"{label} trained here", PRETRAINED_LABEL
-        difference, low, high = self.difference, self.low, self.high
+        """Which is better, and by how much; one user has no interval."""
+        first, second, ends = f"{label} trained here", PRETRAINED_LABEL, (self.low, self.high)
         if not self.is_better:
-            first, second = second, first
-            difference, low, high = -difference, -high, -low
+            first, second, ends = second, first, (-self.high, -self.low)
+        verb = "is better than" if ends[0] > 0 else "ties with"
+        interval = f" [{ends[0]:+.3f}, {ends[1]:+.3f}]"
         if self.users < 2:
-            return f"{first} is ahead of {second} on {self.n:,} validation cases of one user: MRR {difference:+.3f}."
-        verb = "is better than" if low > 0 else "ties with"
-        interval = f"MRR {difference:+.3f} [{low:+.3f}, {high:+.3f}]"
-        return f"{first} {verb} {second} on {self.n:,} validation cases: {interval}."
+            verb, interval = "is ahead of", ""
+        return f"{first} {verb} {second} on {self.n:,} validation cases: MRR {abs(self.difference):+.3f}{interval}."
 
 
 def compare_with_pretrained(

@@ -230,8 +230,8 @@ def _mean(runs: list[ArmResult], key: str, digits: int) -> str:
     found = [value for run in runs if (value := value_at(run.values, key)) is not None]
     if not found:
         return "–"
-    spread = f" ± {_number(float(np.std(found, ddof=1)), digits)}" if len(found) > 1 else ""
-    return _number(float(np.mean(found)), digits) + spread
+    spread = f" ± {number(float(np.std(found, ddof=1)), digits)}" if len(found) > 1 else ""
+    return number(float(np.mean(found)), digits) + spread
 
 
 def _next_to_paper(runs: list[ArmResult]) -> list[str]:
@@ -240,10 +240,11 @@ def _next_to_paper(runs: list[ArmResult]) -> list[str]:
         keys = [f"reweighted.{metric}.{name}" for name in ("value", "low", "high")]
         value, low, high = (_mean(runs, key, 4).partition(" ±")[0] for key in keys)
         paper = runs[0].paper.get(metric)
-        cells += [f"{value} [{low}, {high}]", "–" if paper is None else _number(paper, 4)]
+        cells += [f"{value} [{low}, {high}]", "–" if paper is None else number(paper, 4)]
     return cells
 
 
-def _number(value: float, digits: int) -> str:
+def number(value: float, digits: int) -> str:
+    """As in a table: without the zero before the point."""
     text = f"{value:,.{digits}f}"
     return text.removeprefix("0") if 0 <= value < 1 and digits else text

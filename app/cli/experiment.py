@@ -34,7 +34,7 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm, or learn the curves of `pretrained`; run it again to continue."""
-    from analysis.experiments.cities import cities_markdown, run_cities
+    from analysis.experiments.cities import Measured, cities_markdown, run_cities
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
@@ -73,16 +73,14 @@ def run(
         )
         if name == CITIES:
             cities = run_cities(spec, datasets, PretrainedCurves.load(), out, run_one, progress_console.print)
-            results, finished = cities.cities, cities.finished
         else:
-            results = [run_one(spec, datasets[0])]
-            finished = results[0].finished
+            cities = Measured([run_one(spec, datasets[0])], [])
     if as_json:
-        shown = [result.model_dump(mode="json") for result in results]
+        shown = [result.model_dump(mode="json") for result in cities.cities]
         print_json(shown if name == CITIES else shown[0])
     else:
-        console.print(cities_markdown(cities) if name == CITIES else markdown(results[0]), markup=False)
-    if not finished:
+        console.print(cities_markdown(cities) if name == CITIES else markdown(cities.cities[0]), markup=False)
+    if not cities.is_finished:
         progress_console.print("Stopped; the same command continues.")
         raise typer.Exit(130)
 

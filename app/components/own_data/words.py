@@ -59,7 +59,7 @@ TOO_LARGE: Final = "The file is too large for the memory of this computer; prepa
 
 PREPARING: Final = ("Reading every row", "Cleaning and splitting {checkins:,} check-ins", "Writing the dataset")
 READY: Final = "{name} is ready: {users:,} users, {places:,} places, {cases:,} test cases"
-LOOK: Final = "Predict now with curves learned in other cities. Training can make predictions better."
+LOOK: Final = "Predict now with the pretrained model. Training can make predictions better."
 TAKES: Final = "About {time}."
 NO_ESTIMATE: Final = "Time estimate appears after the first epoch."
 CONTINUES: Final = "Training continues when you close this page."

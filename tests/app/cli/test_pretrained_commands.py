@@ -44,9 +44,9 @@ def test_small_tables_work_at_once(tmp_path: Path, users: int, checkins: int, pl
 
 
 def test_curves_say_where_they_were_learned(city_folder: Path) -> None:
-    """Not on this data, but in the cities of the file."""
+    """In the cities of the file."""
     shown = recap("curves", "pretrained", "--data", city_folder)
-    assert shown.returncode == 0 and "not on this data" in " ".join(shown.stdout.split())
+    assert shown.returncode == 0 and "Learned in New York (Foursquare), " in " ".join(shown.stdout.split())
     assert recap_json("curves", "pretrained", "--data", city_folder)["learned_on"]
 
 
