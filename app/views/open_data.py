@@ -151,8 +151,7 @@ def _show_training(run: RunFolder) -> None:
     trained = run_store.source_of(run) if described["checkpoint"] and described["state"] not in ACTIVE else None
     if trained is not None and once_drawn("trained"):
         better, said = better_source(trained)
-        if said:
-            st.toast(markdown_text(said), icon=":material/info:", duration="infinite")
+        state.leave_note(NEXT.name, markdown_text(said))
         state.choose_source(better.token)
         st.switch_page(NEXT.path, query_params=state.link_to(better))
     left = seconds_left(run) if described["state"] == "running" else None

@@ -345,6 +345,7 @@ def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     monkeypatch.setattr("app.components.runs.live._tell", lambda **_: SimpleNamespace(drawn=1))
     app = open_view("open_data", **link)
     check_calm(app)
-    assert "RECAP, pretrained ties with" in app.toast[0].value
+    assert "RECAP, pretrained ties with" in texts(app.switch_page("views/next.py").run())
+    assert "ties with" not in texts(app.switch_page("views/walk.py").run())
     (target,) = gone
     assert "next" in target and target.endswith(pretrained_key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH])
