@@ -8,7 +8,6 @@ from app.cached.workspace import BY_MODEL, is_large, model_label, open_workspace
 from app.settings import AppSettings
 from app.sources import Source, dataset_source
 from recap.baselines import PRETRAINED
-from recap.errors import RecapError
 
 if TYPE_CHECKING:
     from analysis.compare.with_pretrained import AgainstPretrained
@@ -17,13 +16,9 @@ if TYPE_CHECKING:
 def better_source(trained: Source) -> tuple[Source, str]:
     """The better on validation cases, and a sentence on it; empty where that takes long or cannot be done."""
     other = dataset_source(trained.dataset_folder)
-    try:
-        can_compare = other is not None and other.model == PRETRAINED and not is_large(trained)
-        found = _compare(trained) if can_compare else None
-    except RecapError:  # the files are gone
-        found = None
-    if found is None or other is None:
+    if other is None or other.model != PRETRAINED or is_large(trained):
         return trained, ""
+    found = _compare(trained)
     return trained if found.is_better else other, found.sentence(model_label(trained))
 
 
