@@ -14,6 +14,8 @@ page, presents = choose_page()
 state.arrive_at(page.url_path)
 if not presents:
     st.logo(str(ASSETS / f"logo-{'dark' if st.context.theme.type == 'dark' else 'light'}.svg"), size="large")
+if note := state.note_on(page.url_path):
+    quiet(note)
 page.run()
 if state.consume_synthetic_notice():
     quiet("This city is invented: nobody in it is real.")

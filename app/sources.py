@@ -110,8 +110,9 @@ def find_sources(settings: AppSettings) -> list[Source]:
     pairs = [(dataset, found) for dataset in datasets.values() for found in checkpoints]
     sources = [_source(dataset, found) for dataset, found in dict.fromkeys([*own, *pairs]) if _opens(dataset, found)]
     paired = {source.dataset_hash for source in sources}
-    sources += [_source(dataset, None) for digest, dataset in datasets.items() if digest not in paired]
-    sources += filter(None, map(_pretrained, datasets.values()))
+    for dataset in datasets.values():
+        without = None if dataset.hash in paired else _source(dataset, None)
+        sources += filter(None, (_pretrained(dataset), without))
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
     labels = [source.label for source in unique]
     unique = [_with_folder(source) if labels.count(source.label) > 1 else source for source in unique]
@@ -119,7 +120,8 @@ def find_sources(settings: AppSettings) -> list[Source]:
     def is_later(source: Source) -> tuple[bool, bool]:
         if settings.data is None:
             return False, False
-        return source.dataset_folder != settings.data, source.checkpoint_folder != settings.checkpoint
+        is_other = settings.checkpoint is not None and source.checkpoint_folder != settings.checkpoint
+        return source.dataset_folder != settings.data, is_other
 
     return sorted(unique, key=is_later)  # stable: given paths stay first
 
@@ -131,9 +133,11 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     """
     here = _dataset_in(source.dataset_folder)
     offered = {dataset.hash for dataset in _datasets(settings)}
-    for found in _checkpoints(settings):
+    checkpoints = list(_checkpoints(settings))
+    has_none = all(found.trained_on.hash != source.dataset_hash for found in checkpoints)
+    for found in checkpoints:
         is_given = found.folder == settings.checkpoint and source.dataset_folder == settings.data
-        is_earlier = source.checkpoint_hash is None and here is not None and found.trained_on.name == here.name
+        is_earlier = has_none and here is not None and found.trained_on.name == here.name
         if here is not None and found.trained_on.hash not in offered and (is_given or is_earlier):
             refusal = _match(here, found)[1]
             if refusal:
@@ -176,9 +180,9 @@ def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | No
 
 
 def dataset_source(folder: Path) -> Source | None:
-    """The dataset in a folder as a source, or None."""
+    """The dataset in a folder with `pretrained`, or without a model where the package's file does not fit; or None."""
     dataset = _dataset_in(folder)
-    return None if dataset is None else _source(dataset, None)
+    return None if dataset is None else _pretrained(dataset) or _source(dataset, None)
 
 
 def own_datasets() -> dict[Path, str]:

@@ -85,6 +85,19 @@ def arrive_at(page: str) -> None:
                 st.session_state["moment"] = None
 
 
+def leave_note(page: str, text: str) -> None:
+    """A line to show above another page until it is left."""
+    st.session_state["_note"] = page, text
+
+
+def note_on(page: str) -> str:
+    """The line left for a page; a line for another page is forgotten."""
+    of, text = st.session_state.get("_note", ("", ""))
+    if of != page:
+        st.session_state.pop("_note", None)
+    return text if of == page else ""
+
+
 def came_from() -> str | None:
     """The previous page; None if a link led here."""
     return st.session_state.get("_came_from")

@@ -34,7 +34,9 @@ class Upload(Config):
     token: str = Field(pattern="^[0-9a-f]{16}$", description="The upload's name in a link, and its folder's.")
     path: Path = Field(description="The copy, or the file elsewhere on this computer.")
     options: ReadOptions = Field(ReadOptions(), description="Answers so far.")
-    least: int = Field(10, description="Check-ins that a place and a user need to be kept.")
+    least: int | None = Field(
+        None, description="Check-ins that a place and a user need to be kept; None: the format's."
+    )
 
     @property
     def folder(self) -> Path:

@@ -64,10 +64,9 @@ class PretrainedCheckpoint(Checkpoint):
 
     @property
     def learned_on(self) -> str:
-        """The cities in words, and whether this dataset is among them."""
+        """The cities in words; says so where this very dataset is among them, prepared as there."""
         is_among = self.manifest.dataset_hash in {city.dataset_hash for city in self.curves.cities}
-        here = "this data's training weeks among them" if is_among else "not on this data"
-        return f"{self.curves.learned_on}, {here}"
+        return self.curves.learned_on + (", this data's training weeks among them" if is_among else "")
 
     def match(self, dataset: Dataset) -> None:
         """Curves know no user and no place, so they fit every dataset."""

@@ -237,6 +237,7 @@ class TrainingSummary(TypedDict, total=False):
     best_epoch: int
     val: dict[str, float]
     seconds: float
+    processor_seconds: float
     reserved_gpu_bytes: int
     device: str
     finished: str

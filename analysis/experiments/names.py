@@ -4,3 +4,5 @@ from pathlib import Path
 from typing import Final
 
 EXPERIMENTS: Final = tuple(sorted(path.stem for path in (Path(__file__).parent / "specs").glob("*.toml")))
+CITIES: Final = "cities"
+"""The experiment that takes several datasets."""

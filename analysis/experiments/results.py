@@ -14,11 +14,13 @@ from analysis.records.accuracy import METRIC_LABELS, metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from recap import columns as c
 from recap.config import Config
+from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.dataset_statistics import unseen_reach
 from recap.errors import DataError, FormatVersionError
+from recap.evaluation.cases import is_known_place
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.metrics import SHOWN_METRICS, metrics_by_group
+from recap.evaluation.metrics import SHOWN_METRICS, metrics_by_group, metrics_of
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.model.pretrained_curves import PretrainedCurves
 from recap.scores import Scorer
@@ -53,6 +55,7 @@ class ArmComparison(Config):
 
     arm: str
     other: str
+    protocol: Protocol = "every_step"
     group: str
     metric: str
     n: int
@@ -98,31 +101,40 @@ class ExperimentResult(Config):
         return cls.parse(content)
 
 
-def training_digest(dataset: Dataset, config: AnyTraining) -> str:
+def training_digest(dataset: Dataset, config: AnyTraining, pretrained: PretrainedCurves | None = None) -> str:
     """Hash of data, configuration and pretrained curves, which names a training; parts that are None do not count."""
     parts = [dataset.hash, config.model_dump(mode="json", exclude_none=True), False]
     if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
-        parts.append(PretrainedCurves.load().hash)
+        parts.append((pretrained or PretrainedCurves.load()).hash)
     key = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 
 
-def measure(scorer: Scorer, dataset: Dataset, graph: TransitionGraph) -> tuple[dict[str, Any], pd.DataFrame]:
-    """Test metrics of a scorer, and its every_step records.
+def measure(
+    scorer: Scorer, dataset: Dataset, graph: TransitionGraph, protocol: Protocol = "every_step"
+) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Test metrics of a scorer, and its records of a protocol.
 
     Returns:
-        ``every_step, trajectory_last`` -> group -> ``n`` and metrics; ``reweighted`` -> metric -> trajectory_last at
-        the paper's share of head cases, see `reweight`; ``test_seconds``.
+        Protocol -> group (also ``new``: new places) -> ``n`` and metrics; ``reweighted`` -> metric -> trajectory_last
+        at the paper's share of head cases, see `reweight`; ``test_seconds``.
     """
-    step = evaluate(scorer, dataset, graph)
-    last = step.records[step.records[c.ROW].isin(dataset.cases(c.TEST, "trajectory_last"))]
-    values = {
-        "every_step": metrics_by_group(step.records),
-        "trajectory_last": metrics_by_group(last),
-        "reweighted": {metric: reweight(last, metric) for metric in SHOWN_METRICS},
-        "test_seconds": step.seconds,
+    test = evaluate(scorer, dataset, graph, protocol=protocol)
+    protocols: tuple[Protocol, ...] = (protocol, "every_step", "trajectory_last")
+    records = {name: records_of(test.records, dataset, name) for name in protocols}
+    values: dict[str, Any] = {
+        name: metrics_by_group(found) | {"new": metrics_of(found[~is_known_place(found)])}
+        for name, found in records.items()
     }
-    return values, step.records
+    values["reweighted"] = {metric: reweight(records["trajectory_last"], metric) for metric in SHOWN_METRICS}
+    return values | {"test_seconds": test.seconds}, test.records
+
+
+def records_of(records: pd.DataFrame, dataset: Dataset, protocol: Protocol) -> pd.DataFrame:
+    """Those test records that are cases of a protocol, without the gaps that every_next is split by."""
+    if protocol == "every_next":
+        return records
+    return records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))].drop(columns=c.GAP_HOURS, errors="ignore")
 
 
 def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_SHARE) -> dict[str, float | None]:
@@ -165,21 +177,23 @@ def value_at(values: dict[str, Any], key: str) -> float | None:
 
 def markdown(result: ExperimentResult) -> str:
     rows = [(label, [_mean(runs, x.key, x.digits) for x in result.columns]) for label, runs in _by_arm(result)]
-    parts = [f"## {result.title}", result.question, _how(result), _table([x.label for x in result.columns], rows)]
+    parts = [f"## {result.title}", result.question, _how(result), table([x.label for x in result.columns], rows)]
     if any(arm.paper for arm in result.arms):
         heads = [head for metric in SHOWN_METRICS for head in (METRIC_LABELS[metric], "paper")]
         rows = [(label, _next_to_paper(runs)) for label, runs in _by_arm(result)]
         note = f"Cases trajectory_last at the paper's head share {PAPER_HEAD_SHARE:.4f}, 95 % intervals over users:"
-        parts += [note, _table(heads, rows)]
+        parts += [note, table(heads, rows)]
     if result.comparisons:
         labels = {arm.arm: arm.label for arm in result.arms}
         heads = ["cases", *(METRIC_LABELS[metric] for metric in SHOWN_METRICS)]
         found: dict[tuple[str, str], list[str]] = {}
         for row in result.comparisons:
             cell = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]" if row.difference is not None else "–"
-            found.setdefault((f"{labels[row.arm]} − {labels[row.other]}", row.group), []).append(cell)
+            found.setdefault((f"{labels[row.arm]} − {labels[row.other]}", f"{row.protocol} {row.group}"), []).append(
+                cell
+            )
         rows = [(label, [group, *cells]) for (label, group), cells in found.items()]
-        parts += ["Differences with 95 % intervals over users (paired, 1,000 bootstrap samples):", _table(heads, rows)]
+        parts += ["Differences with 95 % intervals over users (paired, 1,000 bootstrap samples):", table(heads, rows)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -205,7 +219,8 @@ def _how(result: ExperimentResult) -> str:
     return "; ".join(parts) + ("." if result.finished else "; **not finished**.")
 
 
-def _table(heads: list[str], rows: list[tuple[str, list[str]]]) -> str:
+def table(heads: list[str], rows: list[tuple[str, list[str]]]) -> str:
+    """Markdown with a label and cells in each row."""
     lines = [" | ".join(["", *heads]), "---|" + "---:|" * len(heads)]
     lines = [f"|{lines[0]} |", f"|{lines[1]}"]
     return "\n".join([*lines, *(f"| {label} | {' | '.join(cells)} |" for label, cells in rows)])
@@ -215,8 +230,8 @@ def _mean(runs: list[ArmResult], key: str, digits: int) -> str:
     found = [value for run in runs if (value := value_at(run.values, key)) is not None]
     if not found:
         return "–"
-    spread = f" ± {_number(float(np.std(found, ddof=1)), digits)}" if len(found) > 1 else ""
-    return _number(float(np.mean(found)), digits) + spread
+    spread = f" ± {number(float(np.std(found, ddof=1)), digits)}" if len(found) > 1 else ""
+    return number(float(np.mean(found)), digits) + spread
 
 
 def _next_to_paper(runs: list[ArmResult]) -> list[str]:
@@ -225,10 +240,11 @@ def _next_to_paper(runs: list[ArmResult]) -> list[str]:
         keys = [f"reweighted.{metric}.{name}" for name in ("value", "low", "high")]
         value, low, high = (_mean(runs, key, 4).partition(" ±")[0] for key in keys)
         paper = runs[0].paper.get(metric)
-        cells += [f"{value} [{low}, {high}]", "–" if paper is None else _number(paper, 4)]
+        cells += [f"{value} [{low}, {high}]", "–" if paper is None else number(paper, 4)]
     return cells
 
 
-def _number(value: float, digits: int) -> str:
+def number(value: float, digits: int) -> str:
+    """As in a table: without the zero before the point."""
     text = f"{value:,.{digits}f}"
     return text.removeprefix("0") if 0 <= value < 1 and digits else text

@@ -5,6 +5,7 @@ import platform
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final
 
@@ -19,15 +20,21 @@ from analysis.experiments.results import (
     ExperimentResult,
     measure,
     reach,
+    records_of,
     training_digest,
 )
 from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec
+from recap.baselines import PRETRAINED
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
+from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import DataError
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import read_records, write_records
 from recap.graph import TransitionGraph
+from recap.model.pretrained_curves import PretrainedCurves
+from recap.pretrained import PretrainedCheckpoint
+from recap.scores import Scorer
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_text
 from recap.storage.tensors import load_tensors
@@ -37,8 +44,6 @@ from recap.training_config import AnyTraining, TrainConfig
 
 RESULT: Final = "result.json"
 _TRAININGS: Final = "trainings"
-_MEASURED: Final = "measures.json"
-_RECORDS: Final = "records.parquet"
 Log = Callable[[str], None]
 
 
@@ -57,6 +62,7 @@ def run_experiment(
     command: str,
     log: Log,
     stop: StopRequest = lambda: False,
+    pretrained: PretrainedCurves | None = None,
 ) -> ExperimentResult:
     """Train and measure every arm with every seed; reuse finished trainings, continue interrupted ones.
 
@@ -65,6 +71,7 @@ def run_experiment(
             ``out/<name>/result.json``.
         command: reproduces the numbers; kept in the result.
         stop: polled at every training step; True ends the experiment, which can be resumed.
+        pretrained: of arms that are or start from pretrained curves; the package's by default.
 
     Raises:
         DataError: ``out`` holds results of another dataset.
@@ -79,14 +86,23 @@ def run_experiment(
     result = _result(spec, dataset, done, command, finished=False)
     for arm, seed in wanted:
         if arm.baseline is not None:
-            values, records = measure(build_baseline(arm.baseline, dataset, graph), dataset, graph)
-            row = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values)
+            started = time.process_time()
+            if arm.baseline == PRETRAINED:
+                scorer: Scorer = PretrainedCheckpoint.of(dataset, pretrained, keep=False).scorer(dataset, graph)
+            else:
+                scorer = build_baseline(arm.baseline, dataset, graph)
+            cost = {"processor_seconds": time.process_time() - started}
+            values, records = measure(scorer, dataset, graph, spec.protocol)
+            row = ArmResult(
+                arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values | {"cost": cost}
+            )
             done.append(_Measured(row, records))
         else:
-            trained = _train(arm, spec.train_config(arm, seed), dataset, out / _TRAININGS, device, log, stop)
+            config = spec.train_config(arm, seed)
+            trained = _train(arm, config, dataset, out / _TRAININGS, device, log, stop, pretrained)
             if trained is None:
                 return result
-            done.append(_measure_training(arm, trained, dataset, graph))
+            done.append(_measure_training(arm, trained, dataset, graph, spec.protocol))
         result = _result(spec, dataset, done, command, finished=len(done) == len(wanted))
         replace_text(path, result.model_dump_json(indent=1) + "\n")
     return result
@@ -104,28 +120,32 @@ def _train(
     device: torch.device,
     log: Log,
     stop: StopRequest,
+    pretrained: PretrainedCurves | None,
 ) -> Checkpoint | None:
-    folder = trainings / training_digest(dataset, config)
+    folder = trainings / training_digest(dataset, config, pretrained)
     trainings.mkdir(parents=True, exist_ok=True)
     if (folder / SUMS).is_file():
         return Checkpoint.load(folder)
     log(f"{arm.label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
     resume = (folder / TRAINING_FOLDER).is_dir()
-    return train(dataset, config, folder, device=device, resume=resume, stop=stop)
+    return train(dataset, config, folder, device=device, resume=resume, stop=stop, pretrained=pretrained)
 
 
-def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph: TransitionGraph) -> _Measured:
+def _measure_training(
+    arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph: TransitionGraph, protocol: Protocol
+) -> _Measured:
     working = checkpoint.folder / TRAINING_FOLDER
     config = checkpoint.manifest.train
-    if (working / _MEASURED).is_file() and (working / _RECORDS).is_file():
-        values = ArmResult.model_validate_json((working / _MEASURED).read_text()).values
-        records = read_records(working / _RECORDS)[0]
+    measured, ranked = (working / f"{protocol}.{kind}" for kind in ("json", "parquet"))
+    if measured.is_file() and ranked.is_file():
+        values = ArmResult.model_validate_json(measured.read_text()).values
+        records = read_records(ranked)[0]
     else:
-        values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph)
+        values, records = measure(checkpoint.scorer(dataset, graph), dataset, graph, protocol)
         values |= {"cost": _cost(checkpoint), "val": checkpoint.manifest.best.val}
         if isinstance(config, TrainConfig) and config.model.has_token:
             values["reach"] = reach(dataset, graph, config.model.num_hops)
-        write_records(records, working / _RECORDS, {"dataset_hash": dataset.hash, "model": checkpoint.folder.name})
+        write_records(records, ranked, {"dataset_hash": dataset.hash, "model": checkpoint.folder.name})
     result = ArmResult(
         arm=arm.name,
         label=arm.label,
@@ -138,16 +158,17 @@ def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph:
         values=values,
         paper=arm.paper,
     )
-    replace_text(working / _MEASURED, result.model_dump_json(indent=1) + "\n")
+    replace_text(measured, result.model_dump_json(indent=1) + "\n")
     return _Measured(result, records)
 
 
 def _cost(checkpoint: Checkpoint) -> dict[str, float]:
-    """Minutes of training, seconds of the test, GPU memory in GB, and learned numbers."""
+    """Minutes and processor seconds of training, seconds of the test, GPU memory in GB, and learned numbers."""
     summary = checkpoint.read_summary()
     tensors, _ = load_tensors(checkpoint.folder / WEIGHTS)
     return {
         "train_minutes": summary["seconds"] / 60,
+        **({"processor_seconds": found} if (found := summary.get("processor_seconds")) else {}),
         "test_seconds": summary["test_seconds"],
         "reserved_gpu_gb": summary["reserved_gpu_bytes"] / 1e9,
         "parameters": float(sum(tensor.numel() for tensor in tensors.values() if tensor.is_floating_point())),
@@ -170,7 +191,7 @@ def _result(
         changes=spec.changes,
         columns=(*spec.columns, *ACCURACY),
         arms=tuple(measured.result for measured in done),
-        comparisons=_comparisons(spec, done) if finished else (),
+        comparisons=_comparisons(spec, dataset, done) if finished else (),
         finished=finished,
         command=command,
         date=time.strftime("%Y-%m-%d", time.gmtime()),
@@ -179,10 +200,15 @@ def _result(
     )
 
 
-def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmComparison, ...]:
+def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) -> tuple[ArmComparison, ...]:
     rows: list[ArmComparison] = []
-    for one, other in spec.compare:
-        sides = [[found.records for found in done if found.result.arm == name] for name in (one, other)]
+    protocols: tuple[Protocol, ...] = ("every_step", "every_next")
+    shown = protocols if spec.protocol == "every_next" else (spec.protocol,)
+    for (one, other), protocol in product(spec.compare, shown):
+        sides = [
+            [records_of(found.records, dataset, protocol) for found in done if found.result.arm == name]
+            for name in (one, other)
+        ]
         table = compare_means(*sides, metrics=SHOWN_METRICS, groups=("all", "tail"))
         for row in comparison_rows(table):
             low, high, difference = (
@@ -192,6 +218,7 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmCompar
                 ArmComparison(
                     arm=one,
                     other=other,
+                    protocol=protocol,
                     group=row["group"],
                     metric=row["metric"],
                     n=row["n"],

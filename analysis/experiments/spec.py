@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, model_validator
 
 from recap.config import Config
+from recap.data.cases import Protocol
 from recap.errors import ConfigError
 from recap.presets import training_preset
 from recap.storage.installed import data_path
@@ -14,7 +15,9 @@ from recap.training_config import AnyTraining
 
 SPECS: Final = data_path("analysis.experiments", "specs")
 
-Baseline = Literal["popularity", "markov", "visit_count", "count_plus_markov", "nearest", "feature_curves"]
+Baseline = Literal[
+    "popularity", "markov", "visit_count", "count_plus_markov", "nearest", "feature_curves", "pretrained"
+]
 Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 
 
@@ -60,6 +63,7 @@ class ExperimentSpec(Config):
     epochs: int | None = Field(None, ge=1, description="Another length than the preset's; stages keep their share.")
     changes: tuple[str, ...] = Field((), description="For every arm that trains, before its own changes.")
     seeds: tuple[int, ...] = Field((3407, 3408, 3409), min_length=1)
+    protocol: Protocol = Field("every_step", description="Cases that are ranked; every_next has those of every_step.")
     columns: tuple[Column, ...] = Field((), description="Columns before those that all experiments share.")
     baselines: tuple[Baseline, ...] = Field((), description="Baselines shown above the arms.")
     compare: tuple[tuple[str, str], ...] = Field((), description="Pairs of arms to compare with intervals over users.")

@@ -242,8 +242,8 @@ def prior_tab(numbers: Mapping[str, float]) -> str:
 def curves_note(group: str | None, numbers: Mapping[str, float], seeds: int, learned_on: str = "") -> str:
     """Note under the curves.
 
-    >>> curves_note("past visits", {}, 0, "New York, not on this data")
-    'The curves of past visits, learned in New York, not on this data. Bars show how common each value is.'
+    >>> curves_note("past visits", {}, 0, "New York and Austin")
+    'The curves of past visits, learned in New York and Austin. Bars show how common each value is.'
     """
     whose = "The curves with the widest range" if group is None else f"The curves of {group}"
     if group == PATHS:

@@ -40,6 +40,7 @@ def prepare(
     import pandas as pd
 
     from app.cli.inspection_text import print_problems
+    from app.components.own_data.words import GETS_WORSE
     from recap import columns as c
     from recap.data.card import dataset_card
     from recap.data.dataset import MANIFEST, recorded_hash
@@ -144,12 +145,17 @@ def prepare(
     if found.columns:
         console.print(f"Read with {option_text(options)}", markup=False, highlight=False, soft_wrap=True)
     if preset == "every_place":
-        console.print("Every user and place is kept. Predictions get worse for users with fewer than 60 check-ins.")
+        console.print(f"Every user and place is kept. {GETS_WORSE}")
     for note in account.notes:
         console.print(f"Note: {note}", markup=False, soft_wrap=True)
     print_problems(problems, console)
     data, model = (shlex.quote(str(path)) for path in (out, out.with_name(f"{out.name}-recap")))
-    print_next({"Explore it": f"recap app --data {data}", "Train RECAP": f"recap train {data} --out {model}"}, console)
+    steps = {
+        "Predict": f"recap predict pretrained --data {data}",
+        "Explore it": f"recap app --data {data}",
+        "Train RECAP": f"recap train {data} --out {model}",
+    }
+    print_next(steps, console)
 
 
 @answers

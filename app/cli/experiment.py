@@ -1,12 +1,13 @@
 """The `recap experiment` command."""
 
 import shlex
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
-from analysis.experiments.names import EXPERIMENTS
+from analysis.experiments.names import CITIES, EXPERIMENTS
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
 from recap.baselines import PRETRAINED
@@ -23,7 +24,9 @@ def about() -> None:
 @experiment.command()
 def run(
     name: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)}, {PRETRAINED}, or a .toml file.")],
-    data: Annotated[list[Path], typer.Option("--data", help="A dataset folder; pretrained takes several.")],
+    data: Annotated[
+        list[Path], typer.Option("--data", help=f"A dataset folder; {PRETRAINED} and {CITIES} take several.")
+    ],
     out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results; of pretrained, the new file.")],
     epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs for every arm.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
@@ -31,6 +34,7 @@ def run(
     as_json: JsonFlag = False,
 ) -> None:
     """Train and measure every arm, or learn the curves of `pretrained`; run it again to continue."""
+    from analysis.experiments.cities import Measured, cities_markdown, run_cities
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
     from analysis.experiments.spec import check_spec, load_spec
@@ -38,11 +42,12 @@ def run(
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.errors import ConfigError
+    from recap.model.pretrained_curves import PretrainedCurves
 
     if name == PRETRAINED:
         _pretrain(data, out)
         return
-    if len(data) > 1:
+    if len(data) > 1 and name != CITIES:
         raise ConfigError(f"experiment {name!r} takes one --data, got {len(data)}")
     values = load_spec(name).model_dump(mode="json")
     if epochs is not None:
@@ -56,21 +61,26 @@ def run(
     spec = check_spec(values)
     options = [f"--epochs {epochs}" if epochs else "", f"--seeds {seeds}" if seeds else ""]
     command = " ".join(["recap experiment run", shlex.quote(Path(name).name), *filter(None, options)])
+    datasets = [Dataset.load(folder) for folder in data]
     with stop_on_signals() as stop:
-        result = run_experiment(
-            spec,
-            Dataset.load(data[0]),
-            out,
+        run_one = partial(
+            run_experiment,
+            out=out,
             device=choose_device(device),
             command=command,
             log=progress_console.print,
             stop=stop,
         )
+        if name == CITIES:
+            cities = run_cities(spec, datasets, PretrainedCurves.load(), out, run_one, progress_console.print)
+        else:
+            cities = Measured([run_one(spec, datasets[0])], [])
     if as_json:
-        print_json(result.model_dump(mode="json"))
+        shown = [result.model_dump(mode="json") for result in cities.cities]
+        print_json(shown if name == CITIES else shown[0])
     else:
-        console.print(markdown(result), markup=False)
-    if not result.finished:
+        console.print(cities_markdown(cities) if name == CITIES else markdown(cities.cities[0]), markup=False)
+    if not cities.is_finished:
         progress_console.print("Stopped; the same command continues.")
         raise typer.Exit(130)
 

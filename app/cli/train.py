@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from types import FrameType
 from typing import Annotated, Any, Final
@@ -36,9 +37,12 @@ def train(
     as_json: JsonFlag = False,
 ) -> None:
     """Train RECAP or a published model; Ctrl-C saves the state for --resume."""
+    from analysis.compare.with_pretrained import compare_with_pretrained
+    from recap.baselines import PRETRAINED
     from recap.data.dataset import Dataset
     from recap.device import choose_device
     from recap.evaluation.metrics import SHOWN_METRICS
+    from recap.graph import TransitionGraph
     from recap.presets import DEFAULT_PRESET, training_preset
     from recap.training import run
 
@@ -72,6 +76,7 @@ def train(
         progress_console.print(f"Stopped and saved. Continue with the same command and --resume ({out}).", markup=False)
         raise typer.Exit(130)
     summary = checkpoint.read_summary()
+    against = compare_with_pretrained(checkpoint, dataset, TransitionGraph.from_dataset(dataset), chosen)
     line = {
         "checkpoint": str(out),
         "model": checkpoint.manifest.model,
@@ -81,6 +86,7 @@ def train(
         "val": {name: summary["val"][name] for name in SHOWN_METRICS},
         "seconds": summary["seconds"],
         "reserved_gpu_bytes": summary["reserved_gpu_bytes"],
+        "against_pretrained": asdict(against),
     }
     if "test_drawn_from" in summary:
         line["test_drawn_from"] = summary["test_drawn_from"]
@@ -89,8 +95,12 @@ def train(
         console.print(metrics_table(f"Test, protocol {summary['protocol']}", rows))
         if "test_drawn_from" in summary:
             console.print(f"A sample of {summary['test']['all']['n']:,} of {summary['test_drawn_from']:,} test cases.")
-        model = f"--data {shlex.quote(str(data))} --checkpoint {shlex.quote(str(out))}"
-        print_next({"See it": f"recap app {model}"}, progress_console)
+        console.print(against.sentence(checkpoint.label), markup=False)
+        folder, checkpoint_folder = shlex.quote(str(data)), shlex.quote(str(out))
+        better = checkpoint_folder if against.is_better else PRETRAINED
+        shown = f" --checkpoint {checkpoint_folder}" if against.is_better else ""
+        steps = {"Predict": f"recap predict {better} --data {folder}", "See it": f"recap app --data {folder}{shown}"}
+        print_next(steps, progress_console)
     print_json(line)
 
 

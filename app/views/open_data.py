@@ -5,6 +5,7 @@ import streamlit as st
 from analysis.formatting import duration
 from app import state, uploads
 from app.cached import run_store
+from app.cached.better_source import better_source
 from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
 from app.components.own_data import words
@@ -12,7 +13,7 @@ from app.components.own_data.check import show_check
 from app.components.runs.live import once_drawn, show_live
 from app.components.runs.words import run_headline
 from app.components.text import quiet, section
-from app.pages import COMPARE, LONG_TAIL, NEXT, WALK
+from app.pages import COMPARE, EXPLAIN, LONG_TAIL, NEXT, OVERVIEW, WALK
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, own_datasets
 from app.uploads import LARGEST_MB, Upload
@@ -48,7 +49,7 @@ def view() -> None:
         _show_drop(settings)
     if source is not None:
         with st.container(horizontal=True):
-            for page in (NEXT, WALK, LONG_TAIL, COMPARE):
+            for page in (OVERVIEW, WALK, EXPLAIN, LONG_TAIL, COMPARE):
                 if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=f"to-{page.name}"):
                     st.switch_page(page.path, query_params=state.link_to(source))
 
@@ -119,12 +120,14 @@ def _open(source: Source | None) -> None:
 
 
 def _show_ready(source: Source) -> None:
-    """Step 3: what the dataset holds, and a training to start."""
+    """Step 3: what the dataset holds, predictions, and a training to start."""
     opened, store = open_workspace(source), run_store.open_store()
     counts = {"users": opened.dataset.num_users, "places": opened.dataset.num_pois, "cases": len(opened.cases)}
     st.title(words.READY.format(name=markdown_text(opened.name), **counts), anchor=False)
     st.markdown(words.LOOK)
     with st.container(horizontal=True, vertical_alignment="center"):
+        if st.button("Predict", icon=":material/arrow_forward:", type="primary", key="predict"):
+            st.switch_page(NEXT.path, query_params=state.link_to(source))
         specs = run_store.build_specs_of(source, preset=DEFAULT_PRESET)
         if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
             (started,) = control.submit(store, specs)
@@ -143,12 +146,14 @@ def _run() -> RunFolder | None:
 
 
 def _show_training(run: RunFolder) -> None:
-    """Step 4: progress; the finished model opens by itself."""
+    """Step 4: progress; then the better of the finished model and `pretrained` opens by itself."""
     described = describe_run(run)
     trained = run_store.source_of(run) if described["checkpoint"] and described["state"] not in ACTIVE else None
     if trained is not None and once_drawn("trained"):
-        state.choose_source(trained.token)
-        st.switch_page(NEXT.path, query_params=state.link_to(trained))
+        better, said = better_source(trained)
+        state.leave_note(NEXT.name, markdown_text(said))
+        state.choose_source(better.token)
+        st.switch_page(NEXT.path, query_params=state.link_to(better))
     left = seconds_left(run) if described["state"] == "running" else None
     st.title(run_headline(described, run.read_summary(), left), anchor=False)
     quiet(words.CONTINUES)

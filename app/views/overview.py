@@ -10,7 +10,7 @@ from analysis.long_tail.notable_cases import NotableCase
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
-from app.cached.workspace import kept_causes, model_label, open_workspace
+from app.cached.workspace import checkpoints_of, kept_causes, model_label, open_workspace
 from app.components.card import model_card
 from app.components.chart_table import show_figure
 from app.components.empty import open_data_button, source_with_cases, train_button
@@ -51,7 +51,7 @@ def view() -> None:
         st.markdown(markdown_text(f"{words.overview_sentence(groups, metric, rare)} {headline}".strip()))
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
         quiet(words.describe_data(*facts, invented=state.consume_synthetic_notice()))
-        if source.checkpoint_hash is None:
+        if all(model.checkpoint_folder is None for model in checkpoints_of(source)):
             with st.container(horizontal=True, vertical_alignment="center"):
                 quiet(words.NO_MODEL, width="content")
                 train_button()

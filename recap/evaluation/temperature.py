@@ -54,6 +54,7 @@ def fit_temperature(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensor
         normaliser_N = np.polyval(cubic_4KN[:, at_N, case_N], level_N - _LEVEL_K[at_N])
         return float((normaliser_N - np.exp(-level_N) * target_N).mean())
 
-    found = minimize(surprise, _START[0], method="Nelder-Mead", options={"initial_simplex": _START, "xatol": 1e-4})
-    a, b = np.clip(found.x, -1, 1).tolist()
+    options = {"initial_simplex": _START, "xatol": 1e-4}
+    found = minimize(surprise, _START[0], method="Nelder-Mead", bounds=[(-1, 1)] * 2, options=options)
+    a, b = found.x.tolist()
     return Temperature(a=a, b=b)

@@ -26,6 +26,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.memory import trim_heap
 from recap.model.config import Stage
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.tensors import save_tensors
 from recap.training.group import Group
@@ -61,7 +62,7 @@ class Progress:
         step: steps of it already done.
         loss_sums: sum of each loss over its steps.
         best, best_overall: the kept epochs; None before the first.
-        seconds: wall time so far, over all sessions.
+        seconds, processor_seconds: so far, over all sessions.
         line: the journal's line of the last finished epoch; a crash cannot lose it.
         schedule: state of a learning rate that depends on validation.
     """
@@ -72,6 +73,7 @@ class Progress:
     best: KeptEpoch | None = None
     best_overall: KeptEpoch | None = None
     seconds: float = 0.0
+    processor_seconds: float = 0.0
     line: EpochLine | None = None
     schedule: dict[str, float] = field(default_factory=dict)
 
@@ -100,6 +102,7 @@ class TrainingLoop(ABC):
         folder: for state, best weights and journal; must exist and be this trainer's alone.
         journal_folder: for metrics; ``folder`` by default.
         group: the processes that share this training.
+        pretrained: the curves to start from where ``config`` asks for some; the package's by default.
     """
 
     losses: ClassVar[tuple[str, ...]] = ("main",)
@@ -117,7 +120,9 @@ class TrainingLoop(ABC):
         *,
         journal_folder: Path | None = None,
         group: Group | None = None,
+        pretrained: PretrainedCurves | None = None,
     ) -> None:
+        self.pretrained = pretrained
         self.config, self.folder, self.device = config, folder, device
         self.journal_folder, self.group = journal_folder or folder, group or Group()
         self.dataset, self.graph = dataset, TransitionGraph.from_dataset(dataset)
@@ -138,6 +143,7 @@ class TrainingLoop(ABC):
         self.progress = Progress()
         self._loss_sums = torch.zeros(len(self.losses), dtype=torch.float64, device=device)
         self._seen_loss, self._loss_seen = 0.0, float("-inf")
+        self._processor_start = time.process_time()
         self._build()
 
     @abstractmethod
@@ -203,6 +209,7 @@ class TrainingLoop(ABC):
         started = saved = time.perf_counter()
         every = wait = self.config.save_every_seconds
         earlier_seconds = self.progress.seconds
+        self._processor_start = time.process_time() - self.progress.processor_seconds
         while self.progress.epoch <= self.config.epochs:
             rates = self.begin_epoch(self.progress.epoch)
             epoch_started = time.perf_counter()
@@ -245,6 +252,7 @@ class TrainingLoop(ABC):
     def save(self) -> None:
         """Write the resume state; raises DivergenceError, and keeps the earlier one, if it is not finite."""
         self._read_loss_sums()
+        self.progress.processor_seconds = time.process_time() - self._processor_start
         if self.group.is_writer:
             save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
 

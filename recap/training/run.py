@@ -29,6 +29,7 @@ from recap.evaluation.evaluate import Evaluation, evaluate
 from recap.evaluation.metrics import MetricsByGroup, metrics_by_group
 from recap.evaluation.scoring import rank_cases
 from recap.evaluation.temperature import fit_temperature, most_cases
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
@@ -62,6 +63,7 @@ def train(
     after_test: Callable[[Evaluation], None] | None = None,
     journal_folder: Path | None = None,
     group: Group | None = None,
+    pretrained: PretrainedCurves | None = None,
 ) -> Checkpoint | None:
     """Train into ``out`` and write the checkpoint there.
 
@@ -72,6 +74,7 @@ def train(
         after_test: gets the kept model's test evaluation before the checkpoint is written.
         journal_folder: for metrics and versions; inside ``out`` by default.
         group: the processes that share the training; only the writer returns a checkpoint.
+        pretrained: the curves to start from where ``config`` asks for some; the package's by default.
 
     Returns:
         The checkpoint; None if ``stop`` ended the training early.
@@ -85,7 +88,7 @@ def train(
     group = group or Group()
     working = out / TRAINING_FOLDER
     if not group.is_writer:  # the writer has checked the folder by then
-        trainer = build_trainer(dataset, config, working, device, group=group)
+        trainer = build_trainer(dataset, config, working, device, group=group, pretrained=pretrained)
         group.wait()
         if (working / STATE_FILE).is_file():
             trainer.resume()
@@ -105,7 +108,9 @@ def train(
     try:
         identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         _check_identity(working / CONFIG, identity, config, resume)
-        trainer = build_trainer(dataset, config, working, device, journal_folder=journal_folder, group=group)
+        trainer = build_trainer(
+            dataset, config, working, device, journal_folder=journal_folder, group=group, pretrained=pretrained
+        )
         group.wait()
         if resume and (working / STATE_FILE).is_file():
             trainer.resume()
@@ -220,6 +225,7 @@ def _write_checkpoint(
         "best_epoch": best.epoch,
         "val": best.val,
         "seconds": progress.seconds,
+        "processor_seconds": progress.processor_seconds,
         "reserved_gpu_bytes": reserved,
         "device": str(device),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),

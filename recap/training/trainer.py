@@ -51,9 +51,8 @@ class Trainer(TrainingLoop):
         self.model = Recap.for_dataset(config.model, dataset, self.graph).to(device)
         if config.compile and config.model.has_encoder:
             self.model.backbone.compile(dynamic=True)
-        self.pretrained: PretrainedCurves | None = None
-        if config.model.has_curves and config.model.prior.start == "pretrained":
-            self.pretrained = PretrainedCurves.load()
+        starts = config.model.has_curves and config.model.prior.start == "pretrained"
+        self.pretrained = self.pretrained or PretrainedCurves.load() if starts else None
         self.sampler: NegativeSampler | None = None
         if config.sampled_softmax is not None:
             if self.group.is_shared:

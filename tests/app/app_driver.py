@@ -6,6 +6,8 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE, READ_ONLY_VARIABLE
+from app.sources import TOKEN_LENGTH
+from recap.data.dataset import Dataset
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
 
@@ -18,6 +20,11 @@ def point_app_at(
     patch.setenv(CHECKPOINT_VARIABLE, str(checkpoint or ""))
     patch.setenv(BUNDLES_VARIABLE, "/nonexistent")
     patch.setenv(READ_ONLY_VARIABLE, "1" if read_only else "")
+
+
+def without_model(dataset: Path) -> str:
+    """The token that opens a dataset alone, without `pretrained`."""
+    return Dataset.load(dataset).hash[:TOKEN_LENGTH]
 
 
 def open_view(name: str, **params: str) -> AppTest:

@@ -19,7 +19,7 @@ from app.settings import BUNDLES_VARIABLE, READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
 from recap.printable import markdown_text
-from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts, without_model
 
 
 @pytest.fixture
@@ -188,11 +188,11 @@ def test_a_read_only_app_only_shows(source: Source, monkeypatch: pytest.MonkeyPa
     assert "read" in texts(app)
 
 
-def test_a_baseline_has_recipes_and_nothing_to_present(home: Path, counting: None) -> None:
+def test_a_baseline_has_recipes_and_nothing_to_present(home: Path, city_folder: Path, counting: None) -> None:
     """What rests on ablations or probabilities says so in one line, and the way to Present is not there."""
     reasons: dict[RecipeName, str] = {"past_visits": "were not run", "wrong": "no probabilities"}
     for name, reason in reasons.items():
-        app = calm_view("cases", list=name)
+        app = calm_view("cases", list=name, source=without_model(city_folder))
         assert reason in texts(app) and f"{LABELS[name]} –" in [o.content for o in _pills(app).proto.options]
     assert not [button for button in app.button if button.key == "present"]
 

@@ -12,7 +12,7 @@ from analysis.records.causes import ablations_key, case_ablations, found_by
 from analysis.workspace import Workspace
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
-from tests.app.app_driver import calm_view, check_calm, click, never, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, never, open_view, point_app_at, texts, without_model
 
 
 @pytest.fixture
@@ -56,7 +56,7 @@ def test_walk_of_a_baseline_says_what_coincides(city_folder: Path, counting: Non
         return opened.with_model(name).records_with_lists()
 
     found = filter_cases(records("count_plus_markov"), records("markov"), ["history"], k=5)
-    app = calm_view("walk", show="Found, known place", k="5")
+    app = calm_view("walk", show="Found, known place", k="5", source=without_model(city_folder))
     assert f"{len(found):,} of {len(opened.cases):,} cases" in texts(app)
     options = [option.content for option in app.pills(key="show").proto.options]
     assert "Found, within two hops" in options and "Needs two hops" not in options

@@ -34,7 +34,7 @@ from recap import columns as c
 from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
 from recap.predictor import Predictor
-from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts, without_model
 
 BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -254,9 +254,9 @@ def test_bad_links_get_a_sentence(predictor: Predictor, params: dict[str, str], 
     assert part in warnings and app.title[0].value
 
 
-def test_without_a_model_it_says_what_to_do(counting: None) -> None:
+def test_without_a_model_it_says_what_to_do(city_folder: Path, counting: None) -> None:
     """A dataset alone cannot be explained."""
-    app = calm_view("explain")
+    app = calm_view("explain", source=without_model(city_folder))
     click(app, "train")
     assert "train" in app.title[0].value.lower()
 

@@ -19,7 +19,7 @@ from app.components.toolbar import exact_file
 from app.settings import AppSettings
 from app.sources import find_sources
 from recap import columns as c
-from tests.app.app_driver import calm_view, check_calm, click, open_view, press, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, press, texts, without_model
 
 
 @pytest.fixture
@@ -124,7 +124,7 @@ def test_a_bad_link_says_so(model: Workspace, params: dict[str, str]) -> None:
 
 def test_try_it(city_folder: Path, counting: None) -> None:
     """Without a stop an invitation; each place that is added is a stop half an hour later."""
-    app = calm_view("next", part="try")
+    app = calm_view("next", part="try", source=without_model(city_folder))
     assert app.title[0].value == "Click a place on the map to begin" and not app.dataframe
     opened = Workspace.open(city_folder).with_model("count_plus_markov")
     pois = []

@@ -59,16 +59,22 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     chosen = {box.label: box.value for box in app.selectbox}
     assert chosen["kunde"] == "user" and chosen["filiale"] == "poi" and chosen["breite"] == "lat"
     assert chosen["Time zone"] == "Europe/London"
-    assert app.code[0].value.startswith("recap prepare visits.csv --format csv --set=min_poi_checkins=10")
+    assert app.code[0].value.startswith(
+        "recap prepare visits.csv --format csv --set=min_poi_checkins=1 --set=min_user_checkins=1"
+    )
+    assert "fewer than about 60 check-ins" in texts(app) and app.segmented_control(key="least").value == 1
     (token,) = left_on_disk(home)
     again = open_view("open_data", upload=token)
     assert again.title[0].value == app.title[0].value, "a reload loses nothing"
     click(app, "prepare")
-    assert "is ready" in app.title[0].value and "Train RECAP" in [button.label for button in app.button]
+    assert "is ready" in app.title[0].value
+    assert [button.label for button in app.button][:2] == ["Predict", "Train RECAP"], "the next step first"
     assert left_on_disk(home) == []
     (folder,) = own_datasets()
     assert folder.name == "visits" and uploads.free_dataset_folder("Visits").name == "visits-2"
-    calm_view("walk", source=dataset_source(folder).token)
+    source = dataset_source(folder)
+    assert source is not None and source.model == "pretrained"
+    calm_view("walk", source=source.token)
     uploads.delete_dataset(folder)
     assert own_datasets() == {} and not folder.exists()
 
@@ -79,6 +85,7 @@ def test_a_published_format_without_a_zone() -> None:
     lines = [[user, f"{time}:00Z", lat, lon, place] for user, place, time, lat, lon in list(rows)[1:]]
     app = drop("\n".join("\t".join(line) for line in lines).encode(), "gowalla.txt")
     assert "Read as gowalla" in texts(app) and "confirm the time zone" in texts(app)
+    assert app.segmented_control(key="least").value == 10, "as published"
     app.button(key="prepare").click().run()
     assert "is ready" in app.title[0].value
 

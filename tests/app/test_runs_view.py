@@ -13,12 +13,13 @@ import pytest
 from analysis.training_progress import curve_table, queue_table, result_table, stage_spans
 from app.cached import run_store
 from app.components.runs.words import run_headline
-from app.sources import dataset_source
+from app.sources import TOKEN_LENGTH, dataset_source
 from recap import columns as c
 from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
+from recap.model.pretrained_curves import pretrained_key
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
@@ -267,6 +268,7 @@ def test_a_run_on_data_elsewhere_opens(
     point_app_at(monkeypatch, None, None)
     app = calm_view("runs")
     assert [button.label for button in app.button] == ["Compare", "Explain", "Open"]
+    assert "ties with RECAP trained here on 20 validation cases" in texts(app)
     source = run_store.source_of(run)
     assert source is not None and source.dataset_folder == city_folder
     walk = calm_view("walk", source=source.token)
@@ -308,14 +310,22 @@ def test_the_form_begins_with_the_open_dataset(
 def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first run must not switch: Streamlit answers a late tick of the timer after it, and empties the new page."""
+    """The first run must not switch: Streamlit answers a late tick of the timer after it, and empties the new page.
+
+    Then the better model opens, here `pretrained`, and a message says why.
+    """
     run = finished_run(store, city_folder, city_checkpoint)
     point_app_at(monkeypatch, city_folder, None, read_only=False)
     gone: list[str] = []
-    monkeypatch.setattr("streamlit.switch_page", lambda path, **_: gone.append(str(path)))
+    monkeypatch.setattr(
+        "streamlit.switch_page", lambda path, query_params: gone.append(f"{path} {query_params['source']}")
+    )
     link = {"ready": "1", "run": run.id, "source": dataset_source(city_folder).token}
     calm_view("open_data", **link)
     assert gone == []
     monkeypatch.setattr("app.components.runs.live._tell", lambda **_: SimpleNamespace(drawn=1))
-    calm_view("open_data", **link)
-    assert len(gone) == 1 and "next" in gone[0]
+    app = calm_view("open_data", **link)
+    assert "RECAP, pretrained ties with" in texts(app.switch_page("views/next.py").run())
+    assert "ties with" not in texts(app.switch_page("views/walk.py").run())
+    (target,) = gone
+    assert "next" in target and target.endswith(pretrained_key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH])

@@ -23,7 +23,17 @@ from analysis.workspace import Workspace
 from app.components.walk.words import badges
 from recap.baselines.counting import VisitCount
 from recap.evaluation.evaluate import evaluate
-from tests.app.app_driver import calm_view, check_calm, click, never, open_view, point_app_at, press, texts
+from tests.app.app_driver import (
+    calm_view,
+    check_calm,
+    click,
+    never,
+    open_view,
+    point_app_at,
+    press,
+    texts,
+    without_model,
+)
 
 VIEWS = ("overview", "walk", "long_tail")
 
@@ -40,7 +50,7 @@ def test_nothing_to_open(monkeypatch: pytest.MonkeyPatch, view: str) -> None:
 @pytest.mark.parametrize("view", VIEWS)
 def test_views_without_a_model(city_folder: Path, view: str, counting: None) -> None:
     """A dataset alone is enough: a counting baseline predicts, and no probability is made up."""
-    app = calm_view(view, case="3")
+    app = calm_view(view, case="3", source=without_model(city_folder))
     if view == "walk":
         opened = Workspace.open(city_folder)
         counted = predict_case(opened.with_model("count_plus_markov"), 3).candidates
@@ -73,9 +83,10 @@ def test_overview_shows_the_finding_and_its_numbers(city: Workspace, city_checkp
     assert f"{100 * values['tail_known']:.0f} of 100 rare transitions" in app.title[0].value
 
 
-def test_a_dataset_without_a_model_leads_to_training(counting: None) -> None:
-    """Counters speak, and the way on goes to Runs."""
-    app = calm_view("overview")
+def test_a_dataset_without_a_model_leads_to_training(city_folder: Path, counting: None) -> None:
+    """Also where `pretrained` is used, which opens first; the way on goes to Runs."""
+    assert "No model is trained on this dataset yet" in texts(open_view("overview"))
+    app = calm_view("overview", source=without_model(city_folder))
     assert app.title[0].value.startswith("Counting visits and transitions finds")
     assert "No model is trained on this dataset yet" in texts(app) and "Needs" not in texts(app)
     click(app, "train")
@@ -140,7 +151,7 @@ def test_walk_draws_what_the_model_reads(monkeypatch: pytest.MonkeyPatch, city_f
     assert app.get("deck_gl_json_chart") and [toggle.label for toggle in app.toggle][:2] == ["Truth", "Paths"]
     assert "Two-hop path" in texts(app)
     point_app_at(monkeypatch, city_folder, None)
-    app = calm_view("walk", case="3")
+    app = calm_view("walk", case="3", source=without_model(city_folder))
     layers = [layer["id"] for layer in json.loads(app.get("deck_gl_json_chart")[0].proto.json)["layers"]]
     assert "paths" not in layers and "Two-hop path" not in texts(app) and "Visited before" in texts(app)
     assert "Paths" not in [toggle.label for toggle in app.toggle]

@@ -29,7 +29,7 @@ def visits() -> bytes:
 
 
 def test_from_a_file_to_the_map(open_page: Callable[..., Page]) -> None:
-    """Drop, check, prepare, train: the trained model opens on the map by itself; the data can be deleted again."""
+    """Drop, check, prepare, predict at once, train: the better model opens by itself; the data can be deleted again."""
     page = open_page("/open_data")
     page.locator("input[type=file]").set_input_files({"name": "visits.csv", "mimeType": "text/csv", "buffer": visits()})
     expect(page.get_by_role("heading", name="Is this right?")).to_contain_text("12,000 check-ins")
@@ -37,9 +37,13 @@ def test_from_a_file_to_the_map(open_page: Callable[..., Page]) -> None:
     assert violations(page) == []
     page.reload()
     page.get_by_role("button", name="Prepare").click()
+    page.get_by_role("button", name="Predict").click()
+    expect(page.get_by_role("heading", name="will most likely go to")).to_be_visible(timeout=60_000)
+    page.go_back()
     page.get_by_role("button", name="Train RECAP").click()
     page.wait_for_url("**/next**", timeout=180_000)
     expect(page.get_by_role("heading", name="will most likely go to")).to_be_visible()
+    expect(page.get_by_text("RECAP trained here")).to_contain_text("validation cases")
     page = open_page("/open_data")
     page.locator(".st-key-delete-visits").get_by_role("button").first.click()
     page.get_by_role("button", name="Delete now").click()

@@ -12,7 +12,8 @@ from recap.presets import DEFAULT_PRESET, train_preset
 from tests.cli_runner import recap_here, recap_json_here
 from tests.tiny import WORDS
 
-TRAIN_KEYS = {"checkpoint", "model", "options", "epochs", "best_epoch", "val", "seconds", "reserved_gpu_bytes"}
+TRAIN_KEYS = {"checkpoint", "model", "options", "epochs", "best_epoch", "val", "seconds"}
+TRAIN_KEYS |= {"reserved_gpu_bytes", "against_pretrained"}
 EVALUATE_KEYS = {"protocol", "model", "options", "dataset_hash", "checkpoint_hash", "seconds", "records"}
 GROUP_KEYS = {"n", "hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"}
 
@@ -43,6 +44,8 @@ def test_train_for_people_ends_with_the_same_line(tmp_path: Path, city_folder: P
     assert result.returncode == 0
     *table, last = result.stdout.splitlines()
     assert json.loads(last).keys() == TRAIN_KEYS
+    assert "pretrained" in result.stdout and "validation cases: MRR" in " ".join(result.stdout.split())
+    assert f"recap predict {tmp_path / 'out'} --data" in result.stderr or "recap predict pretrained" in result.stderr
     rows = [line.split() for line in table if " all " in line]
     assert [row[0] for row in rows] == ["recap", FEATURE_CURVES, *COUNTING_BASELINES]
     assert all(len(row) == 9 and re.fullmatch(r"[01]\.\d{4}", row[-1]) for row in rows)

@@ -162,7 +162,7 @@ def test_hash_names_file_and_dataset() -> None:
 def test_it_says_where_it_was_learned() -> None:
     """A dataset whose training weeks the curves have seen is never called new to them."""
     city, curves = small_city(), PretrainedCurves.load()
-    assert PretrainedCheckpoint.of(city).learned_on.endswith("and Austin (Gowalla), not on this data")
+    assert PretrainedCheckpoint.of(city).learned_on.endswith("and Austin (Gowalla)")
     seen = curves.model_copy(update={"cities": [curves.cities[0].model_copy(update={"dataset_hash": city.hash})]})
     assert PretrainedCheckpoint.of(city, seen).learned_on == f"{seen.learned_on}, this data's training weeks among them"
 

@@ -22,12 +22,13 @@ from recap.data.inspection import Inspection, describe_read, preview_rows, read_
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.preparation import prepare_dataset
-from recap.data.reading import read_checkins, understand
+from recap.data.reading import OWN_FORMATS, read_checkins, understand
 from recap.data.understanding import Understanding, option_text
 from recap.data.understanding.proposal import ColumnProposal
+from recap.presets import data_preset
 from recap.printable import markdown_text
 
-_LEAST: Final = (3, 5, 10)
+_LEAST: Final = (1, 3, 5, 10)
 _MOST_POINTS: Final = 1_000
 _SHOWN_COLUMNS: Final = 12
 
@@ -40,7 +41,9 @@ def show_check(upload: Upload) -> Path | None:
         _ask(upload, found)
         _show_columns(upload, found)
         return None
-    config = DataConfig(min_poi_checkins=upload.least, min_user_checkins=upload.least)
+    config = data_preset("every_place" if found.source_format in OWN_FORMATS else "default")
+    if upload.least is not None:
+        config = DataConfig(min_poi_checkins=upload.least, min_user_checkins=upload.least)
     inspection = describe_read(read, config)
     checkins, users, places = (inspection.facts[name] for name in ("check-ins", "users", "places"))
     unused = sum(item.rows for item in read.account.reported.values())
@@ -153,8 +156,10 @@ def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> No
     section(words.KEPT)
     rows = {words.CHECKINS_KEPT: inspection.preview.checkins, **preview_rows(inspection, config)}
     st.table({capitalised(name): f"{count:,}" for name, count in rows.items()}, border="horizontal")
-    least = st.segmented_control(words.LEAST, _LEAST, default=upload.least, required=True, key="least")
-    if least is not None and least != upload.least:
+    quiet(words.GETS_WORSE)
+    kept = config.min_user_checkins
+    least = st.segmented_control(words.LEAST, _LEAST, default=kept, required=True, key="least")
+    if least is not None and least != kept:
         upload.answer(least=least)
         st.rerun()
 
@@ -165,7 +170,7 @@ def _prepare(
     """The button and the same as a command; the folder of the dataset once it was prepared."""
     path = upload.path
     theirs = path.name if path.is_relative_to(upload.folder) else str(path)
-    sizes = [f"--set=min_poi_checkins={upload.least}", f"--set=min_user_checkins={upload.least}"]
+    sizes = [f"--set={name}={getattr(config, name)}" for name in ("min_poi_checkins", "min_user_checkins")]
     skip = ["--skip-bad-rows"] * bool(inspection.account.reported)
     line = shlex.join(["recap", "prepare", theirs, "--format", source_format, *sizes, *skip, "--out", "data/mine"])
     with st.container(horizontal=True, vertical_alignment="center"):

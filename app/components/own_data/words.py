@@ -2,7 +2,7 @@
 
 from typing import Final
 
-STEPS: Final = ("Drop a file", "Check the columns", "Explore", "Train RECAP")
+STEPS: Final = ("Drop a file", "Check the columns", "Predict", "Train RECAP")
 CLOSED: Final = "You cannot open files here"
 READ_ONLY: Final = "This app is read-only."
 NOT_ALLOWED: Final = "Others can reach this app; start it with `--allow-upload`."
@@ -50,6 +50,8 @@ AT_SEA: Final = "They are not on land: are latitude and longitude swapped?"
 KEPT: Final = "What will be kept"
 CHECKINS_KEPT: Final = "Check-ins kept"
 LEAST: Final = "Keep places and users with at least … check-ins"
+GETS_WORSE: Final = "Predictions get worse for users with fewer than about 60 check-ins."
+"""New York by the user's earlier check-ins, see docs/findings.md."""
 PROBLEMS: Final = "Things to know: {count}"
 OTHER_FILE: Final = "Open another file"
 BACK: Final = "Back to the columns"
@@ -57,7 +59,7 @@ TOO_LARGE: Final = "The file is too large for the memory of this computer; prepa
 
 PREPARING: Final = ("Reading every row", "Cleaning and splitting {checkins:,} check-ins", "Writing the dataset")
 READY: Final = "{name} is ready: {users:,} users, {places:,} places, {cases:,} test cases"
-LOOK: Final = "Explore it with visit counts now, or train RECAP first."
+LOOK: Final = "Predict now with the pretrained model. Training can make predictions better."
 TAKES: Final = "About {time}."
 NO_ESTIMATE: Final = "Time estimate appears after the first epoch."
 CONTINUES: Final = "Training continues when you close this page."

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import streamlit as st
 
 from app import state
-from app.cached import run_store
 from app.pages import COMPARE, EXPLAIN, OVERVIEW
+from app.sources import Source
 from recap.errors import RecapError
 from recap.runs.execution import control
 from recap.runs.store.run_folder import RunFolder
@@ -16,13 +16,11 @@ from recap.runs.store.state import RESUMABLE
 from recap.runs.store.types import RunRow
 
 
-def open_buttons(run: RunFolder) -> None:
-    """Buttons from a finished run to its model, if the app can open it."""
-    source = run_store.source_of(run)
-    if source is None:
-        return
+def open_buttons(trained: Source, better: Source) -> None:
+    """Buttons from a finished run to its model; Open opens the better of it and `pretrained`."""
     with st.container(horizontal=True):
         for label, page in (("Compare", COMPARE), ("Explain", EXPLAIN), ("Open", OVERVIEW)):
+            source = better if page is OVERVIEW else trained
             if st.button(label, icon=":material/arrow_forward:", key=f"run_to_{page.name}"):
                 state.choose_source(source.token)
                 st.switch_page(page.path, query_params=state.link_to(source))

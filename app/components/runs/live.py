@@ -7,6 +7,7 @@ from analysis.formatting import byte_size, duration, percent, share
 from analysis.training_progress import CURVES, counter_levels, curve_table, gpu_table, result_table, stage_spans
 from app import state
 from app.cached import run_store
+from app.cached.better_source import better_source
 from app.components.chart_table import show_figure
 from app.components.runs import words
 from app.components.runs.actions import open_buttons
@@ -104,7 +105,13 @@ def _show_result(run: RunFolder, described: RunDescription) -> None:
     if len(table):
         quiet(words.RESULT)
         st.table(table.set_index("Model"), border="horizontal")
-    open_buttons(run)
+    trained = run_store.source_of(run)
+    if trained is None:
+        return
+    better, said = better_source(trained)
+    if said:
+        st.markdown(markdown_text(said))
+    open_buttons(trained, better)
 
 
 def _show_numbers(run: RunFolder, described: RunDescription) -> None:

@@ -37,6 +37,7 @@ SPEC: dict[str, Any] = {
     "title": "Two arms",
     "question": "Does the graph help?",
     "epochs": EPOCHS,
+    "protocol": "every_next",
     "changes": CHANGES,
     "seeds": [1, 2],
     "columns": [{"key": "reach.candidates", "label": "candidates", "digits": 1}],
@@ -177,7 +178,11 @@ def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> 
         ("plain", "visit_count", "tail"),
     }
     dataset = small_city()
-    row = unseen_reach(dataset, TransitionGraph.from_dataset(dataset), 2)[1]
+    graph = TransitionGraph.from_dataset(dataset)
+    row = unseen_reach(dataset, graph, 2)[1]
+    alone, _ = measure(build_baseline("visit_count", dataset, graph), dataset, graph)
+    assert alone["every_step"] == counted["every_step"], "the same within every next check-in"
+    assert {row.protocol for row in result.comparisons} == {"every_step", "every_next"}
     expected = {"candidates": row["candidates"], "coverage": 100 * row["coverage"], "snr": row["snr_x1000"]}
     assert first["reach"] == expected
 

@@ -33,6 +33,8 @@ def test_small_tables_work_at_once(tmp_path: Path, users: int, checkins: int, pl
     evaluated = recap("evaluate", "pretrained", "--data", data, "--json")
     assert evaluated.returncode == 0 and "arning" not in evaluated.stderr
     assert recap_json("evaluate", "pretrained", "--data", data)["all"]["mrr"] > 0.1
+    fitted = recap_json("evaluate", "pretrained", "--data", data, "--split", "val", "--protocol", "every_next")
+    assert fitted["probabilities"]["log_likelihood"] > -np.log(places), "better than every place the same"
     explained = recap("explain", "pretrained", "--data", data, "--case", "0")
     assert explained.returncode == 0 and "arning" not in explained.stderr
     assert "Pretrained RECAP ranks" in " ".join(explained.stdout.split())
@@ -42,9 +44,9 @@ def test_small_tables_work_at_once(tmp_path: Path, users: int, checkins: int, pl
 
 
 def test_curves_say_where_they_were_learned(city_folder: Path) -> None:
-    """Not on this data, but in the cities of the file."""
+    """In the cities of the file."""
     shown = recap("curves", "pretrained", "--data", city_folder)
-    assert shown.returncode == 0 and "not on this data" in " ".join(shown.stdout.split())
+    assert shown.returncode == 0 and "Learned in New York (Foursquare), " in " ".join(shown.stdout.split())
     assert recap_json("curves", "pretrained", "--data", city_folder)["learned_on"]
 
 

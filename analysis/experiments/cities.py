@@ -1,0 +1,142 @@
+"""The experiment `cities`: curves learned without a city, in that city and with few of its users."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Final, NamedTuple, Protocol
+
+import numpy as np
+
+from analysis.experiments.results import ExperimentResult, markdown, number, table, value_at
+from analysis.experiments.spec import ExperimentSpec
+from analysis.experiments.users_figure import users_figure
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.data.preparation import prepare_dataset
+from recap.errors import ConfigError
+from recap.model.pretrained_curves import PretrainedCurves
+from recap.presets import data_preset
+from recap.storage.atomic import replace_text
+from recap.training.pretraining import pretrain
+
+USERS: Final = (10, 30, 100, 300, 1000)
+_FEW_USERS: Final = ("zero", "pretrained", "started")
+"""Arms that are measured with few users."""
+_NEXT, _STEP = "every_next.all.mrr", "every_step.all.mrr"
+
+
+class Run(Protocol):
+    """`run_experiment` in one folder."""
+
+    def __call__(self, spec: ExperimentSpec, dataset: Dataset, *, pretrained: PretrainedCurves) -> ExperimentResult: ...
+
+
+class Measured(NamedTuple):
+    """Result of each city, and of each table of the first city's users: their number, and the result."""
+
+    cities: list[ExperimentResult]
+    users: list[tuple[int, ExperimentResult]]
+
+    @property
+    def is_finished(self) -> bool:
+        return all(result.finished for result in (*self.cities, *(result for _, result in self.users)))
+
+
+def run_cities(
+    spec: ExperimentSpec,
+    datasets: Sequence[Dataset],
+    packaged: PretrainedCurves,
+    out: Path,
+    run: Run,
+    log: Callable[[str], None],
+) -> Measured:
+    """Measure each city with curves that did not see it, then tables of the first city's users, drawn by each seed.
+
+    Args:
+        packaged: the package's curves; learned again without a city that is among theirs.
+        run: `run_experiment` in ``out``.
+
+    Raises:
+        ConfigError: a city of the package's curves is missing among ``datasets``.
+    """
+    done = Measured([], [])
+    without = partial(_curves_without, datasets=datasets, packaged=packaged, out=out, log=log)
+    for dataset in datasets:
+        named = spec.model_copy(update={"name": f"{spec.name}-{dataset.hash[:12]}"})
+        done.cities.append(run(named, dataset, pretrained=without(dataset)))
+        if not done.is_finished:
+            return done
+    few = {"arms": tuple(arm for arm in spec.arms if arm.name in _FEW_USERS), "compare": ()}
+    for users, draw in ((users, draw) for users in USERS for draw in spec.seeds if users <= datasets[0].num_users):
+        drawn = spec.model_copy(update={**few, "name": f"{spec.name}-{users}-users-{draw}", "seeds": (draw,)})
+        found = run(drawn, draw_users(datasets[0], users, draw), pretrained=without(datasets[0]))
+        done.users.append((users, found))
+        if not done.is_finished:
+            return done
+    replace_text(out / "cities.md", cities_markdown(done))
+    lines = {label: [_mean(done, arm, users) for users in _sizes(done)] for arm, label in _arms(done.users[0][1])}
+    replace_text(out / "users.svg", users_figure(_sizes(done), lines, "MRR of next check-ins by number of users"))
+    return done
+
+
+def _curves_without(
+    dataset: Dataset, datasets: Sequence[Dataset], packaged: PretrainedCurves, out: Path, log: Callable[[str], None]
+) -> PretrainedCurves:
+    """The package's curves if they did not see a dataset, else learned without it and kept in ``out``."""
+    by_hash = {each.hash: each for each in datasets}
+    missing = [city.name for city in packaged.cities if city.dataset_hash not in by_hash]
+    if missing:
+        raise ConfigError(f"name each city that the curves were learned in by --data; missing: {', '.join(missing)}")
+    left = [city.dataset_hash for city in packaged.cities if city.dataset_hash != dataset.hash]
+    if len(left) == len(packaged.cities):
+        return packaged
+    path = out / f"pretrained-{'-'.join(key[:8] for key in left)}.json"
+    if not path.is_file():
+        log(f"Learning curves without {dataset.manifest.name}")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        replace_text(path, pretrain([by_hash[key] for key in left], log).as_text())
+    return PretrainedCurves.load(path)
+
+
+def draw_users(dataset: Dataset, users: int, draw: int) -> Dataset:
+    """A dataset of so many users alone, with every place they went to; a draw's larger tables hold its smaller."""
+    chosen = np.random.default_rng(draw).permutation(dataset.num_users)[:users]
+    checkins = dataset.checkins[dataset.checkins[c.USER].isin(chosen)]
+    raw = checkins.join(dataset.users, on=c.USER).join(dataset.pois, on=c.POI).reset_index(drop=True)
+    facts = {"name": f"{users} users of {dataset.manifest.name}", "source_format": dataset.manifest.source_format}
+    return prepare_dataset(raw[list(c.RAW_COLUMNS)], data_preset("every_place"), **facts)
+
+
+def cities_markdown(done: Measured) -> str:
+    """One table of all cities, one by number of users, then each city's own tables."""
+    arms = _arms(done.cities[0])
+    few = [(arm, label) for arm, label in arms if arm in _FEW_USERS]
+    by_city = [(city.dataset_name, [_both(city, arm) for arm, _ in arms]) for city in done.cities]
+    by_users = [(f"{users:,} users", [number(_mean(done, arm, users), 4) for arm, _ in few]) for users in _sizes(done)]
+    parts = [
+        "MRR, `every_next` / `every_step`, mean over seeds:",
+        table([label for _, label in arms], by_city),
+        f"Users of {done.cities[0].dataset_name}, MRR, `every_next`, mean over draws of users:",
+        table([label for _, label in few], by_users),
+    ]
+    return "\n\n".join([*parts, *map(markdown, done.cities)])
+
+
+def _arms(result: ExperimentResult) -> list[tuple[str, str]]:
+    return list({run.arm: run.label for run in result.arms}.items())
+
+
+def _sizes(done: Measured) -> list[int]:
+    return sorted({users for users, _ in done.users})
+
+
+def _mean(done: Measured, arm: str, users: int) -> float:
+    return float(np.mean([_values(result, arm, _NEXT) for size, result in done.users if size == users]))
+
+
+def _both(city: ExperimentResult, arm: str) -> str:
+    return " / ".join(number(float(np.mean(_values(city, arm, key))), 4) for key in (_NEXT, _STEP))
+
+
+def _values(result: ExperimentResult, arm: str, key: str) -> list[float]:
+    return [value for run in result.arms if run.arm == arm and (value := value_at(run.values, key)) is not None]
