@@ -66,7 +66,7 @@ def test_what_each_recipe_finds() -> None:
     assert cases("past_visits") == [0, 2]
     assert cases("two_hop_paths") == [1, 2]
     assert cases("wrong") == [3]  # 6 of 8 shares, and missed; 4 and 5 are missed with a third
-    even = records().assign(**{c.TOP_SCORES: [[np.log(2.0), 0.0, 0.0]] * 7})  # 2 of 4 shares: the bar is included
+    even = records().assign(top_scores=pd.Series([[np.log(2.0), 0.0, 0.0]] * 7))  # 2 of 4 shares: the bar is included
     assert cases("wrong", records=even) == [3, 4, 5]
     assert cases("right", records=even) == [0] and cases("right") == []  # 1 and 2 are found second
     assert cases("flipped") == [0, 2, 4]

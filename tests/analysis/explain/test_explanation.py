@@ -49,17 +49,13 @@ def without_by_hand(predictor: Predictor, name: str, row: int) -> torch.Tensor:
         if name == "core":
             assert model.core is not None
             model.core.output.weight.zero_(), model.core.output.bias.zero_()
-        elif name == "correction":
-            stage = stage.model_copy(update={"correction": False})
-        elif name == "graph_token":
-            stage = stage.model_copy(update={"graph_weight": 0.0})
-        elif model.curves is not None:
+        elif model.curves is not None and name in GROUPS:
             rows = [feature.group == name for feature in model.curves.curves.features]
             model.curves.curves.step_FK[rows] = 0.0
         else:
-            stage = stage.model_copy(update={"prior": False})
-    scorer = RecapScorer(model, stage)
-    return scorer.score(predictor.histories([row])).total[0]
+            off: dict[str, dict[str, Any]] = {"correction": {"correction": False}, "graph_token": {"graph_weight": 0.0}}
+            stage = stage.model_copy(update=off.get(name, {"prior": False}))
+    return RecapScorer(model, stage).score(predictor.histories([row])).total[0]
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
@@ -139,17 +135,14 @@ def test_a_path_adds_f_of_x_times_its_share_and_the_rest_is_scored_without_it() 
     whole = sum(products.values())
     assert values_at(case, [explained.target])["two_hop_paths"] == [pytest.approx(whole)]
     assert explained.a.groups[PATHS] == pytest.approx(curve.at(whole))
-    model = predictor.model
     for path in explained.paths:
         assert path.points == pytest.approx(curve.at(whole) * path.product / whole)
         after = build_edited_case(predictor, number, (CutPath(middle=path.middle, destination=explained.target),))
         (point_T,) = after.contributions([explained.target])
         assert float(point_T[after.groups[PATHS]].sum()) == pytest.approx(curve.at(whole - path.product))
         assert path.rank_without == rank_of(after.total_P, explained.target)
-        assert [left.middle for left in two_hop_paths(after, explained.target)] == [
-            other.middle for other in explained.paths if other is not path
-        ]
-    assert isinstance(model, Recap)
+        others = [other.middle for other in explained.paths if other is not path]
+        assert [left.middle for left in two_hop_paths(after, explained.target)] == others
 
 
 def test_the_papers_paths_have_no_points_but_a_cut() -> None:

@@ -94,7 +94,7 @@ def test_a_known_next_check_in_is_the_truth_also_without_a_case() -> None:
 
 
 def test_edits_of_a_moment() -> None:
-    """They are about the place that was first before them, and equal a copy of the history that ends there."""
+    """They are about the place that was first before them."""
     predictor = small_predictor()
     end = find_moment(predictor.dataset, USER)
     before = explain_case(predictor, end, counterfactuals=False)
