@@ -20,42 +20,11 @@ from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import GROUPS, PATHS
 from recap.features.two_hop import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
-from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
-from tests.analysis.planted import small_predictor
-from tests.worlds import CURVES
+from tests.analysis.planted import MODELS, small_predictor
+from tests.analysis.reference_edits import rescore
 
-MODELS: dict[str, dict[str, Any]] = {
-    "paper": {},
-    "recap": CURVES | {"core_scope": "unvisited", "use_correction": False},
-    "corrected curves": CURVES | {"core_scope": "unvisited"},
-    "curves alone": CURVES | {"core_scope": "nowhere", "use_graph": False, "use_correction": False},
-    "core everywhere with curves": CURVES | {"num_hops": 3},
-}
 CASES = (0, 3, 9)
-
-
-def copy_of(predictor: Predictor) -> Recap:
-    """The same model, whose weights may be changed."""
-    model = Recap.for_dataset(predictor.model.config, predictor.dataset, predictor.graph, torch.float64)
-    model.load_state_dict(predictor.model.state_dict())
-    return model
-
-
-def without_by_hand(predictor: Predictor, name: str, row: int) -> torch.Tensor:
-    """Scores (P,) of a copy of the model whose weights of one part are zero."""
-    model, stage = copy_of(predictor), predictor.stage
-    with torch.no_grad():
-        if name == "core":
-            assert model.core is not None
-            model.core.output.weight.zero_(), model.core.output.bias.zero_()
-        elif model.curves is not None and name in GROUPS:
-            rows = [feature.group == name for feature in model.curves.curves.features]
-            model.curves.curves.step_FK[rows] = 0.0
-        else:
-            off: dict[str, dict[str, Any]] = {"correction": {"correction": False}, "graph_token": {"graph_weight": 0.0}}
-            stage = stage.model_copy(update=off.get(name, {"prior": False}))
-    return RecapScorer(model, stage).score(predictor.histories([row])).total[0]
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
@@ -94,8 +63,9 @@ def test_every_without_is_scored_again(changes: dict[str, Any]) -> None:
         row = int(predictor.cases["row"][number])
         assert [entry.name for entry in explained.without][: len(explained.groups)] == list(explained.groups)
         for entry in explained.without:
-            total_P = without_by_hand(predictor, entry.name, row)
-            edited = build_edited_case(predictor, number, (SwitchOff(name=entry.name),))
+            off = (SwitchOff(name=entry.name),)
+            total_P = rescore(predictor, row, off)
+            edited = build_edited_case(predictor, number, off)
             assert torch.allclose(edited.total_P, total_P, rtol=0, atol=1e-9), entry.name
             assert entry.rank == rank_of(total_P, explained.target), entry.name
 
@@ -185,7 +155,8 @@ def test_removing_a_visit_and_undoing_it(name: str) -> None:
 def test_the_gate_scales_the_prior_and_the_clip_is_a_term() -> None:
     """correction = lambda gamma R; where the clip binds, count, recency, window and clip still sum to R."""
     predictor = small_predictor()
-    model = copy_of(predictor)
+    model = Recap.for_dataset(predictor.model.config, predictor.dataset, predictor.graph, torch.float64)
+    model.load_state_dict(predictor.model.state_dict())
     assert model.prior is not None and model.calibration is not None
     with torch.no_grad():
         model.prior.count_weight.fill_(9.0)

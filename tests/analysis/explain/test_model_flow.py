@@ -2,7 +2,6 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -22,18 +21,10 @@ from recap.counterfactuals import GRAPH_TOKEN
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
 from recap.presets import recap as recap_config
-from tests.analysis.planted import small_predictor
+from tests.analysis.planted import MODELS, small_predictor
 from tests.analysis.records.test_causes import KINDS
 from tests.untrained import write_untrained_checkpoint
-from tests.worlds import CURVES, small_city
-
-RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
-MODELS: dict[str, dict[str, Any]] = {
-    "paper": {},
-    "recap": RECAP,
-    "gated curves": CURVES,
-    "curves alone": RECAP | {"core_scope": "nowhere", "use_graph": False},
-}
+from tests.worlds import small_city
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -18,10 +18,9 @@ from analysis.explain.robustness import (
 )
 from analysis.records.ablations import describe_ablations, slug
 from recap.features.catalogue import PATHS, TRANSITIONS
-from tests.analysis.planted import small_predictor
-from tests.worlds import CURVES
+from tests.analysis.planted import MODELS, small_predictor
 
-RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
+RECAP = MODELS["recap"]
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
