@@ -209,6 +209,7 @@ def test_any_two_places_and_the_hidden_truth() -> None:
     others = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up)][:2]
     asked = explain_case(predictor, 3, about=others[0], against=others[1])
     assert (asked.a.poi, asked.b.poi, asked.roles) == (*others, ("model", "other"))
+    assert explain_case(predictor, 3, about=others[0], against=usual.truth).roles == ("model", "truth")
     hidden = explain_case(predictor, 3, hide_truth=True)
     assert hidden.truth is None and hidden.target_rank == 1 and "user went" not in hidden.headline.text
     with pytest.raises(CaseError, match="two different places"):
