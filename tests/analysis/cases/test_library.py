@@ -72,9 +72,8 @@ def test_what_was_saved_in_november_2026_opens(tmp_path: Path) -> None:
     shelf = Library(tmp_path / "cases").read()
     assert shelf.damaged == ()
     (stored,), (collected,) = shelf.cases.values(), shelf.collections.values()
-    for there in (stored, collected):
-        folder = tmp_path / "cases" / ("collections" if there is collected else "")
-        file = json.loads((folder / f"{there.name}.json").read_text())
+    for there, folder in ((stored, ""), (collected, "collections")):
+        file = json.loads((tmp_path / "cases" / folder / f"{there.name}.json").read_text())
         read = json.loads(there.value.model_dump_json())
         if "link" in file:
             read["link"] = {name: read["link"][name] for name in file["link"]}

@@ -1,5 +1,7 @@
 """Recipes on tables small enough to check by eye; and the law of their order."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -45,15 +47,9 @@ def ablations() -> pd.DataFrame:
 
 
 def tables(**changes: object) -> RecipeTables:
-    options: dict[str, object] = {
-        "model": "RECAP",
-        "records": records(),
-        "train_checkins": np.array([1] * 9 + [50]),
-        "others": {"Markov": pd.DataFrame({c.RANK: MARKOV})},
-        "ablations": ablations(),
-        "k": K,
-    }
-    return RecipeTables(**(options | changes))  # type: ignore[arg-type]
+    others = {"Markov": pd.DataFrame({c.RANK: MARKOV})}
+    made = RecipeTables("RECAP", records(), np.array([1] * 9 + [50]), others, ablations(), k=K)
+    return replace(made, **changes)  # type: ignore[arg-type]
 
 
 def cases(recipe: str, **changes: object) -> list[int]:
