@@ -15,7 +15,16 @@ from recap.graph import TransitionGraph
 from recap.model.recap import Recap
 from recap.predictor import Predictor
 from tests.untrained import write_untrained_checkpoint
-from tests.worlds import batch_of, shake, small_city, small_training
+from tests.worlds import CURVES, batch_of, shake, small_city, small_training
+
+MODELS: dict[str, dict[str, Any]] = {
+    "paper": {},
+    "recap": CURVES | {"core_scope": "unvisited", "use_correction": False},
+    "corrected curves": CURVES | {"core_scope": "unvisited"},
+    "curves alone": CURVES | {"core_scope": "nowhere", "use_graph": False, "use_correction": False},
+    "core everywhere with curves": CURVES | {"num_hops": 3},
+}
+"""Changes of the small model, by kind of model."""
 
 
 def predictor_of(dataset: Dataset, seed: int = 0, **changes: Any) -> Predictor:

@@ -69,9 +69,8 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     # The training data that tell what others did stay as they are; an edit changes this case's history and counts.
     model = Recap.for_dataset(predictor.model.config, predictor.dataset, graph, torch.float64)
     model.load_state_dict(predictor.model.state_dict())
-    stage = predictor.stage.model_copy(update={"graph_weight": 0.0} if "graph_token" in off else {}).model_copy(
-        update={name: False for name in ("correction",) if name in off}
-    )
+    switched = {"graph_weight": 0.0} if "graph_token" in off else {}
+    stage = predictor.stage.model_copy(update=switched | ({"correction": False} if "correction" in off else {}))
     with torch.no_grad():
         for term in off & {"count", "recency", "window"}:
             getattr(model.prior, f"{term}_weight").zero_()

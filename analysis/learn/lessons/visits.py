@@ -188,8 +188,8 @@ def build(world: Workspace) -> Lesson:
     )
 
 
-def _weights(trained: HabitWeights, *weights: float) -> HabitWeights:
-    return replace(trained, **dict(zip(("count", "recency", "window"), weights, strict=True)))  # type: ignore[arg-type]
+def _weights(trained: HabitWeights, count: float, recency: float, window: float) -> HabitWeights:
+    return replace(trained, count=count, recency=recency, window=window)
 
 
 def _picture(world: Workspace, habits: Habits) -> Bars:

@@ -73,10 +73,7 @@ def test_other_texts_are_refused(text: str) -> None:
 
 def test_nothing_of_the_truth_is_left_while_it_is_hidden() -> None:
     """Two tables that differ in the truth alone show the same rows and columns."""
-    other = TABLE.copy()
-    other[[c.RANK, c.TRANSITION_COUNT, c.DESTINATION_COUNT]] = 9
-    other[[TO, c.CATEGORY]] = "Zoo"
-    other[REASON] = ""
+    other = TABLE.assign(rank=9, transition_count=9, destination_count=9, to="Zoo", category="Zoo", reason="")
     other[CAUSES] = [()] * 4
     chosen = CaseFilter.from_text("hours=8-17&categories=Bar&causes=core&search=bar")
     shown, same = (hide_truth(table)[chosen.without_truth().mask(hide_truth(table))] for table in (TABLE, other))

@@ -1,5 +1,7 @@
 """Recipes on tables small enough to check by eye; and the law of their order."""
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -45,15 +47,9 @@ def ablations() -> pd.DataFrame:
 
 
 def tables(**changes: object) -> RecipeTables:
-    options: dict[str, object] = {
-        "model": "RECAP",
-        "records": records(),
-        "train_checkins": np.array([1] * 9 + [50]),
-        "others": {"Markov": pd.DataFrame({c.RANK: MARKOV})},
-        "ablations": ablations(),
-        "k": K,
-    }
-    return RecipeTables(**(options | changes))  # type: ignore[arg-type]
+    others = {"Markov": pd.DataFrame({c.RANK: MARKOV})}
+    made = RecipeTables("RECAP", records(), np.array([1] * 9 + [50]), others, ablations(), k=K)
+    return replace(made, **changes)  # type: ignore[arg-type]
 
 
 def cases(recipe: str, **changes: object) -> list[int]:
@@ -66,7 +62,7 @@ def test_what_each_recipe_finds() -> None:
     assert cases("past_visits") == [0, 2]
     assert cases("two_hop_paths") == [1, 2]
     assert cases("wrong") == [3]  # 6 of 8 shares, and missed; 4 and 5 are missed with a third
-    even = records().assign(**{c.TOP_SCORES: [[np.log(2.0), 0.0, 0.0]] * 7})  # 2 of 4 shares: the bar is included
+    even = records().assign(top_scores=pd.Series([[np.log(2.0), 0.0, 0.0]] * 7))  # 2 of 4 shares: the bar is included
     assert cases("wrong", records=even) == [3, 4, 5]
     assert cases("right", records=even) == [0] and cases("right") == []  # 1 and 2 are found second
     assert cases("flipped") == [0, 2, 4]

@@ -20,46 +20,11 @@ from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import GROUPS, PATHS
 from recap.features.two_hop import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
-from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
-from tests.analysis.planted import small_predictor
-from tests.worlds import CURVES
+from tests.analysis.planted import MODELS, small_predictor
+from tests.analysis.reference_edits import rescore
 
-MODELS: dict[str, dict[str, Any]] = {
-    "paper": {},
-    "recap": CURVES | {"core_scope": "unvisited", "use_correction": False},
-    "corrected curves": CURVES | {"core_scope": "unvisited"},
-    "curves alone": CURVES | {"core_scope": "nowhere", "use_graph": False, "use_correction": False},
-    "core everywhere with curves": CURVES | {"num_hops": 3},
-}
 CASES = (0, 3, 9)
-
-
-def copy_of(predictor: Predictor) -> Recap:
-    """The same model, whose weights may be changed."""
-    model = Recap.for_dataset(predictor.model.config, predictor.dataset, predictor.graph, torch.float64)
-    model.load_state_dict(predictor.model.state_dict())
-    return model
-
-
-def without_by_hand(predictor: Predictor, name: str, row: int) -> torch.Tensor:
-    """Scores (P,) of a copy of the model whose weights of one part are zero."""
-    model, stage = copy_of(predictor), predictor.stage
-    with torch.no_grad():
-        if name == "core":
-            assert model.core is not None
-            model.core.output.weight.zero_(), model.core.output.bias.zero_()
-        elif name == "correction":
-            stage = stage.model_copy(update={"correction": False})
-        elif name == "graph_token":
-            stage = stage.model_copy(update={"graph_weight": 0.0})
-        elif model.curves is not None:
-            rows = [feature.group == name for feature in model.curves.curves.features]
-            model.curves.curves.step_FK[rows] = 0.0
-        else:
-            stage = stage.model_copy(update={"prior": False})
-    scorer = RecapScorer(model, stage)
-    return scorer.score(predictor.histories([row])).total[0]
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
@@ -98,8 +63,9 @@ def test_every_without_is_scored_again(changes: dict[str, Any]) -> None:
         row = int(predictor.cases["row"][number])
         assert [entry.name for entry in explained.without][: len(explained.groups)] == list(explained.groups)
         for entry in explained.without:
-            total_P = without_by_hand(predictor, entry.name, row)
-            edited = build_edited_case(predictor, number, (SwitchOff(name=entry.name),))
+            off = (SwitchOff(name=entry.name),)
+            total_P = rescore(predictor, row, off)
+            edited = build_edited_case(predictor, number, off)
             assert torch.allclose(edited.total_P, total_P, rtol=0, atol=1e-9), entry.name
             assert entry.rank == rank_of(total_P, explained.target), entry.name
 
@@ -139,17 +105,14 @@ def test_a_path_adds_f_of_x_times_its_share_and_the_rest_is_scored_without_it() 
     whole = sum(products.values())
     assert values_at(case, [explained.target])["two_hop_paths"] == [pytest.approx(whole)]
     assert explained.a.groups[PATHS] == pytest.approx(curve.at(whole))
-    model = predictor.model
     for path in explained.paths:
         assert path.points == pytest.approx(curve.at(whole) * path.product / whole)
         after = build_edited_case(predictor, number, (CutPath(middle=path.middle, destination=explained.target),))
         (point_T,) = after.contributions([explained.target])
         assert float(point_T[after.groups[PATHS]].sum()) == pytest.approx(curve.at(whole - path.product))
         assert path.rank_without == rank_of(after.total_P, explained.target)
-        assert [left.middle for left in two_hop_paths(after, explained.target)] == [
-            other.middle for other in explained.paths if other is not path
-        ]
-    assert isinstance(model, Recap)
+        others = [other.middle for other in explained.paths if other is not path]
+        assert [left.middle for left in two_hop_paths(after, explained.target)] == others
 
 
 def test_the_papers_paths_have_no_points_but_a_cut() -> None:
@@ -192,7 +155,8 @@ def test_removing_a_visit_and_undoing_it(name: str) -> None:
 def test_the_gate_scales_the_prior_and_the_clip_is_a_term() -> None:
     """correction = lambda gamma R; where the clip binds, count, recency, window and clip still sum to R."""
     predictor = small_predictor()
-    model = copy_of(predictor)
+    model = Recap.for_dataset(predictor.model.config, predictor.dataset, predictor.graph, torch.float64)
+    model.load_state_dict(predictor.model.state_dict())
     assert model.prior is not None and model.calibration is not None
     with torch.no_grad():
         model.prior.count_weight.fill_(9.0)
@@ -245,6 +209,7 @@ def test_any_two_places_and_the_hidden_truth() -> None:
     others = [entry.poi for entry in usual.candidates if entry.poi not in (usual.target, usual.runner_up)][:2]
     asked = explain_case(predictor, 3, about=others[0], against=others[1])
     assert (asked.a.poi, asked.b.poi, asked.roles) == (*others, ("model", "other"))
+    assert explain_case(predictor, 3, about=others[0], against=usual.truth).roles == ("model", "truth")
     hidden = explain_case(predictor, 3, hide_truth=True)
     assert hidden.truth is None and hidden.target_rank == 1 and "user went" not in hidden.headline.text
     with pytest.raises(CaseError, match="two different places"):

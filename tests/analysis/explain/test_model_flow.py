@@ -2,20 +2,13 @@
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 import torch
 
-from analysis.explain.curves import (
-    describe_learned,
-    learned_curves,
-    replicate_curves,
-    ship_replicate_curves,
-    values_at,
-)
+from analysis.explain.curves import describe_learned, learned_curves, replicate_curves, ship_replicate_curves, values_at
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.model_flow import describe_flow
 from analysis.explain.model_words import headline, worth_note
@@ -25,22 +18,13 @@ from analysis.records.ablations import describe_ablations
 from analysis.records.causes import deciding_part, worth_by_kind
 from recap.checkpoint import Checkpoint
 from recap.counterfactuals import GRAPH_TOKEN
-from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
 from recap.predictor import Predictor
 from recap.presets import recap as recap_config
-from tests.analysis.planted import small_predictor
+from tests.analysis.planted import MODELS, small_predictor
 from tests.analysis.records.test_causes import KINDS
 from tests.untrained import write_untrained_checkpoint
-from tests.worlds import CURVES, small_city
-
-RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
-MODELS: dict[str, dict[str, Any]] = {
-    "paper": {},
-    "recap": RECAP,
-    "gated curves": CURVES,
-    "curves alone": RECAP | {"core_scope": "nowhere", "use_graph": False},
-}
+from tests.worlds import small_city
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -82,13 +66,6 @@ def test_curves_say_what_terms_add(model: str) -> None:
             said = [0.0 if value is None else curve.at(value) for value in values[curve.name]]
             assert said == pytest.approx(column, abs=1e-6 if model == "recap" else 0.02), curve.name
     assert (model == "paper") == bool(describe_learned(predictor).gates)
-
-
-def test_two_different_places_are_compared() -> None:
-    """A place against itself is refused."""
-    edited_case = build_edited_case(small_predictor(), 3)
-    with pytest.raises(CaseError, match="two different places"):
-        describe_flow(edited_case, edited_case.target)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -145,15 +122,9 @@ def test_finished_replicates_give_their_curves(tmp_path: Path) -> None:
 
 def test_the_note_on_worth_names_parts_that_do_harm() -> None:
     """Where the whole interval among new places is below 0, more are found without the part; elsewhere nothing."""
-    worth = pd.DataFrame(
-        {
-            "among": ["known", "new", "new"],
-            "label": ["past visits", "the sequence model", "two-hop paths"],
-            "n": [3438, 546, 546],
-            "hr": [-0.1, -0.04, -0.01],
-            "hr_high": [-0.05, -0.01, 0.002],
-        }
-    )
+    rows = [("known", "past visits", 3438, -0.1, -0.05), ("new", "the sequence model", 546, -0.04, -0.01)]
+    rows.append(("new", "two-hop paths", 546, -0.01, 0.002))
+    worth = pd.DataFrame(rows, columns=["among", "label", "n", "hr", "hr_high"])
     note = worth_note(worth)
     assert "3,438 test cases lead to known places (or the current one), 546 to new ones." in note
     assert note.endswith("New places are found more often without the sequence model.")

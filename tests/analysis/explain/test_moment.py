@@ -24,10 +24,9 @@ from recap import columns as c
 from recap.errors import CaseError
 from recap.moments import Moment, find_moment, next_place
 from recap.predictor import Predictor
-from tests.analysis.planted import small_predictor
-from tests.worlds import CURVES
+from tests.analysis.planted import MODELS, small_predictor
 
-MODELS: dict[str, dict[str, Any]] = {"paper": {}, "curves": CURVES | {"core_scope": "unvisited"}}
+KINDS = {name: MODELS[name] for name in ("paper", "corrected curves")}
 USER = 2
 
 
@@ -44,7 +43,7 @@ def speaks_of_a_truth(explained: CaseExplanation) -> bool:
     return any(word in said for word in ("user went", "went there", "truth", "true next"))
 
 
-@pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("changes", KINDS.values(), ids=KINDS)
 def test_a_moment_that_is_a_case_is_explained_as_the_case(changes: dict[str, Any]) -> None:
     """All numbers, checks and the search included; also where the moment does not know that it is a case."""
     predictor = small_predictor(**changes)
@@ -62,7 +61,7 @@ def test_a_moment_that_is_a_case_is_explained_as_the_case(changes: dict[str, Any
             assert unaware == as_case.model_copy(update={"case": None, "split": None})
 
 
-@pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
+@pytest.mark.parametrize("changes", KINDS.values(), ids=KINDS)
 def test_after_the_last_check_in_nothing_is_known(changes: dict[str, Any]) -> None:
     """The first choice against the second; no word, number or role of a truth."""
     predictor = small_predictor(**changes)
@@ -94,7 +93,7 @@ def test_a_known_next_check_in_is_the_truth_also_without_a_case() -> None:
 
 
 def test_edits_of_a_moment() -> None:
-    """They are about the place that was first before them, and equal a copy of the history that ends there."""
+    """They are about the place that was first before them."""
     predictor = small_predictor()
     end = find_moment(predictor.dataset, USER)
     before = explain_case(predictor, end, counterfactuals=False)

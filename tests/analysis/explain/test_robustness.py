@@ -18,10 +18,9 @@ from analysis.explain.robustness import (
 )
 from analysis.records.ablations import describe_ablations, slug
 from recap.features.catalogue import PATHS, TRANSITIONS
-from tests.analysis.planted import small_predictor
-from tests.worlds import CURVES
+from tests.analysis.planted import MODELS, small_predictor
 
-RECAP = CURVES | {"core_scope": "unvisited", "use_correction": False}
+RECAP = MODELS["recap"]
 
 
 @pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
@@ -47,14 +46,12 @@ def test_contributions_elsewhere_are_those_of_other_cases() -> None:
     predictor = small_predictor(**RECAP)
     case = build_edited_case(predictor, 3)
     found = contributions_elsewhere(case)
-    others = [number for number in range(len(predictor.cases)) if number != 3]
-    assert all(len(values) == min(NUM_DRAWN, len(others)) for values in found.values())
-    drawn = np.random.default_rng(3).choice(
-        np.delete(predictor.cases["row"].to_numpy(), 3), min(NUM_DRAWN, len(others)), replace=False
-    )
+    rows = np.delete(predictor.cases["row"].to_numpy(), 3)
+    drawn = np.random.default_rng(3).choice(rows, min(NUM_DRAWN, len(rows)), replace=False)
     number = int(predictor.cases.index[predictor.cases["row"] == drawn[0]][0])
     entry = explain_case(predictor, number, about=case.target, counterfactuals=False).a
     assert {name: values[0] for name, values in found.items()} == pytest.approx(entry.groups)
+    assert all(len(values) == len(drawn) for values in found.values())
 
 
 def test_whose_transitions() -> None:
@@ -78,13 +75,8 @@ def test_whose_transitions() -> None:
 def test_what_fails_is_said() -> None:
     """Seeds that disagree, a contribution like elsewhere, one user's transitions."""
     seeds = [SeedRank(seed=0, rank=2, without=5), SeedRank(seed=1, rank=2, without=2)]
-    weak = RowCheck(
-        row="two-hop paths",
-        points=0.2,
-        seeds=seeds,
-        permutation=PermutationTest(reached=99, drawn=199, p_value=0.5),
-        users=1,
-    )
+    chance = PermutationTest(reached=99, drawn=199, p_value=0.5)
+    weak = RowCheck(row="two-hop paths", points=0.2, seeds=seeds, permutation=chance, users=1)
     assert weak.problems == ["seeds disagree", "other cases get as much", "one user's transitions"]
     assert weak.cells["Seeds"] == "1 of 2 agrees" and weak.cells["Without it"] == "2nd → 5th"
     good = RowCheck(row="past visits", points=1.0, seeds=[seeds[0]] * 2, permutation=None, users=None)

@@ -19,7 +19,7 @@ def place(poi: int, name: str, rank: float, *points: float) -> Candidate:
     """A place with points of past visits, time, transitions and paths."""
     groups = dict(zip((PAST, TIME, TRANSITIONS, PATHS), points, strict=True))
     of_score = {"probability": 0.1, "score": sum(points), "groups": groups, "terms": groups, "gate": None}
-    return Candidate(poi=poi, name=name, category="", rank=rank, **of_score)  # type: ignore[arg-type]
+    return Candidate(poi=poi, name=name, category="", rank=rank, **of_score)
 
 
 def arms(rank: float, *points: float) -> list[Candidate]:

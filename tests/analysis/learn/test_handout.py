@@ -19,10 +19,8 @@ def test_questions_come_before_answers() -> None:
     assert asked.index("Appendix") > asked.index(f"{COURSE[ROUTE - 1].outline.title}</h2>")
     assert asked.count("<figure>") == sum(lesson.guess.picture is not None for lesson in lessons)
     assert asked.count("<svg") >= ROUTE and "<rect" in asked and "<circle" in asked
-    assert "Right." in answered
-    assert "Right." not in asked
-    assert "http" not in page.replace("http-equiv", "")
-    assert "<script" not in page
+    assert "Right." in answered and "Right." not in asked
+    assert "http" not in page.replace("http-equiv", "") and "<script" not in page
 
 
 def test_names_are_escaped_and_real_cities_ask_nothing() -> None:

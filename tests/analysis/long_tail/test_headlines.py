@@ -133,17 +133,10 @@ def test_what_training_again_changes(spans: list[tuple[float, float]], said: str
 def test_rises_are_differences_of_the_bins_ends() -> None:
     """40 cases each of transitions never seen (1 of 4 right) and seen ten times (3 of 4), at two kinds of places."""
     right = [1, 0, 0, 0] * 10 + [1, 1, 1, 0] * 10
-    records = pd.DataFrame(
-        {
-            c.USER: np.arange(80) % 8,
-            c.CASE: np.arange(80),
-            c.RANK: [1.0 if hit else 50.0 for hit in right],
-            c.NUM_BETTER: [0 if hit else 49 for hit in right],
-            c.NUM_TIED: [1] * 80,
-            c.TRANSITION_COUNT: [0] * 40 + [10] * 40,
-            c.DESTINATION_COUNT: [5, 300] * 40,
-        }
-    )
+    cases, better = np.arange(80), np.where(right, 0, 49)
+    facts = {c.USER: cases % 8, c.CASE: cases, c.RANK: better + 1.0, c.NUM_BETTER: better, c.NUM_TIED: 1}
+    counts = {c.TRANSITION_COUNT: [0] * 40 + [10] * 40, c.DESTINATION_COUNT: [5, 300] * 40}
+    records = pd.DataFrame(facts | counts)
     table = accuracy_rises(records, "hr20").set_index("over")
     assert table.loc[["transition"], ["first", "last", "rise"]].to_numpy().tolist() == [[0.25, 0.75, 0.5]]
     even, odd = np.mean(right[::2]), np.mean(right[1::2])

@@ -1,6 +1,7 @@
 """The cases on Overview's cards: one of each kind, and ranks without a part as Explain's own edit has them."""
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -27,9 +28,9 @@ RESCUES: list[tuple[int, list[tuple[int, int]]]] = [
 OPENED = Workspace.of(split_dataset(RESCUES, 5))
 
 
-def found_with(ranks: list[float], **without: list[float]) -> list[NotableCase]:
+def found_with(ranks: list[float], facts: dict[str, Any] | None = None, **without: list[float]) -> list[NotableCase]:
     """The cards of a model with these ranks; with ablations that move nothing but what is named."""
-    records = OPENED.cases.assign(rank=ranks)
+    records = OPENED.cases.assign(rank=ranks, **facts or {})
     table = pd.DataFrame({"case": records["case"], "rank": ranks} | {f"without_{name}": ranks for name in ABLATIONS})
     for name, moved in without.items():
         table[f"without_{name}"] = moved
@@ -81,11 +82,8 @@ def test_a_short_list_reaches_from_the_best_rank_to_the_worst() -> None:
 
 
 def test_a_hit_that_the_model_was_sure_of_comes_first() -> None:
-    """Three cases lose their past visits alike; only in the second was the first choice worth half of the list."""
-    lists = [[0.0] * 20, [5.0] + [0.0] * 19, [0.0] * 20]
-    records = OPENED.cases.assign(rank=[1.0, 1.0, 1.0], top_scores=pd.Series(lists))
-    table = pd.DataFrame({"case": records["case"], "rank": 1.0} | {f"without_{name}": 1.0 for name in ABLATIONS})
-    table["without_past_visits"] = 50.0
-    records = records.assign(in_history=True)
-    found = notable_cases(OPENED, records, OPENED.cases.assign(rank=25.0), lambda cases: table.iloc[cases])
-    assert (found[0].kind, found[0].case) == ("past_visits", 1)
+    """All three cases lose their past visits; only in the second was the first choice worth half of the list."""
+    lists = pd.Series([[0.0] * 20, [5.0] + [0.0] * 19, [0.0] * 20])
+    changes = {"past_visits": [50.0] * 3}
+    first = found_with([1.0, 1.0, 1.0], {"top_scores": lists, "in_history": True}, **changes)[0]
+    assert (first.kind, first.case) == ("past_visits", 1)

@@ -22,9 +22,8 @@ from analysis.long_tail.overview_headlines import (
 def groups(
     model: str,
     values: dict[str, tuple[float, float, float]],
-    *,
     n: tuple[int, int, int] = (70, 30, 50),
-    ahead: dict[str, str] | None = None,
+    **ahead: str,
 ) -> pd.DataFrame:
     """Accuracy of models on rare transitions to known and new places and on frequent ones, as `accuracy_by_group`.
 
@@ -36,8 +35,7 @@ def groups(
         for name, value in values.items():
             row = {"model": name, "group": group, "n": cases, "value": value[at] if cases else math.nan}
             if name == model:
-                other = (ahead or {}).get(group)
-                row |= {"baseline": other or "Markov", "lead_upper": -0.01 if other else 0.01}
+                row |= {"baseline": ahead.get(group, "Markov"), "lead_upper": -0.01 if group in ahead else 0.01}
             rows.append(row)
     everything = [{"model": name, "group": "all", "n": sum(n), "value": value[2]} for name, value in values.items()]
     return pd.DataFrame([*everything, *rows])
@@ -80,7 +78,7 @@ def test_the_headline_where_cases_are_missing(n: tuple[int, int, int], said: str
 def test_where_the_model_is_behind_the_headline_says_so() -> None:
     """Only where the whole interval favours the other; a new place is named in the second sentence."""
     values = {"RECAP": (0.78, 0.03, 0.9), "Visit count": (0.81, 0.02, 0.9), "Nearest": (0.3, 0.17, 0.5)}
-    behind = groups("RECAP", values, ahead={"tail_known": "Visit count", "tail_new": "Nearest"})
+    behind = groups("RECAP", values, tail_known="Visit count", tail_new="Nearest")
     assert overview_headline(behind, "hr20").endswith("to new places. Counting past visits finds more: 81 of 100.")
     assert overview_headline(behind, "mrr").endswith("Counting past visits reaches 0.810.")
     said = overview_sentence(behind, "hr20", 0.66)

@@ -1,6 +1,5 @@
 """Ablations: each scored by itself, contributions that add up, what "found by" means, what each group is worth."""
 
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,12 +13,14 @@ from analysis.records.ablations import ABLATIONS, COLUMNS, GROUP_NAMES, ablation
 from analysis.records.causes import (
     LostHits,
     ablation_worth,
+    ablations_key,
     case_ablations,
     causes_of,
     count_lost_hits,
     found_by,
     obstacles_of,
 )
+from analysis.records.table_cache import table_in_pieces
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual
 from recap.errors import ConfigError
 from recap.evaluation.ranks import rank_of
@@ -119,20 +120,21 @@ def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     monkeypatch.setattr("analysis.records.table_cache.ROWS_PER_PIECE", 10)
     base = predictor("paper")
-    rows, answer = len(base.cases), list[int]()
+    key, rows, made = ablations_key("d" * 64, "c" * 64), len(base.cases), list[int]()
+
+    def piece(start: int, end: int) -> pd.DataFrame:
+        made.append(start)
+        return describe_ablations(base, base.cases.iloc[start:end])
 
     def stop(done: int, total: int) -> None:
-        answer.append(done)
-        if len(answer) == 2:
+        if done == 20:
             raise KeyboardInterrupt
 
-    def table(open_predictor: Callable[[], Predictor], **more: Any) -> pd.DataFrame:
-        return case_ablations("d" * 64, "c" * 64, open_predictor, rows=rows, **more)
-
     with pytest.raises(KeyboardInterrupt):
-        table(lambda: base, progress=stop)
+        table_in_pieces(key, piece, rows=rows, progress=stop)
     assert len(list(tmp_path.rglob("*.pieces/*.parquet"))) == 2
-    whole = table(lambda: base)
-    assert not list(tmp_path.rglob("*.pieces"))
+    whole = table_in_pieces(key, piece, rows=rows)
+    assert made == list(range(0, rows, 10)) and not list(tmp_path.rglob("*.pieces"))
     pd.testing.assert_frame_equal(whole, describe_ablations(base, base.cases), atol=1e-12, rtol=0)
-    assert table(lambda: pytest.fail("a kept table needs no model")).equals(whole)
+    kept = case_ablations("d" * 64, "c" * 64, lambda: pytest.fail("a kept table needs no model"), rows=rows)
+    assert kept.equals(whole)

@@ -1,6 +1,7 @@
 """Tables kept in the user's cache: made once, made again where they do not fit, done without where nothing is kept."""
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -14,14 +15,12 @@ def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
 
 
-def kept(
-    made: list[int], *, rows: int = 2, said: str = "d", keep: bool = True, bundle: Path | None = None
-) -> pd.DataFrame:
+def kept(made: list[int], *, rows: int = 2, said: str = "d", **options: Any) -> pd.DataFrame:
     def make() -> pd.DataFrame:
         made.append(rows)
         return pd.DataFrame({"n": range(rows)})
 
-    return kept_table(key(said), make, rows=rows, keep=keep, bundle=bundle)
+    return kept_table(key(said), make, rows=rows, **options)
 
 
 def key(said: str = "d") -> TableKey:

@@ -96,7 +96,5 @@ def test_unicity_by_hand() -> None:
     """Users 0 and 1 share both their points, user 2 has two of their own: one of three is unique given two points."""
     user, poi = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 2])
     traces = Traces(user, poi, np.zeros(6, np.int64), num_users=3, num_pois=3)
-    nothing = np.zeros(3)
-    places = MaskedPlaces(nothing, nothing, {}, {}, nothing.astype(bool), None, np.arange(3))
-    assert Crowd(traces, places, np.zeros(6, np.int64)).unicity(2) == (pytest.approx(1 / 3), 3)
-    assert Crowd(traces, places, np.zeros(6, np.int64)).unicity(3) == (None, 0)
+    crowd = Crowd(traces, MaskedPlaces.named(dict.fromkeys(range(3), "a place")), np.zeros(6, np.int64))
+    assert crowd.unicity(2) == (pytest.approx(1 / 3), 3) and crowd.unicity(3) == (None, 0)
