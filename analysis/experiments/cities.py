@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,6 @@ _FEW_USERS: Final = ("zero", "pretrained", "started")
 _NEXT, _STEP = "every_next.all.mrr", "every_step.all.mrr"
 
 
-class Run(Protocol):
-    """`run_experiment` in one folder."""
-
-    def __call__(self, spec: ExperimentSpec, dataset: Dataset, *, pretrained: PretrainedCurves) -> ExperimentResult: ...
-
-
 class Measured(NamedTuple):
     """Result of each city, and of each table of the first city's users: their number, and the result."""
 
@@ -47,14 +41,14 @@ def run_cities(
     datasets: Sequence[Dataset],
     packaged: PretrainedCurves,
     out: Path,
-    run: Run,
+    run: Callable[..., ExperimentResult],
     log: Callable[[str], None],
 ) -> Measured:
     """Measure each city with curves that did not see it, then tables of the first city's users, drawn by each seed.
 
     Args:
         packaged: the package's curves; learned again without a city that is among theirs.
-        run: `run_experiment` in ``out``.
+        run: `run_experiment` in ``out``, of a spec, a dataset and ``pretrained``.
 
     Raises:
         ConfigError: a city of the package's curves is missing among ``datasets``.

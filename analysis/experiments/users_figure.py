@@ -24,15 +24,19 @@ def users_figure(users: Sequence[int], lines: Mapping[str, Sequence[float]], abo
         lines: label -> one accuracy for each number of users; at most three.
     """
     values = [value for line in lines.values() for value in line]
-    low, span = min(values), (max(values) - min(values)) or 1.0
+    low, high = min(values), max(values)
     xs = [_LEFT + _STEP * at for at in range(len(users))]
-    marks = [
-        _TEXT.format(x, _BOTTOM + 30, "middle", LIGHT.ink, f"{number:,} users")
-        for x, number in zip(xs, users, strict=True)
-    ]
+
+    def height(value: float) -> float:
+        return _BOTTOM - (value - low) / ((high - low) or 1.0) * (_BOTTOM - _TOP)
+
+    ends = [(x, f"{number:,} users") for x, number in zip(xs, users, strict=True)]
+    marks = [_TEXT.format(x, _BOTTOM + 30, "middle", LIGHT.ink, text) for x, text in ends]
+    for value in (low, (low + high) / 2, high):
+        marks.append(_LINE.format(f"{xs[0]},{height(value):.1f} {xs[-1]},{height(value):.1f}", LIGHT.grid))
+        marks.append(_TEXT.format(xs[0] - 8, height(value) + 4, "end", LIGHT.ink, f"{value:.3f}"))
     for place, ((label, line), colour) in enumerate(zip(lines.items(), _COLOURS, strict=False)):
-        heights = [_BOTTOM - (value - low) / span * (_BOTTOM - _TOP) for value in line]
-        marks.append(_LINE.format(" ".join(f"{x},{y:.1f}" for x, y in zip(xs, heights, strict=True)), colour))
-        marks.append(_TEXT.format(xs[-1] + 10, _BOTTOM - 24 * (2 - place), "start", colour, label))
-        marks += [_TEXT.format(xs[at] - 6, heights[at], "end", colour, f"{line[at]:.3f}") for at in (0, -1)]
+        points = " ".join(f"{x},{height(value):.1f}" for x, value in zip(xs, line, strict=True))
+        marks.append(_LINE.format(points, colour))
+        marks.append(_TEXT.format(xs[-1] + 12, _BOTTOM - 24 * (2 - place), "start", colour, label.replace("`", "")))
     return _SVG.format(about, LIGHT.page, Markup().join(marks))

@@ -14,6 +14,7 @@ from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, guesses, 
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from recap import columns as c
 from recap.evaluation.metrics import LONG_GAP_HOURS
+from recap.printable import count_of
 
 CURVES_LEAD: Final = 0.002
 """Lead in MRR from which the feature curves alone are said to rank better."""
@@ -76,7 +77,7 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> s
 
 
 def describe_data(users: int, places: int, cases: int, *, invented: bool) -> str:
-    facts = [f"{users:,} users", f"{places:,} places", f"{cases:,} test cases"]
+    facts = [count_of(users, "user"), count_of(places, "place"), count_of(cases, "test case")]
     return " · ".join([*facts, "the city is invented"] if invented else facts)
 
 

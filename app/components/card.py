@@ -55,7 +55,9 @@ def _parts(checkpoint: "Checkpoint") -> dict[str, str]:
     model = checkpoint.recap_training.model
     has = {"graph_token": model.has_token, "prior": model.has_prior, "correction": model.has_correction}
     inactive = ", ".join(part.replace("_", " ") for part in checkpoint.inactive_parts if has[part])
+    starts = {"Start of the curves": words.curves_start(checkpoint.manifest.started_from)} if model.has_curves else {}
     return {
+        **starts,
         "Graph": words.graph_fact(model.num_hops if model.use_graph else None),
         "Recent window": f"{model.recent_window} check-ins",
         "Inactive at this epoch": markdown_text(inactive) if inactive else "nothing",

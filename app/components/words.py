@@ -29,6 +29,10 @@ def graph_fact(hops: int | None) -> str:
     return "none" if hops is None else f"one token for the places exactly {hops} hops away"
 
 
+def curves_start(started_from: str | None) -> str:
+    return f"pretrained ones, `{started_from[:12]}`" if started_from else "zero"
+
+
 def other_model(asked: str) -> str:
     return f"The link's model is not here, so another one is shown: {markdown_text(asked[:60])}"
 

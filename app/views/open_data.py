@@ -20,7 +20,7 @@ from app.uploads import LARGEST_MB, Upload
 from recap.data.parsing.options import ReadOptions
 from recap.errors import RecapError
 from recap.presets import DEFAULT_PRESET
-from recap.printable import markdown_text
+from recap.printable import count_of, markdown_text
 from recap.runs.execution import control
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate, seconds_left
@@ -122,8 +122,9 @@ def _open(source: Source | None) -> None:
 def _show_ready(source: Source) -> None:
     """Step 3: what the dataset holds, predictions, and a training to start."""
     opened, store = open_workspace(source), run_store.open_store()
-    counts = {"users": opened.dataset.num_users, "places": opened.dataset.num_pois, "cases": len(opened.cases)}
-    st.title(words.READY.format(name=markdown_text(opened.name), **counts), anchor=False)
+    users, places = count_of(opened.dataset.num_users, "user"), count_of(opened.dataset.num_pois, "place")
+    cases = count_of(len(opened.cases), "test case")
+    st.title(words.READY.format(name=markdown_text(opened.name), users=users, places=places, cases=cases), anchor=False)
     st.markdown(words.LOOK)
     with st.container(horizontal=True, vertical_alignment="center"):
         if st.button("Predict", icon=":material/arrow_forward:", type="primary", key="predict"):

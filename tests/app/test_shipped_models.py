@@ -29,4 +29,6 @@ def test_published_models_of_the_demo_city(home: Path, demo_city: None) -> None:
 
 def test_the_card_names_no_inactive_part_that_the_model_lacks() -> None:
     """The default has no correction, so it cannot be inactive."""
-    assert _parts(Checkpoint.load(BUNDLE / "checkpoint"))["Inactive at this epoch"] == "nothing"
+    shipped = Checkpoint.load(BUNDLE / "checkpoint")
+    assert _parts(shipped)["Inactive at this epoch"] == "nothing"
+    assert ("pretrained" in _parts(shipped)["Start of the curves"]) == (shipped.manifest.started_from is not None)

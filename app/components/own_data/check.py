@@ -26,7 +26,7 @@ from recap.data.reading import OWN_FORMATS, read_checkins, understand
 from recap.data.understanding import Understanding, option_text
 from recap.data.understanding.proposal import ColumnProposal
 from recap.presets import data_preset
-from recap.printable import markdown_text
+from recap.printable import count_of, markdown_text
 
 _LEAST: Final = (1, 3, 5, 10)
 _MOST_POINTS: Final = 1_000
@@ -45,7 +45,8 @@ def show_check(upload: Upload) -> Path | None:
     if upload.least is not None:
         config = DataConfig(min_poi_checkins=upload.least, min_user_checkins=upload.least)
     inspection = describe_read(read, config)
-    checkins, users, places = (inspection.facts[name] for name in ("check-ins", "users", "places"))
+    names = ("check-in", "user", "place")
+    checkins, users, places = (count_of(int(inspection.facts[f"{name}s"]), name) for name in names)
     unused = sum(item.rows for item in read.account.reported.values())
     st.title(words.IS_THIS_RIGHT.format(checkins=checkins, users=users, places=places), anchor=False)
     rows = words.UNUSED_ROWS.format(rows=unused) if unused else words.EVERY_ROW

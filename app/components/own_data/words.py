@@ -20,7 +20,7 @@ YOUR_DATASETS: Final = "Your datasets"
 DELETING: Final = "Its check-ins are removed from this computer. Models trained on it stay in Runs."
 
 UNCLEAR: Final = "One thing is unclear"
-IS_THIS_RIGHT: Final = "{checkins:,} check-ins of {users:,} users at {places:,} places. Is this right?"
+IS_THIS_RIGHT: Final = "{checkins} of {users} at {places}. Is this right?"
 EVERY_ROW: Final = "Every row was read."
 UNUSED_ROWS: Final = "Rows that cannot be used: {rows:,}."
 CONFIRM_ZONE: Final = "Please confirm the time zone."
@@ -58,7 +58,7 @@ BACK: Final = "Back to the columns"
 TOO_LARGE: Final = "The file is too large for the memory of this computer; prepare it with `recap prepare`."
 
 PREPARING: Final = ("Reading every row", "Cleaning and splitting {checkins:,} check-ins", "Writing the dataset")
-READY: Final = "{name} is ready: {users:,} users, {places:,} places, {cases:,} test cases"
+READY: Final = "{name} is ready: {users}, {places}, {cases}"
 LOOK: Final = "Predict now with the pretrained model. Training can make predictions better."
 TAKES: Final = "About {time}."
 NO_ESTIMATE: Final = "Time estimate appears after the first epoch."

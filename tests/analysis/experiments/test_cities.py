@@ -66,7 +66,7 @@ def test_no_city_meets_curves_that_saw_it(
     assert starts[datasets[2].hash] == packaged.hash
     text, figure = (tmp_path / "cities.md").read_text(), (tmp_path / "users.svg").read_text()
     assert text.count("## Curves learned in other cities") == 3 and "| 5 users | ." in text
-    assert figure.count("<polyline") == 3
+    assert figure.count("<polyline") == 3 + 3
     with pytest.raises(ConfigError, match="missing: small"):
         run(packaged, tmp_path / "other", datasets[1:])
 
