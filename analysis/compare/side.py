@@ -5,14 +5,17 @@ Shape suffixes: S seeds, N cases.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import is_hit, metric_values
+from analysis.records.evaluation_records import PROTOCOL, distinct_labels
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.data.cases import Protocol
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.metrics import reciprocal_rank
 
@@ -96,17 +99,24 @@ def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def side_of(model: Workspace, replicates: Sequence[Workspace] = ()) -> Side:
-    """A model as one side, with these seed replicates and the kept ones.
+def side_of(model: Workspace, replicates: Sequence[Workspace] = (), protocol: Protocol = PROTOCOL) -> Side:
+    """A model as one side, with these seed replicates and, except for ``every_next``, the kept ones.
 
     Raises:
         CheckpointError, VocabularyError: a folder that is no checkpoint of the dataset.
+        ConfigError: unknown protocol, or ``every_next`` of imported predictions.
     """
+    records = model.records_of(protocol)
     several = (model, *replicates)
     trained = [item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None]
-    kept = [records_of_ranks(model.cases, ranks) for seed, ranks in model.seeds().items() if seed not in trained]
-    others = (*(item.records() for item in replicates), *kept)
-    return Side(model.key, model.label, model.records(), others, trained=bool(trained))
+    seeds = {} if protocol == "every_next" else model.seeds()
+    kept = [
+        records_of_ranks(model.cases, ranks)[model.inside(protocol)]
+        for seed, ranks in seeds.items()
+        if seed not in trained
+    ]
+    others = (*(item.records_of(protocol) for item in replicates), *kept)
+    return Side(model.key, model.label, records, others, trained=bool(trained))
 
 
 def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
@@ -121,7 +131,9 @@ def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
     )
 
 
-def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> list[Side]:
+def sides_with_seeds(
+    models: Sequence[Workspace], more: Sequence[Workspace], protocol: Protocol = PROTOCOL
+) -> list[Side]:
     """Sides of the models, each with the checkpoints that differ from it only in their seed.
 
     Raises:
@@ -140,9 +152,12 @@ def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> 
             raise ConfigError(f"{item.label} is not another seed of A or B: it differs from both in more than its seed")
         for key in owners:
             replicates[key].append(item)
-    sides = [side_of(model, replicates[model.key]) for model in models]
-    labels = [side.label for side in sides]
-    return [
-        replace(side, label=model.label_of_folder) if labels.count(side.label) > 1 else side
-        for side, model in zip(sides, models, strict=True)
-    ]
+    sides = [side_of(model, replicates[model.key], protocol) for model in models]
+    return [replace(side, label=label) for side, label in zip(sides, workspace_labels(models), strict=True)]
+
+
+def workspace_labels(models: Sequence[Workspace]) -> list[str]:
+    """Their labels in one list, see `distinct_labels`."""
+    return distinct_labels(
+        [(item.label, item.model if isinstance(item.model, Path) else None, item.key) for item in models]
+    )

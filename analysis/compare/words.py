@@ -6,6 +6,7 @@ from typing import Final
 import pandas as pd
 
 from analysis.compare.comparison import Comparison
+from analysis.compare.head_share import PAPER_HEAD_SHARE
 from analysis.formatting import MINUS
 from analysis.records.accuracy import METRIC_LABELS
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
@@ -26,6 +27,8 @@ NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases
 RANKS_HELP: Final = "Ranks of the true place."
 SEEN_HELP: Final = "How often the transition occurred in training."
 FLIPPED_ALT: Final = "Cases that exactly one side finds, the largest change of rank first; a click shows both lists"
+ALL_MODELS: Final = "All models and metrics in one table, of those that have ranked the test cases."
+INTERVALS_HELP: Final = "Add 95 % intervals over users."
 OTHER_CASE: Final = "The link's case is not in this dataset, so another one is shown."
 _KINDS: Final = {"tail": "rare", "head": "frequent"}
 
@@ -123,6 +126,8 @@ def finds_sentence(found: Comparison) -> str:
 
 def cases_sentence(found: Comparison) -> str:
     cases = f"Measured on the same {found.n:,} test cases, of the {found.users:,} users who have any."
+    if found.weighted:
+        cases += f" Over all of them, frequent ones count {100 * PAPER_HEAD_SHARE:.0f} %, as in the paper."
     return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
 
 

@@ -18,13 +18,17 @@ from analysis.experiments.results import (
     ArmResult,
     ExperimentResult,
     measure,
+    measure_records,
     reach,
     training_digest,
 )
 from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec
+from analysis.records.accuracy import is_known
+from analysis.records.imported import find_predictions, named_predictions
+from recap import columns as c
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.dataset import Dataset
-from recap.errors import DataError
+from recap.errors import ConfigError, DataError
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import read_records, write_records
 from recap.graph import TransitionGraph
@@ -68,6 +72,7 @@ def run_experiment(
 
     Raises:
         DataError: ``out`` holds results of another dataset.
+        ConfigError: no imported predictions of an arm's name.
     """
     path = out / spec.name / RESULT
     if path.is_file() and ExperimentResult.load(path).dataset_hash != dataset.hash:
@@ -78,7 +83,9 @@ def run_experiment(
     wanted = [(arm, seed) for arm in spec.rows for seed in _seeds(spec, arm)]
     result = _result(spec, dataset, done, command, finished=False)
     for arm, seed in wanted:
-        if arm.baseline is not None:
+        if arm.imported is not None:
+            done.append(_measure_imported(arm, arm.imported, dataset))
+        elif arm.baseline is not None:
             values, records = measure(build_baseline(arm.baseline, dataset, graph), dataset, graph)
             row = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values)
             done.append(_Measured(row, records))
@@ -93,7 +100,7 @@ def run_experiment(
 
 
 def _seeds(spec: ExperimentSpec, arm: Arm) -> tuple[int, ...]:
-    return spec.seeds[: arm.seeds] if arm.baseline is None else spec.seeds[:1]
+    return spec.seeds[: arm.seeds] if arm.trains else spec.seeds[:1]
 
 
 def _train(
@@ -112,6 +119,18 @@ def _train(
     log(f"{arm.label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
     resume = (folder / TRAINING_FOLDER).is_dir()
     return train(dataset, config, folder, device=device, resume=resume, stop=stop)
+
+
+def _measure_imported(arm: Arm, name: str, dataset: Dataset) -> _Measured:
+    """Accuracy of imported predictions; metrics beyond their shortest list stay out."""
+    imported = named_predictions(dataset.hash, name)
+    if imported is None:
+        there = ", ".join(item.name for item in find_predictions(dataset.hash)) or "none"
+        raise ConfigError(f"no imported predictions of this dataset are called {name!r}; there are: {there}")
+    records = imported.read(len(dataset.cases(c.TEST)))
+    label = arm.label if records[c.IN_LIST].all() else f"{arm.label} (MRR at least)"
+    values = measure_records(records, dataset)
+    return _Measured(ArmResult(arm=arm.name, label=label, seed=None, digest=imported.key, values=values), records)
 
 
 def _measure_training(arm: Arm, checkpoint: Checkpoint, dataset: Dataset, graph: TransitionGraph) -> _Measured:
@@ -183,7 +202,9 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmCompar
     rows: list[ArmComparison] = []
     for one, other in spec.compare:
         sides = [[found.records for found in done if found.result.arm == name] for name in (one, other)]
-        table = compare_means(*sides, metrics=SHOWN_METRICS, groups=("all", "tail"))
+        every = [*sides[0], *sides[1]]
+        known = [metric for metric in SHOWN_METRICS if all(is_known(side, metric) for side in every)]
+        table = compare_means(*sides, metrics=known, groups=("all", "tail"))
         for row in comparison_rows(table):
             low, high, difference = (
                 None if math.isnan(row[key]) else row[key] for key in ("low", "high", "difference")

@@ -33,7 +33,7 @@ ACCURACY: Final = tuple(
 
 
 class Arm(Config):
-    """One row: a training configuration or a baseline."""
+    """One row: a training configuration, a baseline, or imported predictions."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     label: str
@@ -41,15 +41,21 @@ class Arm(Config):
     epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
     baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
+    imported: str | None = Field(None, description="Imported predictions by name or key instead of a training.")
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
     paper: dict[Metric, float] = Field(default_factory=dict, description="The paper's numbers over all its cases.")
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":
-        given = self.preset or self.epochs or self.changes or self.seeds
-        if self.baseline and given:
-            raise ValueError("a baseline has no preset, epochs, changes or seeds")
+        if self.baseline and self.imported:
+            raise ValueError("an arm is a baseline or imported, not both")
+        if not self.trains and (self.preset or self.epochs or self.changes or self.seeds):
+            raise ValueError("a baseline has no preset, epochs, changes or seeds; neither have imported predictions")
         return self
+
+    @property
+    def trains(self) -> bool:
+        return not (self.baseline or self.imported)
 
 
 class ExperimentSpec(Config):
@@ -125,6 +131,6 @@ def check_spec(values: dict[str, Any]) -> ExperimentSpec:
     """
     spec = ExperimentSpec.parse(values)
     for arm in spec.arms:
-        if arm.baseline is None:
+        if arm.trains:
             spec.train_config(arm, spec.seeds[0])
     return spec

@@ -15,11 +15,11 @@ from app.cached.workspace import (
     BY_DATASET,
     BY_RANKER,
     Ranker,
-    checkpoint_labels,
+    checkpoint_rankers,
     checkpoints_of,
-    label_checkpoints,
-    label_imported,
+    imported_rankers,
     open_workspace,
+    rankers_by_token,
     read_lists,
     read_records,
 )
@@ -36,11 +36,11 @@ Selection = CaseSelection | HitSelection
 
 def side_options(source: Source) -> dict[str, Ranker]:
     """All sides that have or can compute records of the source's dataset, by token."""
-    mine, alone = checkpoints_of(source), source.without_checkpoint
-    options = label_checkpoints(mine, checkpoint_labels(mine))
-    options += label_imported(source)
-    options += [Ranker(name, MODEL_LABELS[name], alone, name) for name in reversed(BASELINES)]
-    return {option.token: option for option in options}
+    alone = source.without_checkpoint
+    options = checkpoint_rankers(checkpoints_of(source)) + imported_rankers(source)
+    return rankers_by_token(
+        [*options, *(Ranker(name, MODEL_LABELS[name], alone, name) for name in reversed(BASELINES))]
+    )
 
 
 def default_pair(source: Source) -> tuple[str, str]:

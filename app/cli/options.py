@@ -21,6 +21,7 @@ MaybeCheckpoint = Annotated[
     str | None, typer.Argument(metavar="[MODEL]", help="A checkpoint folder, pretrained, or a baseline's name.")
 ]
 BaselineOption = Annotated[str | None, typer.Option(help="A baseline instead of a checkpoint.")]
+ProtocolOption = Annotated[str, typer.Option(help="every_next, every_step, trajectory_last or user_last.")]
 SplitOption = Annotated[str, typer.Option(help="train, val or test.")]
 MetricOption = Annotated[str, typer.Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
 DeviceOption = Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:N.")]

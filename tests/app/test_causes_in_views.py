@@ -74,7 +74,7 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("an ablation was made")
 
-    monkeypatch.setattr("analysis.workspace.case_ablations", refuse)
+    monkeypatch.setattr("analysis.workspace.workspace.case_ablations", refuse)
     check_calm(open_view("walk", case="2"))
     check_calm(open_view("walk", show="Never seen"))
 

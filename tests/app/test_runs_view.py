@@ -79,7 +79,7 @@ def test_empty(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [button.label for button in app.button] == ["Start"]
     fields = [*app.selectbox, *app.slider, *app.get("button_group")]
     assert {field.label for field in fields if field.label != "Device"} == {"Data", "Model", "Epochs", "Hops", "Seeds"}
-    assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP, paper's equations"]
+    assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP (paper)"]
 
 
 def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

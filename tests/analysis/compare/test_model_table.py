@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from analysis.experiments.model_table import model_table, write_table
+from analysis.compare.model_table import model_table, write_table
 from recap import columns as c
 
 
