@@ -8,6 +8,7 @@ import streamlit as st
 
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
+from analysis.compare.model_table import model_table, write_table
 from analysis.compare.side import Side, records_of_ranks
 from analysis.records.case_selection import CaseSelection
 from analysis.records.evaluation_records import MODEL_LABELS
@@ -46,6 +47,12 @@ def side_options(source: Source) -> dict[str, Ranker]:
 def default_pair(source: Source) -> tuple[str, str]:
     """A is visit count; B is the source's own model, or else the feature curves."""
     return DEFAULT_A, BASELINES[-1] if source.checkpoint_hash is None else source.token
+
+
+def all_models_table(source: Source, form: str, *, intervals: bool) -> str:
+    """All sides that have ranked the test cases, in a form of `write_table`."""
+    ranked = {option.label: option.records for option in side_options(source).values() if option.is_kept}
+    return write_table(model_table(ranked), form, intervals=intervals)
 
 
 def read_side(option: Ranker) -> Side:

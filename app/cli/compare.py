@@ -143,7 +143,7 @@ def _print_all(
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
         imported = [] if protocol == "every_next" else [item.key for item in find_predictions(opened.dataset.hash)]
-        models = [opened.with_model(key) for key in dict.fromkeys([*named, *imported, *BASELINES])]
+        models = [opened.with_model(key) for key in dict.fromkeys([*named, *imported, *reversed(BASELINES)])]
         say_what_is_new(*(model.match for model in models))
         records = [model.records_of(protocol) for model in models]
         table = model_table(dict(zip(workspace_labels(models), records, strict=True)), weighted=weighted)

@@ -4,8 +4,7 @@ from functools import partial
 from typing import Final
 
 from analysis.compare import words
-from analysis.compare.model_table import model_table, write_table
-from app.cached.comparisons import side_options
+from app.cached.comparisons import all_models_table
 from app.components.text import quiet, toggle
 from app.components.toolbar import save_button
 from app.sources import Source
@@ -19,11 +18,9 @@ def save_all_models(source: Source) -> None:
     quiet(words.ALL_MODELS)
     intervals = toggle("Intervals", key="all-models-intervals", help=words.INTERVALS_HELP)
     for form, (name, ending) in _FORMS.items():
-        write = partial(_written, source, form, intervals=intervals)
+        write = partial(_written, source, form, intervals)
         save_button(name, write, f"all-models.{ending}", key=f"all-models-{form}", width="stretch")
 
 
-def _written(source: Source, form: str, *, intervals: bool) -> bytes:
-    ranked = [option for option in side_options(source).values() if option.is_kept]
-    table = model_table({option.label: option.records for option in ranked})
-    return write_table(table, form, intervals=intervals).encode()
+def _written(source: Source, form: str, intervals: bool) -> bytes:
+    return all_models_table(source, form, intervals=intervals).encode()
