@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.compare.comparison import Comparison
 from analysis.compare.head_share import PAPER_HEAD_SHARE
 from analysis.formatting import MINUS
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.accuracy import METRIC_LABELS, guesses
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
@@ -120,8 +120,7 @@ def finds_sentence(found: Comparison) -> str:
         return (
             f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
         )
-    only = f"{b} alone finds {int(row['only_b']):,} cases, {a} alone {int(row['only_a']):,}"
-    return f"{only} ({p})."
+    return f"{b} alone finds {row['only_b']:,} cases {guesses(found.metric)}, {a} alone {row['only_a']:,} ({p})."
 
 
 def cases_sentence(found: Comparison) -> str:
