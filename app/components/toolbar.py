@@ -52,7 +52,7 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False, says
         help=words.SOURCES_HELP,
     )
     if says_start and source.start is not None:
-        quiet(words.STARTS[source.start])
+        quiet(f"{words.STARTS[source.start].capitalize()}.")
 
 
 def metric_control() -> str:

@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Final
 
+import streamlit as st
+
 from analysis.compare import words
 from app.cached.comparisons import all_models_table
 from app.components.text import quiet, toggle
@@ -17,9 +19,10 @@ def save_all_models(source: Source) -> None:
     """A button for each form; models whose test cases are not ranked yet are left out."""
     quiet(words.ALL_MODELS)
     intervals = toggle("Intervals", key="all-models-intervals", help=words.INTERVALS_HELP)
-    for form, (name, ending) in _FORMS.items():
-        write = partial(_written, source, form, intervals)
-        save_button(name, write, f"all-models.{ending}", key=f"all-models-{form}", width="stretch")
+    with st.container(horizontal=True):
+        for form, (name, ending) in _FORMS.items():
+            write = partial(_written, source, form, intervals)
+            save_button(name, write, f"all-models.{ending}", key=f"all-models-{form}")
 
 
 def _written(source: Source, form: str, intervals: bool) -> bytes:
