@@ -47,7 +47,7 @@ def label_in_sentence(label: str) -> str:
 
 
 def distinct_labels(models: Sequence[tuple[str, Path | None, str]]) -> list[str]:
-    """Labels of models in one list: by folder where two would be called alike, and by key where those are alike too.
+    """Labels of models in one list: by folder where two would be the same, then by key.
 
     Args:
         models: label, a checkpoint's folder, and key of each.

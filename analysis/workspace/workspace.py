@@ -23,7 +23,7 @@ from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
 
 Progress = Callable[[int, int], None]
-"""Told (cases done, cases in all) while something is made."""
+"""Called with (cases done, cases in all) while something is made."""
 _CASES_PER_REPORT: Final = 1024
 
 

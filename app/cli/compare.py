@@ -24,7 +24,8 @@ _SEEN: Final = {"all": "all", "tail": "rare", "never": " never", "once": " once"
 def compare(
     data: DataOption,
     a: Annotated[
-        str | None, typer.Argument(metavar="A", help="A checkpoint folder, a baseline, or imported predictions.")
+        str | None,
+        typer.Argument(metavar="A", help="A checkpoint folder, pretrained, a baseline, or imported predictions."),
     ] = None,
     b: Annotated[str | None, typer.Argument(metavar="B", help="The other side; differences are B minus A.")] = None,
     metric: MetricOption = "hr20",
