@@ -176,10 +176,6 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
 
     Args:
         k: a case counts as found within K; by default the metric's own K, 20 for MRR.
-
-    Raises:
-        ConfigError: unknown metric, or one that an imported list is too short for.
-        RecapError: the sides are not of the same cases.
     """
     check_same_cases(paired.cases, a.cases, b.cases)
     k = k or found_within(metric)

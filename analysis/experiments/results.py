@@ -54,9 +54,9 @@ class ArmComparison(Config):
     group: str
     metric: str
     n: int
-    difference: float | None
-    low: float | None
-    high: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 class ExperimentResult(Config):

@@ -1,6 +1,5 @@
 """Run an experiment: train what is missing, measure it, store the result after every arm."""
 
-import math
 import platform
 import time
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from analysis.experiments.results import (
 )
 from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec
 from analysis.records.accuracy import is_known
-from analysis.records.imported import find_predictions, named_predictions
+from analysis.records.imported import ImportedPredictions, find_predictions, named_predictions
 from recap import columns as c
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.dataset import Dataset
@@ -77,14 +76,15 @@ def run_experiment(
     path = out / spec.name / RESULT
     if path.is_file() and ExperimentResult.load(path).dataset_hash != dataset.hash:
         raise DataError(f"{path} has results of another dataset; choose another --out")
+    imported = {arm.name: _imported(arm.imported, dataset) for arm in spec.rows if arm.imported}
     path.parent.mkdir(parents=True, exist_ok=True)
     graph = TransitionGraph.from_dataset(dataset)
     done: list[_Measured] = []
     wanted = [(arm, seed) for arm in spec.rows for seed in _seeds(spec, arm)]
     result = _result(spec, dataset, done, command, finished=False)
     for arm, seed in wanted:
-        if arm.imported is not None:
-            done.append(_measure_imported(arm, arm.imported, dataset))
+        if arm.name in imported:
+            done.append(_measure_imported(arm, imported[arm.name], dataset))
         elif arm.baseline is not None:
             values, records = measure(build_baseline(arm.baseline, dataset, graph), dataset, graph)
             row = ArmResult(arm=arm.name, label=arm.label, seed=None, digest=arm.baseline, values=values)
@@ -121,14 +121,19 @@ def _train(
     return train(dataset, config, folder, device=device, resume=resume, stop=stop)
 
 
-def _measure_imported(arm: Arm, name: str, dataset: Dataset) -> _Measured:
-    """Accuracy of imported predictions; metrics beyond their shortest list stay out."""
-    imported = named_predictions(dataset.hash, name)
-    if imported is None:
+def _imported(name: str, dataset: Dataset) -> ImportedPredictions:
+    found = named_predictions(dataset.hash, name)
+    if found is None:
         there = ", ".join(item.name for item in find_predictions(dataset.hash)) or "none"
         raise ConfigError(f"no imported predictions of this dataset are called {name!r}; there are: {there}")
+    return found
+
+
+def _measure_imported(arm: Arm, imported: ImportedPredictions, dataset: Dataset) -> _Measured:
+    """Accuracy of imported predictions; metrics beyond their shortest list stay out."""
     records = imported.read(len(dataset.cases(c.TEST)))
-    label = arm.label if records[c.IN_LIST].all() else f"{arm.label} (MRR at least)"
+    is_short = c.IN_LIST in records and not records[c.IN_LIST].all()
+    label = f"{arm.label} (MRR at least)" if is_short else arm.label
     values = measure_records(records, dataset)
     return _Measured(ArmResult(arm=arm.name, label=label, seed=None, digest=imported.key, values=values), records)
 
@@ -205,20 +210,7 @@ def _comparisons(spec: ExperimentSpec, done: list[_Measured]) -> tuple[ArmCompar
         every = [*sides[0], *sides[1]]
         known = [metric for metric in SHOWN_METRICS if all(is_known(side, metric) for side in every)]
         table = compare_means(*sides, metrics=known, groups=("all", "tail"))
-        for row in comparison_rows(table):
-            low, high, difference = (
-                None if math.isnan(row[key]) else row[key] for key in ("low", "high", "difference")
-            )
-            rows.append(
-                ArmComparison(
-                    arm=one,
-                    other=other,
-                    group=row["group"],
-                    metric=row["metric"],
-                    n=row["n"],
-                    difference=difference,
-                    low=low,
-                    high=high,
-                )
-            )
+        for row in comparison_rows(table.drop(columns=["value", "baseline"])):
+            found = {name: value for name, value in row.items() if value == value}  # without NaN
+            rows.append(ArmComparison.parse({"arm": one, "other": other} | found))
     return tuple(rows)

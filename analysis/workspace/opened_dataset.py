@@ -116,21 +116,13 @@ class OpenedDataset:
         return unwrap_longitudes(self.dataset.pois[c.LONGITUDE].to_numpy(np.float64))
 
     def case(self, number: int) -> pd.Series:
-        """One test case.
-
-        Raises:
-            CaseError: no such number.
-        """
+        """One test case; raises CaseError where there is no such number."""
         if not 0 <= number < len(self.cases):
             raise CaseError(f"there is no test case {number}; {self.name} has {len(self.cases):,} cases, from 0")
         return self.cases.iloc[number]
 
     def moment(self, case: int | Moment) -> Moment:
-        """The test case of a number, or a user's moment, which is a `Case` where a test case starts.
-
-        Raises:
-            CaseError: no such number.
-        """
+        """The test case of a number, or a user's moment, which is a `Case` where a test case starts; see `case`."""
         if isinstance(case, Case):
             return case
         return named_case(case, self.cases) if isinstance(case, Moment) else Case.of(self.case(case))
@@ -144,11 +136,6 @@ class OpenedDataset:
         return pd.Series(facts | {c.SOURCE: now[c.POI]} | ({} if target is None else {c.TARGET: target}))
 
     def kept(self, kind: str, make: Callable[[], pd.DataFrame], *, rows: int) -> pd.DataFrame:
-        """A table of the dataset alone, from the user's cache if it was computed before.
-
-        Args:
-            make: called only if the table is missing.
-            rows: rows it must have.
-        """
+        """A table of the dataset alone with so many rows, made only if the user's cache has none."""
         key = TableKey(self.dataset.hash, kind, c.SPLIT_NAMES[c.TEST], kind, _TABLES_FORMAT)
         return self.without_model._once(kind, lambda: kept_table(key, make, rows=rows, keep=self.keep))

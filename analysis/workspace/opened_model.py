@@ -43,11 +43,7 @@ class OpenedModel(OpenedDataset):
 
     @cached_property
     def key(self) -> str:
-        """Key of the model's records: a checkpoint's hash, a baseline's name or the key of imported predictions.
-
-        Raises:
-            ConfigError: no model is open.
-        """
+        """Key of its records: a checkpoint's hash, a name, or that of an import; raises ConfigError without a model."""
         if isinstance(self.model, Path):
             sums = self.model / SUMS
             return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
@@ -86,9 +82,7 @@ class OpenedModel(OpenedDataset):
     def checkpoint(self) -> "Checkpoint | None":
         """The verified checkpoint, or the one in memory of `pretrained`; None for another model.
 
-        Raises:
-            CheckpointError: the folder has none, or changed since it was opened.
-            VocabularyError: it does not open with this dataset.
+        Raises CheckpointError where the folder has none or changed since, VocabularyError where it does not open.
         """
         if self.model == PRETRAINED:
             from recap.pretrained import PretrainedCheckpoint
@@ -103,11 +97,7 @@ class OpenedModel(OpenedDataset):
 
     @property
     def match(self) -> "Match | None":
-        """Which users and places the checkpoint knows; None for another model or the checkpoint's own dataset.
-
-        Raises:
-            VocabularyError: it does not open with this dataset.
-        """
+        """Which users and places the checkpoint knows; None for another model or the checkpoint's own dataset."""
         return self._once("match", lambda: self._verified.match(self.dataset)) if isinstance(self.model, Path) else None
 
     @property
@@ -120,11 +110,7 @@ class OpenedModel(OpenedDataset):
 
     @property
     def scorer(self) -> "Scorer":
-        """The model as a scorer; a checkpoint's in float64.
-
-        Raises:
-            ConfigError: no model or only imported predictions are open.
-        """
+        """The model as a scorer, a checkpoint's in float64; raises ConfigError for imports and without a model."""
         return self._once("scorer", self._build_scorer)
 
     def _build_scorer(self) -> "Scorer":
@@ -149,11 +135,7 @@ class OpenedModel(OpenedDataset):
 
     @property
     def ranker(self) -> "CaseRanker":
-        """The checkpoint for single and edited cases.
-
-        Raises:
-            ConfigError: no checkpoint is open.
-        """
+        """The checkpoint for single and edited cases; raises ConfigError without one."""
         from recap.predictor import open_ranker
 
         if self.checkpoint is None:
@@ -164,12 +146,7 @@ class OpenedModel(OpenedDataset):
 
     @property
     def predictor(self) -> "Predictor":
-        """The ranker of RECAP, whose scores are sums of contributions.
-
-        Raises:
-            ConfigError: no checkpoint is open.
-            CheckpointError: it holds a published model.
-        """
+        """The ranker of RECAP, whose scores are sums of contributions; raises CheckpointError for another model."""
         from recap.predictor import Predictor
 
         self.ranker.checkpoint.recap_training  # noqa: B018 # refuses a published model in its own words

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -37,11 +37,7 @@ class Workspace(OpenedModel):
     def open(
         cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True, shows_ids: bool = False
     ) -> "Workspace":
-        """Read and verify a dataset folder, with a model if one is named, see `with_model`.
-
-        Raises:
-            DatasetError, ChecksumError: the folder is no valid dataset.
-        """
+        """Read and verify a dataset folder, with a model if one is named, see `with_model` and `Dataset.load`."""
         opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep, shows_ids=shows_ids)
         return opened if model is None else opened.with_model(model)
 
@@ -56,12 +52,7 @@ class Workspace(OpenedModel):
     def with_model(self, model: Path | str) -> "Workspace":
         """The same dataset with another model; results of the dataset are shared.
 
-        Args:
-            model: a checkpoint's folder, the name of a baseline or `pretrained`, or the name or key of imported
-                predictions. Names win over folders.
-
-        Raises:
-            ConfigError: nothing of that name; the line lists the options.
+        Names of baselines, `pretrained` and imports win over folders; raises ConfigError, with the options, for others.
         """
         alone = self.without_model
         if isinstance(model, str) and model in alone._baselines:
@@ -81,11 +72,7 @@ class Workspace(OpenedModel):
         return named or Path(model)
 
     def score(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Compute the records of all test cases.
-
-        Raises:
-            ScoreError: the model returned NaN.
-        """
+        """Compute the records of all test cases; raises ScoreError if the model returns NaN."""
         from recap.evaluation.scoring import score_cases
 
         pieces = []
@@ -107,28 +94,17 @@ class Workspace(OpenedModel):
         """The evaluation records of all test cases, read from the bundle or the user's cache, or scored once and kept.
 
         Lists of best places are left out if a file has them (`records_with_lists`).
-
-        Raises:
-            ScoreError: the model returned NaN.
         """
         # Without a file, the lists would need a second ranking.
         has_file = self.keep or self.has_records
         return self._once("records", lambda: self._read_records(LISTS if has_file else (), progress))
 
     def inside(self, protocol: Protocol) -> np.ndarray:
-        """Which test cases a protocol takes, (N,).
-
-        Raises:
-            ConfigError: unknown protocol.
-        """
+        """Which test cases a protocol takes, (N,); raises ConfigError for an unknown one."""
         return self.cases[c.ROW].isin(self.dataset.cases(c.TEST, protocol)).to_numpy()
 
     def records_of(self, protocol: Protocol) -> pd.DataFrame:
-        """Records of a protocol's test cases: some of `records`, or for ``every_next`` the ranks of `next_records`.
-
-        Raises:
-            ConfigError: unknown protocol, or ``every_next`` of imported predictions, which are of `cases` alone.
-        """
+        """Records of a protocol's cases: some of `records`, or `next_records`, which imports refuse by ConfigError."""
         if protocol != "every_next":
             return self.records()[self.inside(protocol)]
         if isinstance(self.model, ImportedPredictions):
@@ -136,11 +112,7 @@ class Workspace(OpenedModel):
         return self.next_records()
 
     def next_records(self) -> pd.DataFrame:
-        """Ranks of every next check-in of the test weeks, after any gap, from the user's cache or ranked once and kept.
-
-        Raises:
-            ScoreError: the model returned NaN.
-        """
+        """Ranks of every next check-in of the test weeks, after any gap, ranked once and kept in the user's cache."""
         from recap.evaluation.scoring import rank_cases
 
         key, data = records_key(self.dataset.hash, self.key, "every_next"), (self.dataset, self.graph, c.TEST)
@@ -174,23 +146,10 @@ class Workspace(OpenedModel):
         return "ablations" in self._made or ablations_key(self.dataset.hash, self.key).is_kept(self.bundle)
 
     def ablations(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Ranks of every test case without each group of terms, see `case_ablations`; computed once and kept.
-
-        Raises:
-            ConfigError, CheckpointError: the model is not a trained RECAP.
-        """
-        return self._once(
-            "ablations",
-            lambda: case_ablations(
-                self.dataset.hash,
-                self.key,
-                lambda: self.predictor,
-                rows=len(self.cases),
-                keep=self.keep,
-                bundle=self.bundle,
-                progress=progress,
-            ),
-        )
+        """Ranks of every test case without each group of terms, computed once and kept; refuses as `predictor` does."""
+        where: dict[str, Any] = {"rows": len(self.cases), "keep": self.keep, "bundle": self.bundle}
+        ids = self.dataset.hash, self.key
+        return self._once("ablations", lambda: case_ablations(*ids, lambda: self.predictor, progress=progress, **where))
 
     def kept_ablations(self) -> pd.DataFrame | None:
         """`ablations` if shipped or kept before, otherwise None."""

@@ -75,7 +75,7 @@ def run(
     if as_json:
         print_json(result.model_dump(mode="json"))
     else:
-        console.print(markdown(result), markup=False)
+        console.print(markdown(result), markup=False, soft_wrap=True)
     if not result.finished:
         progress_console.print("Stopped; the same command continues.")
         raise typer.Exit(130)
