@@ -120,7 +120,8 @@ def finds_sentence(found: Comparison) -> str:
         return (
             f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
         )
-    return f"{b} alone finds {row['only_b']:,} cases {guesses(found.metric)}, {a} alone {row['only_a']:,} ({p})."
+    finds = "find" if b.endswith("curves") else "finds"
+    return f"{b} alone {finds} {row['only_b']:,} cases {guesses(found.metric)}, {a} alone {row['only_a']:,} ({p})."
 
 
 def cases_sentence(found: Comparison) -> str:
@@ -184,6 +185,16 @@ def p_value(p: float) -> str:
 def _relation(p: float) -> str:
     text = p_value(p)
     return text if text.startswith("<") else f"= {text}"
+
+
+def row_cells(row: dict, found: Comparison) -> dict[str, str]:
+    """A row of `Comparison.rows` in words; what is not known of no case is a dash."""
+    cells = {"cases": f"{row['n']:,}"} | {side: f"{100 * row[side]:.1f}" for side in ("a", "b")}
+    cells |= {"points": points(row["difference"]), "interval": f"[{points(row['low'])}, {points(row['high'])}]"}
+    if not row["n"]:
+        cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")
+    cells |= {name: f"{row[name]:,}" for name in ("only_a", "only_b")}
+    return cells | {"p": p_value(row["p"]), "better": verdict_words(row, found)}
 
 
 def verdict_words(row: dict, found: Comparison) -> str:

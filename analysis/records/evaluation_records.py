@@ -55,27 +55,24 @@ def distinct_labels(models: Sequence[tuple[str, Path | None, str]]) -> list[str]
     >>> distinct_labels([("RECAP", Path("data/recap"), "a1"), ("RECAP", Path("data/nyc"), "b2"), ("Markov", None, "")])
     ['RECAP', 'RECAP (nyc)', 'Markov']
     >>> distinct_labels([("RECAP (paper)", Path("a/small"), "a1"), ("RECAP (paper)", Path("b/small"), "b2")])
-    ['RECAP (small, a1)', 'RECAP (small, b2)']
+    ['RECAP (a1)', 'RECAP (b2)']
     """
     labels = [label for label, _, _ in models]
     named = [
-        label if folder is None or labels.count(label) == 1 else _with_folder(label, folder.name)
+        label if folder is None or labels.count(label) == 1 else _called(label, folder.name)
         for label, folder, _ in models
     ]
     return [
-        label if named.count(label) == 1 else _with_key(label, key.removeprefix("imported-")[:6])
+        label if named.count(label) == 1 else _called(label, key.removeprefix("imported-")[:6])
         for label, (_, _, key) in zip(named, models, strict=True)
     ]
 
 
-def _with_folder(label: str, folder: str) -> str:
+def _called(label: str, more: str) -> str:
+    """``RECAP (more)``; a folder named ``checkpoint`` or like the model says nothing."""
     title = label.rpartition(" (")[0] if label.endswith(")") else label
-    says_more = folder != "checkpoint" and folder.casefold() != title.rpartition(" · ")[2].casefold()
-    return f"{title} ({one_line(folder)})" if says_more else label
-
-
-def _with_key(label: str, key: str) -> str:
-    return f"{label[:-1]}, {key})" if label.endswith(")") else f"{label} ({key})"
+    says_more = more.casefold() not in ("checkpoint", title.rpartition(" · ")[2].casefold())
+    return f"{title} ({one_line(more)})" if says_more else label
 
 
 def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL) -> TableKey:

@@ -155,7 +155,7 @@ def _print_all(
 
 
 def _comparison_table(found: "Comparison", protocol: str) -> Table:
-    from analysis.compare.words import p_value, points, verdict_words
+    from analysis.compare.words import row_cells
     from analysis.records.accuracy import METRIC_LABELS
 
     title = f"{METRIC_LABELS[found.metric]} in points, B minus A, 95 % over users, protocol {protocol}"
@@ -163,16 +163,8 @@ def _comparison_table(found: "Comparison", protocol: str) -> Table:
     for heading in ("seen", "n", "A", "B", "difference", "only A", "only B", "p", "better"):
         table.add_column(heading, justify="left" if heading in ("seen", "better") else "right")
     for row in found.rows.to_dict(orient="records"):
-        known = row["n"] > 0
-        span = f"[{points(row['low'])}, {points(row['high'])}]"
-        table.add_row(
-            _SEEN[row["group"]],
-            f"{row['n']:,}",
-            *(f"{100 * row[side]:.1f}" if known else "–" for side in ("a", "b")),
-            f"{points(row['difference'])} {span}" if known else "–",
-            f"{row['only_a']:,}",
-            f"{row['only_b']:,}",
-            p_value(row["p"]),
-            verdict_words(row, found),
-        )
+        cells = row_cells(row, found)
+        interval = cells.pop("interval")
+        cells["points"] += f" {interval}" if row["n"] else ""
+        table.add_row(_SEEN[row["group"]], *cells.values())
     return table

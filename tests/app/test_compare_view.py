@@ -9,14 +9,13 @@ import pandas as pd
 import pytest
 import torch
 
-from analysis.compare.importing import import_predictions
 from analysis.compare.model_table import FORMS
 from analysis.compare.words import p_value, ranks_title
 from analysis.formatting import ordinal
 from analysis.records.accuracy import METRIC_LABELS
-from analysis.records.imported import find_predictions, keep_predictions
+from analysis.records.imported import find_predictions
 from analysis.workspace import Workspace
-from app.cached.comparisons import all_models_table, cell_cases, side_options
+from app.cached.comparisons import all_models_table
 from app.settings import AppSettings
 from app.sources import find_sources
 from recap import columns as c
@@ -40,21 +39,18 @@ def table_of(app: Any, column: str) -> pd.DataFrame:
     return next(item.value for item in app.dataframe if column in item.value)
 
 
-def test_counters_compare_without_a_model(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
-    """A dataset alone is enough, and no seeds or parts are spoken of."""
-    point_app_at(monkeypatch, city_folder, None)
-    app = open_view("compare", a="markov", b="visit_count")
-    check_calm(app)
-    assert "Neither model has seeds" in texts(app)
-
-
-def test_more_shows_whether_probabilities_can_be_believed(city_checkpoint: Path, city: Workspace) -> None:
-    """The model's calibration error next to its curve; a counter has none."""
+def test_more_shows_whether_probabilities_can_be_believed(
+    city_checkpoint: Path, city: Workspace, city_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model's calibration error next to its curve; counters have none, nor seeds, and need no model."""
     app = open_view("compare", a="markov", b=token_of(city_checkpoint))
     check_calm(app)
     error = calibration_error(reliability_curve(city.with_model(city_checkpoint).records()))
     assert f"(calibration error): RECAP {error:.3f}." in texts(app).replace("\\", "")
-    assert "Neither side has probabilities" in texts(open_view("compare", a="markov", b="visit_count"))
+    point_app_at(monkeypatch, city_folder, None)
+    app = open_view("compare", a="markov", b="visit_count")
+    check_calm(app)
+    assert "Neither side has probabilities" in texts(app) and "Neither model has seeds" in texts(app)
 
 
 @pytest.mark.parametrize("metric", ["hr1", "mrr"])
@@ -96,11 +92,12 @@ def test_links_reproduce_the_choice(city: Workspace, city_checkpoint: Path) -> N
     assert [warning.value[:21] for warning in strange.warning] == ["The link's model A is", "The link's case is no"]
 
 
-def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace) -> None:
+def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace, city_folder: Path) -> None:
     """A click shows both sides' best places; one that was meant for the list before does nothing."""
     app = open_view("compare", a="popularity", b="feature_curves", metric="HR@1")
     check_calm(app)
-    listed = comparisons_of(app)
+    pair = ("popularity", "feature_curves", "--data", city_folder, "--metric", "hr1")
+    listed = [row["case"] for row in recap_json_here("compare", *pair, "--cell", "only_b")["cell"]["cases"]]
     key = "flipped-popularity-feature_curv-1-only_b"
     app.session_state[key] = {"selection": {"rows": [], "columns": [], "cells": [[1, "Seen"]]}}
     app.run()
@@ -117,14 +114,6 @@ def test_a_row_opens_its_case_unless_the_list_has_changed(city: Workspace) -> No
     app.run()
     check_calm(app)
     assert (app.query_params["a"], app.query_params["open"]) == ("feature_curves", str(listed[1]))
-
-
-def comparisons_of(app: Any) -> list[int]:
-    """The cases that B alone finds, in the order of the list."""
-    source = find_sources(AppSettings.from_environment())[0]
-    options = side_options(source)
-    a, b = (options[app.query_params[side]] for side in "ab")
-    return [int(case) for case in cell_cases(a, b, 1, "only_b")[c.CASE]]
 
 
 def test_a_cell_opens_in_walk(city: Workspace, city_checkpoint: Path, city_folder: Path) -> None:
@@ -155,13 +144,10 @@ def test_imported_predictions_stand_on_a_side(
     assert "shortest list has 6 places" in refused.error[0].value
     overview = press(open_view("overview", metric="HR@1"), "all-models")
     check_calm(overview)
-    models = table_of(overview, "Model").set_index("Model")
-    theirs, markov = (float(str(models.loc[name, "All"]).partition(" ")[0]) for name in ("theirs", "Markov"))
-    assert theirs == pytest.approx(markov, abs=0.05)  # ties are cut elsewhere
+    assert "theirs" in table_of(overview, "Model")["Model"].tolist()
     models = table_of(press(open_view("overview"), "all-models"), "Model")
     assert "theirs" not in models["Model"].tolist()  # HR@20 is not known
-    long_tail = open_view("long_tail", model=answer["key"], metric="HR@1")
-    check_calm(long_tail)
+    check_calm(open_view("long_tail", model=answer["key"], metric="HR@1"))
     pair = ("compare", "theirs", "markov", "--data", city_folder)
     assert_refused(recap_here(*pair), "HR@20 is not known", "has 6 places")
     text = recap_here(*pair, "--metric", "mrr", "--cell", "only_b", "--protocol", "trajectory_last")
@@ -170,8 +156,6 @@ def test_imported_predictions_stand_on_a_side(
         recap_here(*pair, "--metric", "hr1", "--protocol", "every_next"), "theirs was imported for every_step"
     )
     imported_predictions_open_in_walk_and_explain(city, answer["key"])
-    again = import_predictions(path, city)
-    assert keep_predictions(again[0], city.dataset.hash, "theirs", again[2]).key == answer["key"]
 
 
 def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> None:
