@@ -89,7 +89,7 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     point_app_at(monkeypatch, data, None, read_only=False)
     app = open_view("runs")
     check_calm(app)
-    assert app.title[0].value == "Training RECAP, paper\\'s equations on small: epoch 4 of 4, about a minute left."
+    assert app.title[0].value == "Training RECAP \\(paper\\) on small: epoch 4 of 4, about a minute left."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert {trace["name"] for trace in chart["data"]} == {"All", "Frequent", "Rare"}
     assert len(chart["layout"]["shapes"]) == 3, "the stages of 4 epochs"
@@ -98,7 +98,7 @@ def test_a_run_at_work(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPa
     app.query_params["run"] = "1"
     failed = open_view("runs", run="1")
     check_calm(failed)
-    assert failed.title[0].value == "Training RECAP, paper\\'s equations on small failed after 0 of 4 epochs."
+    assert failed.title[0].value == "Training RECAP \\(paper\\) on small failed after 0 of 4 epochs."
     assert {button.label: button.disabled for button in failed.button}["Resume"] is False
     linked = open_view("runs", run="1", dataset=app.query_params["dataset"])
     assert not any("run" in each.value for each in linked.warning) and linked.query_params["run"] == "1"
@@ -168,7 +168,7 @@ def test_headlines() -> None:
     """What runs, how far it is and how long it takes; of a finished one whichever is ahead comes first."""
     spec = {"preset": "paper", "dataset_name": "Old_Town"}
     facts: Any = {"id": "3", "spec": spec, "state": "running", "epoch": 0, "epochs": 130}
-    what = "RECAP, paper\\'s equations on Old\\_Town"
+    what = "RECAP \\(paper\\) on Old\\_Town"
     assert run_headline(facts, {}, None) == f"Training {what}: epoch 1 of 130."
     assert run_headline(facts | {"epoch": 64}, {}, 130) == f"Training {what}: epoch 65 of 130, about 2 minutes left."
     assert run_headline(facts | {"state": "failed", "epoch": 2}, {}, None) == (
