@@ -1,7 +1,5 @@
 """Sides, records and comparisons of the Compare view, cached by content hash."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -27,8 +25,6 @@ from app.cached.workspace import (
 from app.sources import Source
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
-from recap.storage.artifacts import CHECKPOINT_MANIFEST
-from recap.storage.json_text import read_json
 
 DEFAULT_A = "visit_count"
 Selection = CaseSelection | HitSelection
@@ -79,11 +75,10 @@ def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
     """Records of the same model with other seeds, kept or of open checkpoints."""
     kept = open_workspace(source).seeds()
     tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
-    mine = _training(source)
     for other in checkpoints_of(source):
-        train = _training(other)
-        is_replicate = train and mine and {**train, "seed": 0} == {**mine, "seed": 0} and train["seed"] != mine["seed"]
-        if is_replicate and train["seed"] not in kept:  # type: ignore[index]  # it was read
+        mine, theirs = source.train, other.train
+        is_replicate = bool(mine) and theirs != mine and theirs == mine | {"seed": theirs.get("seed")}
+        if is_replicate and theirs["seed"] not in kept:
             tables.append(read_records(other))
     return tuple(tables)
 
@@ -124,18 +119,6 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Ranker, Ranker]:
     if not {selection.a, selection.b} <= set(options):
         raise ConfigError("the link compares a model that is not open here")
     return options[selection.a], options[selection.b]
-
-
-def _training(source: Source) -> dict[str, Any] | None:
-    """A checkpoint's training configuration; None if it was not trained here or cannot be read."""
-    if source.checkpoint_folder is None:
-        return None
-    try:
-        manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
-    except (OSError, ValueError):
-        return None
-    train = manifest.get("train") if isinstance(manifest, dict) else None
-    return train if isinstance(train, dict) else None
 
 
 def parse_selection(source: Source, text: str) -> Selection:

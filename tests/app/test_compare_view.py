@@ -1,6 +1,5 @@
 """Compare on a small trained city: its words and numbers are the command's, links reproduce it, cells open cases."""
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -221,20 +220,21 @@ def test_all_models_in_one_table(
 
 
 def test_models_are_called_by_preset_and_then_by_folder(
-    city: Workspace, city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    city: Workspace, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two checkpoints of one preset have their folders' names, in lists and sentences; a grey line says the start."""
-    other, copied = tmp_path / "nyc-recap", tmp_path / "home" / "checkpoints" / "mine"
+    """Two seeds of one preset have their folders' names, in lists and sentences; a grey line says the start."""
+    other, mine = tmp_path / "nyc-recap", tmp_path / "home" / "checkpoints" / "mine"
     prior = {"kind": "curves", "start": "pretrained"}
-    config = small_training(preset="recap", model={"use_correction": False, "prior": prior})
-    assert train(city.dataset, config, other, device=torch.device("cpu")) is not None
-    shutil.copytree(city_checkpoint, copied)
+    for folder, seed in ((other, 1), (mine, 2)):
+        config = small_training(preset="recap", seed=seed, model={"use_correction": False, "prior": prior})
+        assert train(city.dataset, config, folder, device=torch.device("cpu")) is not None
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     point_app_at(monkeypatch, city_folder, other)
-    app = open_view("compare", a=token_of(copied), b=token_of(other))
+    app = open_view("compare", a=token_of(mine), b=token_of(other))
     check_calm(app)
     assert {"RECAP (mine)", "RECAP (nyc-recap)", "RECAP, pretrained"} <= set(app.selectbox(key="pick_b").options)
     assert "RECAP (nyc-recap)" in app.title[0].value.replace("\\", "")
+    assert "how far two seeds of one model differ" in texts(app)
     assert ":gray[Curves started from other cities (pretrained).]" in texts(app)
-    pair = recap_json_here("compare", copied, other, "--data", city_folder)
+    pair = recap_json_here("compare", mine, other, "--data", city_folder)
     assert [pair[side]["label"] for side in "ab"] == ["RECAP (mine)", "RECAP (nyc-recap)"]
