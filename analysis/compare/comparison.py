@@ -5,7 +5,7 @@ Differences are B minus A. Shape suffixes: N cases, U users, G groups.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -28,8 +28,7 @@ GROUP_LABELS: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class _Partition:
+class _Partition(NamedTuple):
     """Disjoint groups: the group of each case (-1 for none), and the number of groups."""
 
     group_N: np.ndarray
@@ -39,11 +38,7 @@ class _Partition:
 class PairedCases:
     """The cases of two scorers, with bootstrap samples that all comparisons share.
 
-    Args:
-        weighted: over all cases, frequent and rare ones count as in the paper, see `analysis.compare.head_share`.
-
-    Raises:
-        ConfigError: weighted without a frequent or without a rare case.
+    With ``weighted``, frequent and rare cases count over all cases as in the paper, see `head_weights`.
     """
 
     def __init__(self, cases: pd.DataFrame, *, weighted: bool = False) -> None:
@@ -74,7 +69,8 @@ class PairedCases:
         for partition in self.partitions:
             part = slice(start, start + partition.size)
             table = self._table(partition, a_N, b_N, found_N).assign(sign_flip_p=p[part], sign_flip_exact=exact[part])
-            tables.append(table.assign(band=_bands(spread, partition)))
+            inside = [partition.group_N == group for group in range(partition.size)]
+            tables.append(table.assign(band=[np.nan if spread is None else spread.band(mask) for mask in inside]))
             start += partition.size
         if self.weighted:
             tables[0] = tables[0].assign(**self._weighted(tables[1], b_N - a_N, spread))
@@ -99,33 +95,15 @@ class PairedCases:
         return np.bincount(at, weights=difference_N[kept], minlength=size).reshape(-1, partition.size)
 
     def _table(self, partition: _Partition, a_N: np.ndarray, b_N: np.ndarray, found_N: np.ndarray) -> pd.DataFrame:
-        group_N, size = partition.group_N, partition.size
+        group_N, size = partition
         count, mean_a = group_means(a_N, group_N, size)
         _, mean_b = group_means(b_N, group_N, size)
         low, high = interval(self.bootstrap.means(b_N - a_N, group_N, size))
         kept = group_N >= 0
         cells = np.bincount(4 * group_N[kept] + found_N[kept], minlength=4 * size).reshape(size, 4)
-        return pd.DataFrame(
-            {
-                "n": count,
-                "a": mean_a,
-                "b": mean_b,
-                "difference": mean_b - mean_a,
-                "low": low,
-                "high": high,
-                "both": cells[:, 3],
-                "only_a": cells[:, 2],
-                "only_b": cells[:, 1],
-                "neither": cells[:, 0],
-                "mcnemar_p": [mcnemar(*row) for row in cells[:, [2, 1]].tolist()],
-            }
-        )
-
-
-def _bands(spread: SeedSpread | None, partition: _Partition) -> list[float]:
-    if spread is None:
-        return [float("nan")] * partition.size
-    return [spread.band(partition.group_N == group) for group in range(partition.size)]
+        found = {"n": count, "a": mean_a, "b": mean_b, "difference": mean_b - mean_a, "low": low, "high": high}
+        found |= dict(zip(("both", "only_a", "only_b", "neither"), cells[:, ::-1].T, strict=True))
+        return pd.DataFrame(found | {"mcnemar_p": [mcnemar(*row) for row in cells[:, [2, 1]].tolist()]})
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,11 +22,7 @@ def is_tail(cases: pd.DataFrame) -> np.ndarray:
 
 
 def head_weights(tail_N: np.ndarray) -> np.ndarray:
-    """The weight of each case with which the mean over all cases has the paper's share of frequent ones.
-
-    Raises:
-        ConfigError: no frequent or no rare case.
-    """
+    """The weight of each case that gives the paper's share of frequent ones; raises ConfigError if a kind is absent."""
     count_2 = np.bincount(tail_N, minlength=2)
     if not count_2.all():
         raise ConfigError(f"the paper's share needs frequent and rare cases, got {count_2[0]:,} and {count_2[1]:,}")
@@ -34,10 +30,9 @@ def head_weights(tail_N: np.ndarray) -> np.ndarray:
 
 
 def reweight(records: pd.DataFrame, metric: str, bootstrap: UserBootstrap | None = None) -> dict[str, float | None]:
-    """``share * mean over head cases + (1 - share) * mean over tail cases``, with its 95 % interval over users.
+    """``share * mean over head cases + (1 - share) * mean over tail cases``: ``value``, and ``low, high`` over users.
 
-    Returns:
-        ``value, low, high``; None where a group is empty.
+    None where a group is empty.
     """
     value_N, tail_N = metric_values(records, metric), is_tail(records)
     _, mean_2 = group_means(value_N, tail_N, 2)

@@ -19,11 +19,10 @@ _SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": r"\textback
 
 
 def model_table(models: Mapping[str, pd.DataFrame], *, weighted: bool = False) -> pd.DataFrame:
-    """Accuracy of each model by each metric, with 95 % intervals over users.
+    """Accuracy of each model by each metric, with 95 % intervals over users; weighted, as `reweight` does.
 
     Args:
         models: records by label, at least one, all of the same cases.
-        weighted: frequent and rare cases weigh as in the paper (`reweight`).
 
     Returns:
         One row per model and metric: ``model, metric, value, low, high``; NaN where short imported lists do not say.
@@ -46,11 +45,7 @@ def model_table(models: Mapping[str, pd.DataFrame], *, weighted: bool = False) -
 
 
 def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> str:
-    """The table of `model_table` as text; in Markdown and LaTeX the best value is bold, the second underlined.
-
-    Args:
-        form: one of `FORMS`.
-    """
+    """The table of `model_table` as text; in Markdown and LaTeX the best value is bold, the second underlined."""
     if form == "csv":
         shown = {"value": "{}"} | ({"low": "{}_low", "high": "{}_high"} if intervals else {})
         rows = [

@@ -20,10 +20,9 @@ class SeedSpread:
         self.a_SN, self.b_SN = a.seed_values(metric), b.seed_values(metric)
 
     def band(self, weight_N: np.ndarray) -> float:
-        """How far two seeds of one model differ in 95 of 100 pairs, on the mean over cases with these weights.
+        """How far two seeds of one model differ in 95 of 100 pairs, on the weighted mean; NaN if all weights are 0.
 
-        ``t * sqrt(2) * sd``, with the variance pooled over the sides that have several seeds, and t of the pool's
-        degrees of freedom. NaN if all weights are 0.
+        ``t * sqrt(2) * sd``, with the variance pooled over the sides that have several seeds, and t of its freedom.
         """
         if not weight_N.any():
             return float("nan")
@@ -45,10 +44,7 @@ def seed_spread(a: Side, b: Side, metric: str) -> SeedSpread | None:
 
 
 def seed_table(spread: SeedSpread, groups: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Each seed's difference and the band of two seeds, by group.
-
-    Args:
-        groups: by name, the weight of each case, (N,).
+    """Each seed's difference and the band of two seeds, by group, given the weight of each case, (N,).
 
     Returns:
         One row for each group with cases: ``group, n, band, each`` (a list), see `SeedSpread`.

@@ -86,11 +86,7 @@ class ExperimentSpec(Config):
         return (*(Arm(name=name, label=name, baseline=name) for name in self.baselines), *self.arms)
 
     def train_config(self, arm: Arm, seed: int) -> AnyTraining:
-        """The complete configuration of one training.
-
-        Raises:
-            ConfigError: an unknown preset or a change that does not fit, with the arm's name.
-        """
+        """The complete configuration of one training; raises ConfigError, with the arm's name, if it does not fit."""
         try:
             config = training_preset(arm.preset or self.preset)
             epochs = arm.epochs or self.epochs
@@ -106,11 +102,7 @@ def list_specs() -> list[str]:
 
 
 def load_spec(name: str) -> ExperimentSpec:
-    """An experiment by name, or from a TOML file given by its path.
-
-    Raises:
-        ConfigError: no such experiment or file, not TOML, unknown fields, or a change that does not fit.
-    """
+    """An experiment by name, or from a TOML file given by its path; raises ConfigError for anything else."""
     path = Path(name) if name.endswith(".toml") else SPECS / f"{name}.toml"
     if not name.endswith(".toml") and name not in list_specs():
         raise ConfigError(f"unknown experiment {name!r}; choose one of {', '.join(list_specs())}, or name a .toml file")
@@ -124,11 +116,7 @@ def load_spec(name: str) -> ExperimentSpec:
 
 
 def check_spec(values: dict[str, Any]) -> ExperimentSpec:
-    """Check that every arm of a spec has a valid configuration.
-
-    Raises:
-        ConfigError: unknown fields, or a change that does not fit.
-    """
+    """Read a spec; raises ConfigError for unknown fields or an arm whose configuration does not fit."""
     spec = ExperimentSpec.parse(values)
     for arm in spec.arms:
         if arm.trains:

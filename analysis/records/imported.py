@@ -50,14 +50,7 @@ class ImportedPredictions:
         return self.name if self.shipped else f"{self.name}, imported"
 
     def read(self, rows: int) -> pd.DataFrame:
-        """Read the records.
-
-        Args:
-            rows: the dataset's test cases.
-
-        Raises:
-            RecapError: the file was damaged.
-        """
+        """Read the records of so many test cases; raises RecapError for a damaged file."""
         records, said = read_records(self.path)
         if len(records) != rows or said.get("key") != self.key:
             raise RecapError(f"{self.path} does not contain the imported predictions it should; import them again")
@@ -65,11 +58,7 @@ class ImportedPredictions:
 
 
 def shown_name(text: str) -> str:
-    """A name fit for a list of models: one line, at most 40 characters, no control characters.
-
-    Raises:
-        ConfigError: nothing is left, or a baseline has this name.
-    """
+    """A name for a list of models: one line of at most 40 characters; raises ConfigError if none is left, or taken."""
     name = " ".join(one_line(text).split())[:40].strip()
     if not name or name in (*BASELINES, PRETRAINED) or name in MODEL_LABELS.values():
         raise ConfigError(
@@ -79,11 +68,7 @@ def shown_name(text: str) -> str:
 
 
 def keep_predictions(records: pd.DataFrame, dataset_hash: str, name: str, content_hash: str) -> ImportedPredictions:
-    """Keep imported records completely or not at all; the same content is kept once, under its newest name.
-
-    Raises:
-        RecapError: the disk refused.
-    """
+    """Keep imported records completely or not at all; the same content is kept once, under its newest name."""
     return _keep(records, dataset_hash, name, content_hash, user_subfolder("predictions", make=True))
 
 
@@ -122,11 +107,7 @@ def find_predictions(dataset_hash: str) -> list[ImportedPredictions]:
 
 
 def named_predictions(dataset_hash: str, name: str) -> ImportedPredictions | None:
-    """The predictions of this name or key; None if there are none.
-
-    Raises:
-        ConfigError: several have this name.
-    """
+    """The predictions of this name or key; None if there are none; raises ConfigError if several have the name."""
     named = [item for item in find_predictions(dataset_hash) if name in (item.name, item.key)]
     if len(named) > 1:
         keys = ", ".join(item.key for item in named)
