@@ -50,7 +50,7 @@ class ImportedPredictions:
         return self.name if self.shipped else f"{self.name}, imported"
 
     def read(self, rows: int) -> pd.DataFrame:
-        """Read the records of so many test cases; raises RecapError for a damaged file."""
+        """Read the records of the dataset's test cases; RecapError if the file was damaged."""
         records, said = read_records(self.path)
         if len(records) != rows or said.get("key") != self.key:
             raise RecapError(f"{self.path} does not contain the imported predictions it should; import them again")
@@ -58,7 +58,10 @@ class ImportedPredictions:
 
 
 def shown_name(text: str) -> str:
-    """A name for a list of models: one line of at most 40 characters; raises ConfigError if none is left, or taken."""
+    """A name fit for a list of models: one line, at most 40 characters, no control characters.
+
+    ConfigError: nothing is left, or a baseline has this name.
+    """
     name = " ".join(one_line(text).split())[:40].strip()
     if not name or name in (*BASELINES, PRETRAINED) or name in MODEL_LABELS.values():
         raise ConfigError(
