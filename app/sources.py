@@ -5,20 +5,21 @@ Only manifests and the names of users and places are read here; content is verif
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from analysis.link_hashes import HASH_LENGTH, compare_hashes
-from analysis.records.evaluation_records import label_with_folder
+from analysis.records.evaluation_records import distinct_labels
 from app.settings import AppSettings
 from recap.baselines import PRETRAINED, PRETRAINED_LABEL
 from recap.data.dataset import read_names
 from recap.errors import RecapError
 from recap.model.pretrained_curves import pretrained_key
+from recap.presets import checkpoint_label
 from recap.printable import one_line
-from recap.published.configs import RECAP, model_title, published_label
+from recap.published.configs import RECAP
 from recap.runs.store.run_folder import SPEC
 from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST, SUMS
 from recap.storage.json_text import read_json
@@ -41,6 +42,7 @@ class Source:
         bundle: the folder with a basemap and further results next to the dataset, if any.
         model: the checkpoint's model: ``recap``, ``pretrained`` or a published model's name.
         imported: key of imported predictions instead of a checkpoint.
+        train: the checkpoint's stored configuration.
     """
 
     label: str
@@ -54,6 +56,16 @@ class Source:
     model: str = RECAP
     imported: str | None = None
     new: str = ""
+    train: dict[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def start(self) -> str | None:
+        """Where the curves of a trained RECAP started: ``pretrained`` or ``zero``; None for a model without curves."""
+        model = self.train.get("model")
+        prior = model.get("prior") if isinstance(model, dict) else None
+        if not isinstance(prior, dict) or prior.get("kind") != "curves":
+            return None
+        return "pretrained" if prior.get("start") == "pretrained" else "zero"
 
     @property
     def has_parts(self) -> bool:
@@ -65,13 +77,13 @@ class Source:
         return self.model not in (RECAP, PRETRAINED)
 
     @property
-    def published_label(self) -> str:
-        assert self.checkpoint_folder is not None
-        return published_label((_read_json(self.checkpoint_folder / CHECKPOINT_MANIFEST) or {}).get("train"))
+    def model_label(self) -> str:
+        """What the model is called where it is the only one, see `checkpoint_label`."""
+        return PRETRAINED_LABEL if self.model == PRETRAINED else checkpoint_label(self.model, self.train)
 
     @property
     def without_checkpoint(self) -> "Source":
-        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None, new="")
+        return replace(self, checkpoint_folder=None, checkpoint_hash=None, model=RECAP, imported=None, new="", train={})
 
     def ranked_by(self, key: str) -> "Source":
         """The same dataset with imported predictions instead of the model."""
@@ -93,6 +105,7 @@ class _FoundCheckpoint:
     hash: str
     trained_on: TrainedOn
     model: str
+    train: dict[str, Any] = field(compare=False)
 
 
 def find_sources(settings: AppSettings) -> list[Source]:
@@ -114,8 +127,8 @@ def find_sources(settings: AppSettings) -> list[Source]:
         without = None if dataset.hash in paired else _source(dataset, None)
         sources += filter(None, (_pretrained(dataset), without))
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
-    labels = [source.label for source in unique]
-    unique = [_with_folder(source) if labels.count(source.label) > 1 else source for source in unique]
+    labels = distinct_labels([(source.label, source.checkpoint_folder, source.token) for source in unique])
+    unique = [replace(source, label=label) for source, label in zip(unique, labels, strict=True)]
 
     def is_later(source: Source) -> tuple[bool, bool]:
         if settings.data is None:
@@ -191,14 +204,8 @@ def own_datasets() -> dict[Path, str]:
     return {dataset.folder: dataset.name for dataset in found if dataset is not None}
 
 
-def _with_folder(source: Source) -> Source:
-    if source.checkpoint_folder is None:
-        return source
-    return replace(source, label=one_line(label_with_folder(source.label, source.checkpoint_folder)))
-
-
 def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
-    model = model_title(checkpoint.model) if checkpoint else "no model yet"
+    model = checkpoint_label(checkpoint.model, checkpoint.train) if checkpoint else "no model yet"
     return Source(
         label=one_line(f"{dataset.name} · {model}"),
         token=_token(dataset, checkpoint),
@@ -210,6 +217,7 @@ def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Sour
         bundle=dataset.bundle,
         model=checkpoint.model if checkpoint else RECAP,
         new=_match(dataset, checkpoint)[0] if checkpoint else "",
+        train=checkpoint.train if checkpoint else {},
     )
 
 
@@ -278,6 +286,7 @@ def _checkpoints(settings: AppSettings) -> Iterator[_FoundCheckpoint]:
                     published=manifest.get("model", RECAP) != RECAP,
                 ),
                 model=str(manifest.get("model", RECAP)),
+                train=train if isinstance(train := manifest.get("train"), dict) else {},
             )
 
 

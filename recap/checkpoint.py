@@ -20,6 +20,7 @@ from recap.model.config import AnyValue, ModelConfig, Stage
 from recap.model.opened import rows_of_dataset
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
+from recap.presets import checkpoint_label
 from recap.probabilities import UNFITTED, Temperature
 from recap.published.city import City
 from recap.published.config import PublishedConfig
@@ -158,8 +159,8 @@ class Checkpoint:
 
     @property
     def label(self) -> str:
-        """RECAP, or a published model's name with its options."""
-        return self.manifest.train.label
+        """See `checkpoint_label`."""
+        return checkpoint_label(self.manifest.model, self.manifest.train.model_dump())
 
     @property
     def temperature(self) -> Temperature | None:

@@ -1,17 +1,17 @@
 """Named configurations."""
 
-from typing import Final
+from typing import Any, Final
 
 from recap.data.cleaning import DataConfig
 from recap.errors import ConfigError
 from recap.model.config import ModelConfig, PriorConfig
-from recap.published.configs import PUBLISHED, model_title, published_config
+from recap.published.configs import PUBLISHED, RECAP, model_title, published_config, published_label
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
 DATA_PRESETS: Final = ("default", "every_place", "nyc_paper")
 DEFAULT_PRESET: Final = "recap"
 RECAP_PRESETS: Final = ("recap", "paper", "feature_curves")
-_TITLES: Final = {"recap": "RECAP", "paper": "RECAP, paper's equations", "feature_curves": "Feature curves"}
+_TITLES: Final = {"recap": "RECAP", "paper": "RECAP (paper)", "feature_curves": "Feature curves"}
 
 
 def data_preset(name: str) -> DataConfig:
@@ -150,6 +150,21 @@ def preset_title(name: str) -> str:
     """The name of the model that a preset trains; unknown presets keep their name.
 
     >>> preset_title("paper"), preset_title("lotnext")
-    ("RECAP, paper's equations", 'LoTNext')
+    ('RECAP (paper)', 'LoTNext')
     """
     return _TITLES.get(name) or model_title(name)
+
+
+def checkpoint_label(model: str, train: Any) -> str:
+    """What a checkpoint is called: RECAP by its preset, a published model by its title and options.
+
+    Args:
+        train: the stored configuration, which another version may have written.
+
+    >>> checkpoint_label("recap", {"preset": "feature_curves"}), checkpoint_label("recap", {"preset": "quick"})
+    ('Feature curves', 'RECAP')
+    """
+    if model != RECAP:
+        return published_label(train)
+    preset = train.get("preset") if isinstance(train, dict) else None
+    return _TITLES.get(str(preset), _TITLES[DEFAULT_PRESET])

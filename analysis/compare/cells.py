@@ -32,11 +32,7 @@ class HitSelection:
 
     @classmethod
     def parse(cls, text: str) -> "HitSelection":
-        """Read the text of a link.
-
-        Raises:
-            ConfigError: another form.
-        """
+        """Read the text of a link; raises ConfigError for another form."""
         match = _FORM.fullmatch(text)
         if match is None or int(match[3]) < 1:
             raise ConfigError("a choice of compared cases looks like hits:markov:feature_curves:20:only_b")
@@ -68,31 +64,17 @@ def both_in_sentence(a: str, b: str) -> tuple[str, str]:
 
 
 def cell_mask(a: Side, b: Side, k: int, cell: str) -> np.ndarray:
-    """Which cases belong to a cell.
-
-    Raises:
-        ConfigError: no such cell.
-    """
+    """Which cases belong to a cell; raises ConfigError for an unknown one."""
+    if cell not in CELLS:
+        raise ConfigError(f"unknown list {cell!r}; choose one of {', '.join(CELLS)}")
     in_a, in_b = a.hits(k), b.hits(k)
-    match cell:
-        case "both":
-            return in_a & in_b
-        case "only_a":
-            return in_a & ~in_b
-        case "only_b":
-            return ~in_a & in_b
-        case "neither":
-            return ~in_a & ~in_b
-        case _:
-            raise ConfigError(f"unknown list {cell!r}; choose one of {', '.join(CELLS)}")
+    return (in_a == (cell in ("both", "only_a"))) & (in_b == (cell in ("both", "only_b")))
 
 
 def listed_cases(a: Side, b: Side, mask: np.ndarray) -> pd.DataFrame:
     """The cases of a list, largest change of rank first.
 
-    Returns:
-        ``case, source, target, transition_count, destination_count, rank_a, rank_b`` (median over seeds; NaN for a
-        truth outside an imported list), ``is_known, within_two_hops``.
+    ``rank_a, rank_b`` are NaN for a truth outside an imported list; the other columns are those of records.
     """
     columns = [c.CASE, c.SOURCE, c.TARGET, c.TRANSITION_COUNT, c.DESTINATION_COUNT]
     table = a.cases[columns].assign(rank_a=a.ranks(), rank_b=b.ranks(), is_known=is_known_place(a.cases))

@@ -5,18 +5,18 @@ Differences are B minus A. Shape suffixes: N cases, U users, G groups.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from typing import ClassVar, Final, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from analysis.compare.head_share import HEAD_AND_TAIL, head_weights, is_tail
 from analysis.compare.seeds import SeedSpread, seed_spread, seed_table
 from analysis.compare.side import Side, check_same_cases
 from analysis.compare.significance import ALPHA, SignFlips, mcnemar
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from analysis.records.case_groups import STEP_BINS, bin_of_cases, count_bins
 from recap import columns as c
-from recap.graph import TAIL_MAX_COUNT
 
 DEFAULT_K: Final = 20
 GROUP_LABELS: Final = {
@@ -28,8 +28,7 @@ GROUP_LABELS: Final = {
 }
 
 
-@dataclass(frozen=True, eq=False)
-class _Partition:
+class _Partition(NamedTuple):
     """Disjoint groups: the group of each case (-1 for none), and the number of groups."""
 
     group_N: np.ndarray
@@ -37,23 +36,26 @@ class _Partition:
 
 
 class PairedCases:
-    """The cases of two scorers, with bootstrap samples that all comparisons share."""
+    """The cases of two scorers, with bootstrap samples that all comparisons share.
 
-    def __init__(self, cases: pd.DataFrame) -> None:
-        self.cases = cases
+    With ``weighted``, frequent and rare cases count over all cases as in the paper, see `head_weights`.
+    """
+
+    def __init__(self, cases: pd.DataFrame, *, weighted: bool = False) -> None:
+        self.cases, self.weighted = cases, weighted
         self.bootstrap = UserBootstrap(cases[c.USER].to_numpy())
         self.flips = SignFlips(self.bootstrap.num_users)
-        seen_N = cases[c.TRANSITION_COUNT].to_numpy(np.int64)
-        self.masks = {
-            "all": seen_N >= 0,
-            "tail": seen_N <= TAIL_MAX_COUNT,
+        seen_N, tail_N = cases[c.TRANSITION_COUNT].to_numpy(np.int64), is_tail(cases)
+        self.weights = {
+            "all": head_weights(tail_N) if weighted else np.ones(len(cases)),
+            "tail": tail_N,
             "never": seen_N == 0,
             "once": seen_N == 1,
-            "head": seen_N > TAIL_MAX_COUNT,
+            "head": 1 - tail_N,
         }
         self.partitions = (
             _Partition(np.zeros(len(cases), dtype=np.int64), 1),
-            _Partition(self.masks["tail"].astype(np.int64), 2),
+            _Partition(tail_N, 2),
             _Partition(bin_of_cases(cases, c.TRANSITION_COUNT), len(STEP_BINS)),
         )
 
@@ -67,9 +69,24 @@ class PairedCases:
         for partition in self.partitions:
             part = slice(start, start + partition.size)
             table = self._table(partition, a_N, b_N, found_N).assign(sign_flip_p=p[part], sign_flip_exact=exact[part])
-            tables.append(table.assign(band=_bands(spread, partition)))
+            inside = [partition.group_N == group for group in range(partition.size)]
+            tables.append(table.assign(band=[np.nan if spread is None else spread.band(mask) for mask in inside]))
             start += partition.size
+        if self.weighted:
+            tables[0] = tables[0].assign(**self._weighted(tables[1], b_N - a_N, spread))
         return [_with_verdict(table, metric) for table in tables]
+
+    def _weighted(self, halves: pd.DataFrame, difference_N: np.ndarray, spread: SeedSpread | None) -> dict[str, float]:
+        """What differs in the row of all cases; McNemar's test has no weights."""
+        every, half = self.partitions[:2]
+        a, b = (float(halves[side].to_numpy() @ HEAD_AND_TAIL) for side in ("a", "b"))
+        draws_B = self.bootstrap.means(difference_N, half.group_N, half.size) @ HEAD_AND_TAIL
+        low, high = interval(draws_B[:, None])
+        weight_N = self.weights["all"]
+        p, exact = self.flips.p_values(self._user_sums(weight_N * difference_N, every))
+        found = {"a": a, "b": b, "difference": b - a, "low": low[0], "high": high[0], "mcnemar_p": np.nan}
+        band = np.nan if spread is None else spread.band(weight_N)
+        return found | {"sign_flip_p": p[0], "sign_flip_exact": exact[0], "band": band}
 
     def _user_sums(self, difference_N: np.ndarray, partition: _Partition) -> np.ndarray:
         kept = partition.group_N >= 0
@@ -78,33 +95,15 @@ class PairedCases:
         return np.bincount(at, weights=difference_N[kept], minlength=size).reshape(-1, partition.size)
 
     def _table(self, partition: _Partition, a_N: np.ndarray, b_N: np.ndarray, found_N: np.ndarray) -> pd.DataFrame:
-        group_N, size = partition.group_N, partition.size
+        group_N, size = partition
         count, mean_a = group_means(a_N, group_N, size)
         _, mean_b = group_means(b_N, group_N, size)
         low, high = interval(self.bootstrap.means(b_N - a_N, group_N, size))
         kept = group_N >= 0
         cells = np.bincount(4 * group_N[kept] + found_N[kept], minlength=4 * size).reshape(size, 4)
-        return pd.DataFrame(
-            {
-                "n": count,
-                "a": mean_a,
-                "b": mean_b,
-                "difference": mean_b - mean_a,
-                "low": low,
-                "high": high,
-                "both": cells[:, 3],
-                "only_a": cells[:, 2],
-                "only_b": cells[:, 1],
-                "neither": cells[:, 0],
-                "mcnemar_p": [mcnemar(*row) for row in cells[:, [2, 1]].tolist()],
-            }
-        )
-
-
-def _bands(spread: SeedSpread | None, partition: _Partition) -> list[float]:
-    if spread is None:
-        return [float("nan")] * partition.size
-    return [spread.band(partition.group_N == group) for group in range(partition.size)]
+        found = {"n": count, "a": mean_a, "b": mean_b, "difference": mean_b - mean_a, "low": low, "high": high}
+        found |= dict(zip(("both", "only_a", "only_b", "neither"), cells[:, ::-1].T, strict=True))
+        return pd.DataFrame(found | {"mcnemar_p": [mcnemar(*row) for row in cells[:, [2, 1]].tolist()]})
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,6 +118,7 @@ class Comparison:
             larger of the two) and ``verdict``: ``b``, ``a`` or ``close``.
         bins: the same for each count of the transition, with ``bin, low_count, high_count``.
         seeds: from `analysis.compare.seeds.seed_table`; None where neither side has two seeds.
+        weighted: whether frequent and rare cases count in the row ``all`` as in the paper.
         lower_bound: whether a side's MRR is a lower bound, since its imported lists are short.
         unmeasured_seeds: labels of trained sides with a single seed.
     """
@@ -133,6 +133,7 @@ class Comparison:
     seeds: pd.DataFrame | None
     lower_bound: bool
     unmeasured_seeds: tuple[str, ...]
+    weighted: bool = False
     html_body: ClassVar[Callable[["Comparison"], str] | None] = None
     """Renders a notebook's output; set when the report is imported."""
 
@@ -153,10 +154,6 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
 
     Args:
         k: a case counts as found within K; by default the metric's own K, 20 for MRR.
-
-    Raises:
-        ConfigError: unknown metric, or one that an imported list is too short for.
-        RecapError: the sides are not of the same cases.
     """
     check_same_cases(paired.cases, a.cases, b.cases)
     k = k or found_within(metric)
@@ -176,9 +173,10 @@ def compare(paired: PairedCases, a: Side, b: Side, metric: str, k: int | None = 
         users=paired.bootstrap.num_users,
         rows=rows,
         bins=pd.concat([names, by_bin], axis=1),
-        seeds=None if spread is None else seed_table(spread, paired.masks),
+        seeds=None if spread is None else seed_table(spread, paired.weights),
         lower_bound=metric == "mrr" and any(short),
         unmeasured_seeds=tuple(side.label for side in (a, b) if side.trained and not side.replicates),
+        weighted=paired.weighted,
     )
 
 

@@ -49,12 +49,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class ImportReport:
-    """The result of reading a file of predictions.
-
-    Attributes:
-        findings: a `Finding` for each of `PROBLEMS` and `REMARKS`.
-        shortest, longest: places in the shortest and longest list; metrics beyond the shortest are unknown.
-    """
+    """A `Finding` for each of `PROBLEMS` and `REMARKS`, and how many places the shortest and longest list have."""
 
     rows: int
     cases: int
@@ -65,13 +60,11 @@ class ImportReport:
     def sentences(self, *names: str) -> list[str]:
         """One sentence per problem that occurs."""
         words = PROBLEMS | REMARKS
-        lines = []
-        for name in names or (*PROBLEMS, *REMARKS):
-            finding = self.findings[name]
-            if finding.count:
-                examples = f" ({', '.join(finding.examples)}, …)" if finding.examples else ""
-                lines.append(f"{finding.count:,} {words[name]}{examples}")
-        return lines
+        found = {name: self.findings[name] for name in names or words if self.findings[name].count}
+        return [
+            f"{item.count:,} {words[name]}" + (f" ({', '.join(item.examples)}, …)" if item.examples else "")
+            for name, item in found.items()
+        ]
 
 
 def import_predictions(
@@ -107,12 +100,10 @@ def import_predictions(
     listed_N = np.bincount(rows[c.CASE], minlength=num_cases)
     findings["missing_cases"] = _finding(np.flatnonzero(listed_N == 0))
     findings["rank_against_score"] = _finding(_contradictions(rows))
+    records, remarks = opened.cases, dict.fromkeys(REMARKS, Finding(0))
     if not findings["double_cases"].count:
         records, remarks = _rank(rows, opened, listed_N)
-        findings |= remarks
-    else:
-        records = opened.cases
-        findings |= dict.fromkeys(REMARKS, Finding(0))
+    findings |= remarks
     known = listed_N[listed_N > 0]
     report = ImportReport(
         given, int((listed_N > 0).sum()), int(min(known, default=0)), int(max(known, default=0)), findings

@@ -11,7 +11,7 @@ import pandas as pd
 
 from analysis.compare.side import check_same_cases
 from analysis.records.accuracy import metric_values
-from analysis.records.bootstrap import UserBootstrap, interval
+from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from recap import columns as c
 from recap.evaluation.metrics import GROUPS, METRICS, group_masks
 
@@ -38,43 +38,26 @@ def compare_means(
 ) -> pd.DataFrame:
     """Paired differences of two models, each case's value averaged over the model's seeds.
 
-    Users are resampled with all their cases; both models share every sample.
-
     Args:
         records, baseline: one table for each seed, all of the same cases in the same order.
 
     Returns:
-        One row for each group and metric: ``group, metric, n, value, baseline, difference`` (value minus baseline),
-        ``low, high`` (95 % interval of the difference). NaN for an empty group.
-
-    Raises:
-        RecapError: the records are not of the same cases.
+        A `ComparisonRow` for each group and metric, with the difference's 95 % interval over users; NaN where empty.
     """
     first = records[0]
     check_same_cases(*records, *baseline)
     bootstrap = UserBootstrap(first[c.USER].to_numpy())
     masks = group_masks(first[c.TRANSITION_COUNT])
-    rows = []
+    rows: list[ComparisonRow] = []
     for metric in metrics:
         value_N, baseline_N = (_mean_values(side, metric) for side in (records, baseline))
         for group in groups:
-            mask_N = masks[group].to_numpy()
-            group_N = np.where(mask_N, 0, -1)
-            low, high = interval(bootstrap.means(value_N - baseline_N, group_N, 1))
-            value = float(value_N[mask_N].mean()) if mask_N.any() else np.nan
-            baseline_value = float(baseline_N[mask_N].mean()) if mask_N.any() else np.nan
-            rows.append(
-                {
-                    "group": group,
-                    "metric": metric,
-                    "n": int(mask_N.sum()),
-                    "value": value,
-                    "baseline": baseline_value,
-                    "difference": value - baseline_value,
-                    "low": float(low[0]),
-                    "high": float(high[0]),
-                }
-            )
+            group_N = np.where(masks[group].to_numpy(), 0, -1)
+            (n,), (value,) = group_means(value_N, group_N, 1)
+            _, (other,) = group_means(baseline_N, group_N, 1)
+            (low,), (high,) = interval(bootstrap.means(value_N - baseline_N, group_N, 1))
+            found = {"value": value, "baseline": other, "difference": value - other, "low": low, "high": high}
+            rows.append({"group": group, "metric": metric, "n": int(n), **found})  # type: ignore[typeddict-item]
     return pd.DataFrame(rows)
 
 

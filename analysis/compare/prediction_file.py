@@ -29,9 +29,6 @@ def read_prediction_file(path: Path) -> pd.DataFrame:
     Returns:
         ``case`` (int64, -1 where it is no number), ``place``, ``score`` (float64, NaN where it is no number),
         ``second_list`` and maybe ``rank``; one row for each place, in the file's order.
-
-    Raises:
-        DataError: not such a file; the line names the expected columns.
     """
     table = _read(path)
     names = set(table.columns)

@@ -19,22 +19,22 @@ class SeedSpread:
     def __init__(self, a: Side, b: Side, metric: str) -> None:
         self.a_SN, self.b_SN = a.seed_values(metric), b.seed_values(metric)
 
-    def band(self, inside_N: np.ndarray) -> float:
-        """How far two seeds of one model differ in 95 of 100 pairs, on the mean over a group of cases.
+    def band(self, weight_N: np.ndarray) -> float:
+        """How far two seeds of one model differ in 95 of 100 pairs, on the weighted mean; NaN if all weights are 0.
 
-        ``t * sqrt(2) * sd``, with the variance pooled over the sides that have several seeds, and t of the pool's
-        degrees of freedom. NaN for an empty group.
+        ``t * sqrt(2) * sd``, with the variance pooled over the sides that have several seeds, and t of its freedom.
         """
-        if not inside_N.any():
+        if not weight_N.any():
             return float("nan")
-        several = [value_SN[:, inside_N].mean(1) for value_SN in (self.a_SN, self.b_SN) if len(value_SN) > 1]
+        each = (np.average(value_SN, axis=1, weights=weight_N) for value_SN in (self.a_SN, self.b_SN))
+        several = [value_S for value_S in each if len(value_S) > 1]
         freedom = sum(len(value_S) - 1 for value_S in several)
         pooled = sum((len(value_S) - 1) * value_S.var(ddof=1) for value_S in several) / freedom
         return float(stats.t.ppf((1 + LEVEL) / 2, freedom) * np.sqrt(2 * pooled))
 
-    def each(self, inside_N: np.ndarray) -> list[float]:
+    def each(self, weight_N: np.ndarray) -> list[float]:
         """Differences of B's seeds from the mean of A, or of A's seeds if B has only one."""
-        a_S, b_S = self.a_SN[:, inside_N].mean(1), self.b_SN[:, inside_N].mean(1)
+        a_S, b_S = (np.average(value_SN, axis=1, weights=weight_N) for value_SN in (self.a_SN, self.b_SN))
         return (b_S - a_S.mean() if len(b_S) > 1 else b_S.mean() - a_S).tolist()
 
 
@@ -44,17 +44,14 @@ def seed_spread(a: Side, b: Side, metric: str) -> SeedSpread | None:
 
 
 def seed_table(spread: SeedSpread, groups: Mapping[str, np.ndarray]) -> pd.DataFrame:
-    """Each seed's difference and the band of two seeds, by group.
-
-    Args:
-        groups: by name, a mask of its cases, (N,).
+    """Each seed's difference and the band of two seeds, by group, given the weight of each case, (N,).
 
     Returns:
         One row for each group with cases: ``group, n, band, each`` (a list), see `SeedSpread`.
     """
     rows = [
-        {"group": name, "n": int(inside_N.sum()), "band": spread.band(inside_N), "each": spread.each(inside_N)}
-        for name, inside_N in groups.items()
-        if inside_N.any()
+        {"group": name, "n": np.count_nonzero(weight_N), "band": spread.band(weight_N), "each": spread.each(weight_N)}
+        for name, weight_N in groups.items()
+        if weight_N.any()
     ]
     return pd.DataFrame(rows, columns=["group", "n", "band", "each"])

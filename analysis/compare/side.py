@@ -5,19 +5,22 @@ Shape suffixes: S seeds, N cases.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from analysis.records.accuracy import is_hit, metric_values
+from analysis.records.evaluation_records import PROTOCOL, distinct_labels
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.data.cases import Protocol
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.metrics import reciprocal_rank
 
 if TYPE_CHECKING:
-    from recap.checkpoint import Checkpoint
+    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,11 +44,7 @@ class Side:
         check_same_cases(self.cases, *self.replicates)
 
     def values(self, metric: str) -> np.ndarray:
-        """The value of each case, (N,).
-
-        Raises:
-            ConfigError: unknown metric, or one that an imported list is too short for.
-        """
+        """The value of each case, (N,), see `metric_values`."""
         return metric_values(self.cases, metric)
 
     def seed_values(self, metric: str) -> np.ndarray:
@@ -64,11 +63,7 @@ class Side:
 
 
 def check_same_cases(*tables: pd.DataFrame) -> None:
-    """Refuse records that are not of the same cases in the same order.
-
-    Raises:
-        RecapError: they differ.
-    """
+    """Raise RecapError for records that are not of the same cases in the same order."""
     keys, first = [c.CASE, c.USER, c.SOURCE, c.TARGET], tables[0]
     for other in tables[1:]:
         if len(first) != len(other) or not np.array_equal(first[keys].to_numpy(), other[keys].to_numpy()):
@@ -86,63 +81,51 @@ def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
     rank_N = ranks[c.RANK].to_numpy(np.float64)
     tied_N = np.where(rank_N == np.floor(rank_N), 1, 2)
     better_N = (rank_N - (tied_N + 1) / 2).astype(np.int64)
-    return cases.assign(
-        **{
-            c.NUM_BETTER: better_N,
-            c.NUM_TIED: tied_N,
-            c.RANK: rank_N,
-            c.RECIPROCAL_RANK: reciprocal_rank(better_N, tied_N),
-        }
-    )
+    counts = {c.NUM_BETTER: better_N, c.NUM_TIED: tied_N, c.RANK: rank_N}
+    return cases.assign(**counts, **{c.RECIPROCAL_RANK: reciprocal_rank(better_N, tied_N)})
 
 
-def side_of(model: Workspace, replicates: Sequence[Workspace] = ()) -> Side:
-    """A model as one side, with these seed replicates and the kept ones.
-
-    Raises:
-        CheckpointError, VocabularyError: a folder that is no checkpoint of the dataset.
-    """
+def side_of(model: Workspace, replicates: Sequence[Workspace] = (), protocol: Protocol = PROTOCOL) -> Side:
+    """A model as one side, with these seed replicates and, except for ``every_next``, the kept ones."""
+    records = model.records_of(protocol)
     several = (model, *replicates)
     trained = [item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None]
-    kept = [records_of_ranks(model.cases, ranks) for seed, ranks in model.seeds().items() if seed not in trained]
-    others = (*(item.records() for item in replicates), *kept)
-    return Side(model.key, model.label, model.records(), others, trained=bool(trained))
+    seeds = {} if protocol == "every_next" else model.seeds()
+    kept = [
+        records_of_ranks(model.cases, ranks)[model.inside(protocol)]
+        for seed, ranks in seeds.items()
+        if seed not in trained
+    ]
+    others = (*(item.records_of(protocol) for item in replicates), *kept)
+    return Side(model.key, model.label, records, others, trained=bool(trained))
 
 
-def is_replicate(one: "Checkpoint", other: "Checkpoint") -> bool:
-    """Whether two checkpoints differ only in their seed."""
-    mine, theirs = one.manifest, other.manifest
-    seed = [f"seed={mine.train.seed}"]
-    return (
-        one.hash != other.hash
-        and mine.dataset_hash == theirs.dataset_hash
-        and theirs.train.seed != mine.train.seed
-        and theirs.train.override(seed) == mine.train
-    )
+def is_replicate(one: Workspace, other: Workspace) -> bool:
+    """Whether two models are checkpoints that differ only in their seed."""
+    if one.checkpoint is None or other.checkpoint is None:
+        return False
+    mine, theirs = one.checkpoint.manifest, other.checkpoint.manifest
+    is_other = theirs.train.seed != mine.train.seed and theirs.dataset_hash == mine.dataset_hash
+    return is_other and theirs.train.override([f"seed={mine.train.seed}"]) == mine.train
 
 
-def sides_with_seeds(models: Sequence[Workspace], more: Sequence[Workspace]) -> list[Side]:
-    """Sides of the models, each with the checkpoints that differ from it only in their seed.
-
-    Raises:
-        ConfigError: a further checkpoint is no other seed of a model.
-    """
+def sides_with_seeds(
+    models: Sequence[Workspace], more: Sequence[Workspace], protocol: Protocol = PROTOCOL
+) -> list[Side]:
+    """Sides of the models, each with the checkpoints that differ only in their seed; refuses others by ConfigError."""
     replicates: dict[str, list[Workspace]] = {model.key: [] for model in models}
     for item in more:
-        owners = [
-            model.key
-            for model in models
-            if model.checkpoint is not None
-            and item.checkpoint is not None
-            and is_replicate(model.checkpoint, item.checkpoint)
-        ]
+        owners = [model.key for model in models if is_replicate(model, item)]
         if not owners:
             raise ConfigError(f"{item.label} is not another seed of A or B: it differs from both in more than its seed")
         for key in owners:
             replicates[key].append(item)
-    sides = [side_of(model, replicates[model.key]) for model in models]
-    labels = [side.label for side in sides]
-    return [
-        replace(side, label=model.label_of_folder) if labels.count(side.label) > 1 else side
-        for side, model in zip(sides, models, strict=True)
-    ]
+    sides = [side_of(model, replicates[model.key], protocol) for model in models]
+    return [replace(side, label=label) for side, label in zip(sides, workspace_labels(models), strict=True)]
+
+
+def workspace_labels(models: Sequence[Workspace]) -> list[str]:
+    """Their labels in one list, see `distinct_labels`."""
+    return distinct_labels(
+        [(item.label, item.model if isinstance(item.model, Path) else None, item.key) for item in models]
+    )

@@ -67,9 +67,7 @@ class SignFlips:
 def _enumerated(sums_U: np.ndarray) -> float:
     """The p with all 2^U flips; 1 if no user has a difference."""
     differing = sums_U[sums_U != 0]
-    if len(differing) == 0:
-        return 1.0
-    if len(differing) == 1:  # scipy asks for two observations: one user's two flips are equally far from 0
+    if len(differing) < 2:  # scipy asks for two observations: one user's two flips are equally far from 0
         return 1.0
     found = stats.permutation_test(
         (differing,), np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True, alternative="two-sided"

@@ -6,8 +6,9 @@ from typing import Final
 import pandas as pd
 
 from analysis.compare.comparison import Comparison
+from analysis.compare.head_share import PAPER_HEAD_SHARE
 from analysis.formatting import MINUS
-from analysis.records.accuracy import METRIC_LABELS
+from analysis.records.accuracy import METRIC_LABELS, guesses
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
@@ -26,6 +27,8 @@ NUMBERS_ALT: Final = "Differences by group with 95 % intervals over users, cases
 RANKS_HELP: Final = "Ranks of the true place."
 SEEN_HELP: Final = "How often the transition occurred in training."
 FLIPPED_ALT: Final = "Cases that exactly one side finds, the largest change of rank first; a click shows both lists"
+ALL_MODELS: Final = "All models and metrics in one table, of those that have ranked the test cases."
+INTERVALS_HELP: Final = "Add 95 % intervals over users."
 OTHER_CASE: Final = "The link's case is not in this dataset, so another one is shown."
 _KINDS: Final = {"tail": "rare", "head": "frequent"}
 
@@ -117,12 +120,14 @@ def finds_sentence(found: Comparison) -> str:
         return (
             f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
         )
-    only = f"{b} alone finds {int(row['only_b']):,} cases, {a} alone {int(row['only_a']):,}"
-    return f"{only} ({p})."
+    finds = "find" if b.endswith("curves") else "finds"
+    return f"{b} alone {finds} {row['only_b']:,} cases {guesses(found.metric)}, {a} alone {row['only_a']:,} ({p})."
 
 
 def cases_sentence(found: Comparison) -> str:
     cases = f"Measured on the same {found.n:,} test cases, of the {found.users:,} users who have any."
+    if found.weighted:
+        cases += f" Over all of them, frequent ones count {100 * PAPER_HEAD_SHARE:.0f} %, as in the paper."
     return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
 
 
@@ -180,6 +185,16 @@ def p_value(p: float) -> str:
 def _relation(p: float) -> str:
     text = p_value(p)
     return text if text.startswith("<") else f"= {text}"
+
+
+def row_cells(row: dict, found: Comparison) -> dict[str, str]:
+    """A row of `Comparison.rows` in words; what is not known of no case is a dash."""
+    cells = {"cases": f"{row['n']:,}"} | {side: f"{100 * row[side]:.1f}" for side in ("a", "b")}
+    cells |= {"points": points(row["difference"]), "interval": f"[{points(row['low'])}, {points(row['high'])}]"}
+    if not row["n"]:
+        cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")
+    cells |= {name: f"{row[name]:,}" for name in ("only_a", "only_b")}
+    return cells | {"p": p_value(row["p"]), "better": verdict_words(row, found)}
 
 
 def verdict_words(row: dict, found: Comparison) -> str:

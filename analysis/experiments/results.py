@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from pydantic import Field
 
+from analysis.compare.head_share import PAPER_HEAD_SHARE, reweight
 from analysis.experiments.spec import Column
-from analysis.records.accuracy import METRIC_LABELS, metric_values
-from analysis.records.bootstrap import UserBootstrap, group_means, interval
+from analysis.records.accuracy import METRIC_LABELS, is_known
 from recap import columns as c
 from recap.config import Config
 from recap.data.cases import Protocol
@@ -20,16 +20,14 @@ from recap.dataset_statistics import unseen_reach
 from recap.errors import DataError, FormatVersionError
 from recap.evaluation.cases import is_known_place
 from recap.evaluation.evaluate import evaluate
-from recap.evaluation.metrics import SHOWN_METRICS, metrics_by_group, metrics_of
-from recap.graph import TAIL_MAX_COUNT, TransitionGraph
+from recap.evaluation.metrics import METRICS, SHOWN_METRICS, metrics_by_group, metrics_of
+from recap.graph import TransitionGraph
 from recap.model.pretrained_curves import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.json_text import read_json
 from recap.training_config import AnyTraining, TrainConfig
 
 FORMAT_VERSION: Final = 2
-PAPER_HEAD_SHARE: Final = 313 / 958
-"""Head cases among the paper's New York cases."""
 
 
 class ArmResult(Config):
@@ -59,9 +57,9 @@ class ArmComparison(Config):
     group: str
     metric: str
     n: int
-    difference: float | None
-    low: float | None
-    high: float | None
+    difference: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 class ExperimentResult(Config):
@@ -120,14 +118,20 @@ def measure(
         at the paper's share of head cases, see `reweight`; ``test_seconds``.
     """
     test = evaluate(scorer, dataset, graph, protocol=protocol)
+    return measure_records(test.records, dataset, protocol) | {"test_seconds": test.seconds}, test.records
+
+
+def measure_records(records: pd.DataFrame, dataset: Dataset, protocol: Protocol = "every_step") -> dict[str, Any]:
+    """What `measure` returns of a protocol's records, without metrics that short imported lists do not say."""
     protocols: tuple[Protocol, ...] = (protocol, "every_step", "trajectory_last")
-    records = {name: records_of(test.records, dataset, name) for name in protocols}
-    values: dict[str, Any] = {
-        name: metrics_by_group(found) | {"new": metrics_of(found[~is_known_place(found)])}
-        for name, found in records.items()
-    }
-    values["reweighted"] = {metric: reweight(records["trajectory_last"], metric) for metric in SHOWN_METRICS}
-    return values | {"test_seconds": test.seconds}, test.records
+    of = {name: records_of(records, dataset, name) for name in protocols}
+    unknown = [metric for metric in METRICS if not is_known(records, metric)]
+    known = {}
+    for name, found in of.items():
+        groups = metrics_by_group(found) | {"new": metrics_of(found[~is_known_place(found)])}
+        known[name] = {group: {k: v for k, v in row.items() if k not in unknown} for group, row in groups.items()}
+    shown = [metric for metric in SHOWN_METRICS if metric not in unknown]
+    return known | {"reweighted": {metric: reweight(of["trajectory_last"], metric) for metric in shown}}
 
 
 def records_of(records: pd.DataFrame, dataset: Dataset, protocol: Protocol) -> pd.DataFrame:
@@ -135,24 +139,6 @@ def records_of(records: pd.DataFrame, dataset: Dataset, protocol: Protocol) -> p
     if protocol == "every_next":
         return records
     return records[records[c.ROW].isin(dataset.cases(c.TEST, protocol))].drop(columns=c.GAP_HOURS, errors="ignore")
-
-
-def reweight(records: pd.DataFrame, metric: str, head_share: float = PAPER_HEAD_SHARE) -> dict[str, float | None]:
-    """``share * mean over head cases + (1 - share) * mean over tail cases``, with its 95 % interval over users.
-
-    A fixed share of head cases makes accuracies comparable between splits.
-
-    Returns:
-        ``value, low, high``; None where a group is empty.
-    """
-    value_N = metric_values(records, metric)
-    group_N = (records[c.TRANSITION_COUNT].to_numpy(np.int64) <= TAIL_MAX_COUNT).astype(np.int64)
-    share_2 = np.array([head_share, 1.0 - head_share])
-    _, mean_2 = group_means(value_N, group_N, 2)
-    draws_B = UserBootstrap(records[c.USER].to_numpy()).means(value_N, group_N, 2) @ share_2
-    low, high = interval(draws_B[:, None])
-    found = {"value": float(mean_2 @ share_2), "low": float(low[0]), "high": float(high[0])}
-    return {name: None if np.isnan(value) else value for name, value in found.items()}
 
 
 def reach(dataset: Dataset, graph: TransitionGraph, num_hops: int) -> dict[str, float]:
@@ -186,13 +172,15 @@ def markdown(result: ExperimentResult) -> str:
     if result.comparisons:
         labels = {arm.arm: arm.label for arm in result.arms}
         heads = ["cases", *(METRIC_LABELS[metric] for metric in SHOWN_METRICS)]
-        found: dict[tuple[str, str], list[str]] = {}
+        found: dict[tuple[str, str], dict[str, str]] = {}
         for row in result.comparisons:
             cell = f"{row.difference:+.4f} [{row.low:+.4f}, {row.high:+.4f}]" if row.difference is not None else "–"
-            found.setdefault((f"{labels[row.arm]} − {labels[row.other]}", f"{row.protocol} {row.group}"), []).append(
-                cell
-            )
-        rows = [(label, [group, *cells]) for (label, group), cells in found.items()]
+            key = (f"{labels[row.arm]} − {labels[row.other]}", f"{row.protocol} {row.group}")
+            found.setdefault(key, {})[row.metric] = cell
+        rows = [
+            (label, [group, *(cells.get(metric, "–") for metric in SHOWN_METRICS)])
+            for (label, group), cells in found.items()
+        ]
         parts += ["Differences with 95 % intervals over users (paired, 1,000 bootstrap samples):", table(heads, rows)]
     return "\n\n".join(parts) + "\n"
 

@@ -1,6 +1,5 @@
 """Run an experiment: train what is missing, measure it, store the result after every arm."""
 
-import math
 import platform
 import time
 from collections.abc import Callable
@@ -19,16 +18,20 @@ from analysis.experiments.results import (
     ArmResult,
     ExperimentResult,
     measure,
+    measure_records,
     reach,
     records_of,
     training_digest,
 )
 from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec
+from analysis.records.accuracy import is_known
+from analysis.records.imported import ImportedPredictions, find_predictions, named_predictions
+from recap import columns as c
 from recap.baselines import PRETRAINED
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
-from recap.errors import DataError
+from recap.errors import ConfigError, DataError
 from recap.evaluation.metrics import SHOWN_METRICS
 from recap.evaluation.records import read_records, write_records
 from recap.graph import TransitionGraph
@@ -75,17 +78,21 @@ def run_experiment(
 
     Raises:
         DataError: ``out`` holds results of another dataset.
+        ConfigError: no imported predictions of an arm's name.
     """
     path = out / spec.name / RESULT
     if path.is_file() and ExperimentResult.load(path).dataset_hash != dataset.hash:
         raise DataError(f"{path} has results of another dataset; choose another --out")
+    imported = {arm.name: _imported(arm.imported, dataset) for arm in spec.rows if arm.imported}
     path.parent.mkdir(parents=True, exist_ok=True)
     graph = TransitionGraph.from_dataset(dataset)
     done: list[_Measured] = []
     wanted = [(arm, seed) for arm in spec.rows for seed in _seeds(spec, arm)]
     result = _result(spec, dataset, done, command, finished=False)
     for arm, seed in wanted:
-        if arm.baseline is not None:
+        if arm.name in imported:
+            done.append(_measure_imported(arm, imported[arm.name], dataset, spec.protocol))
+        elif arm.baseline is not None:
             started = time.process_time()
             if arm.baseline == PRETRAINED:
                 scorer: Scorer = PretrainedCheckpoint.of(dataset, pretrained, keep=False).scorer(dataset, graph)
@@ -109,7 +116,7 @@ def run_experiment(
 
 
 def _seeds(spec: ExperimentSpec, arm: Arm) -> tuple[int, ...]:
-    return spec.seeds[: arm.seeds] if arm.baseline is None else spec.seeds[:1]
+    return spec.seeds[: arm.seeds] if arm.trains else spec.seeds[:1]
 
 
 def _train(
@@ -129,6 +136,25 @@ def _train(
     log(f"{arm.label}, seed {config.seed}: training {config.epochs} epochs in {folder}")
     resume = (folder / TRAINING_FOLDER).is_dir()
     return train(dataset, config, folder, device=device, resume=resume, stop=stop, pretrained=pretrained)
+
+
+def _imported(name: str, dataset: Dataset) -> ImportedPredictions:
+    found = named_predictions(dataset.hash, name)
+    if found is None:
+        there = ", ".join(item.name for item in find_predictions(dataset.hash)) or "none"
+        raise ConfigError(f"no imported predictions of this dataset are called {name!r}; there are: {there}")
+    return found
+
+
+def _measure_imported(arm: Arm, imported: ImportedPredictions, dataset: Dataset, protocol: Protocol) -> _Measured:
+    """Accuracy of imported predictions; metrics beyond their shortest list stay out."""
+    if protocol == "every_next":
+        raise ConfigError(f"{imported.name} was imported for every_step; this experiment measures {protocol}")
+    records = imported.read(len(dataset.cases(c.TEST)))
+    is_short = c.IN_LIST in records and not records[c.IN_LIST].all()
+    label = f"{arm.label} (MRR at least)" if is_short else arm.label
+    values = measure_records(records, dataset)
+    return _Measured(ArmResult(arm=arm.name, label=label, seed=None, digest=imported.key, values=values), records)
 
 
 def _measure_training(
@@ -209,22 +235,10 @@ def _comparisons(spec: ExperimentSpec, dataset: Dataset, done: list[_Measured]) 
             [records_of(found.records, dataset, protocol) for found in done if found.result.arm == name]
             for name in (one, other)
         ]
-        table = compare_means(*sides, metrics=SHOWN_METRICS, groups=("all", "tail"))
-        for row in comparison_rows(table):
-            low, high, difference = (
-                None if math.isnan(row[key]) else row[key] for key in ("low", "high", "difference")
-            )
-            rows.append(
-                ArmComparison(
-                    arm=one,
-                    other=other,
-                    protocol=protocol,
-                    group=row["group"],
-                    metric=row["metric"],
-                    n=row["n"],
-                    difference=difference,
-                    low=low,
-                    high=high,
-                )
-            )
+        every = [*sides[0], *sides[1]]
+        known = [metric for metric in SHOWN_METRICS if all(is_known(side, metric) for side in every)]
+        table = compare_means(*sides, metrics=known, groups=("all", "tail"))
+        for row in comparison_rows(table.drop(columns=["value", "baseline"])):
+            found = {name: value for name, value in row.items() if value == value}  # without NaN
+            rows.append(ArmComparison.parse({"arm": one, "other": other, "protocol": protocol} | found))
     return tuple(rows)

@@ -36,7 +36,7 @@ ACCURACY: Final = tuple(
 
 
 class Arm(Config):
-    """One row: a training configuration or a baseline."""
+    """One row: a training configuration, a baseline, or imported predictions."""
 
     name: str = Field(pattern=r"^[a-z0-9][a-z0-9_-]*$")
     label: str
@@ -44,15 +44,21 @@ class Arm(Config):
     epochs: int | None = Field(None, ge=1, description="The experiment's length where not given.")
     changes: tuple[str, ...] = Field((), description="dotted.field=value assignments on top of the preset.")
     baseline: Baseline | None = Field(None, description="A baseline instead of a training.")
+    imported: str | None = Field(None, description="Imported predictions by name or key instead of a training.")
     seeds: int | None = Field(None, ge=1, description="So many of the experiment's seeds; all where not given.")
     paper: dict[Metric, float] = Field(default_factory=dict, description="The paper's numbers over all its cases.")
 
     @model_validator(mode="after")
     def _trains_or_counts(self) -> "Arm":
-        given = self.preset or self.epochs or self.changes or self.seeds
-        if self.baseline and given:
-            raise ValueError("a baseline has no preset, epochs, changes or seeds")
+        if self.baseline and self.imported:
+            raise ValueError("an arm is a baseline or imported, not both")
+        if not self.trains and (self.preset or self.epochs or self.changes or self.seeds):
+            raise ValueError("a baseline has no preset, epochs, changes or seeds; neither have imported predictions")
         return self
+
+    @property
+    def trains(self) -> bool:
+        return not (self.baseline or self.imported)
 
 
 class ExperimentSpec(Config):
@@ -84,11 +90,7 @@ class ExperimentSpec(Config):
         return (*(Arm(name=name, label=name, baseline=name) for name in self.baselines), *self.arms)
 
     def train_config(self, arm: Arm, seed: int) -> AnyTraining:
-        """The complete configuration of one training.
-
-        Raises:
-            ConfigError: an unknown preset or a change that does not fit, with the arm's name.
-        """
+        """The complete configuration of one training; raises ConfigError, with the arm's name, if it does not fit."""
         try:
             config = training_preset(arm.preset or self.preset)
             epochs = arm.epochs or self.epochs
@@ -104,11 +106,7 @@ def list_specs() -> list[str]:
 
 
 def load_spec(name: str) -> ExperimentSpec:
-    """An experiment by name, or from a TOML file given by its path.
-
-    Raises:
-        ConfigError: no such experiment or file, not TOML, unknown fields, or a change that does not fit.
-    """
+    """An experiment by name, or from a TOML file given by its path; raises ConfigError for anything else."""
     path = Path(name) if name.endswith(".toml") else SPECS / f"{name}.toml"
     if not name.endswith(".toml") and name not in list_specs():
         raise ConfigError(f"unknown experiment {name!r}; choose one of {', '.join(list_specs())}, or name a .toml file")
@@ -122,13 +120,9 @@ def load_spec(name: str) -> ExperimentSpec:
 
 
 def check_spec(values: dict[str, Any]) -> ExperimentSpec:
-    """Check that every arm of a spec has a valid configuration.
-
-    Raises:
-        ConfigError: unknown fields, or a change that does not fit.
-    """
+    """Read a spec; raises ConfigError for unknown fields or an arm whose configuration does not fit."""
     spec = ExperimentSpec.parse(values)
     for arm in spec.arms:
-        if arm.baseline is None:
+        if arm.trains:
             spec.train_config(arm, spec.seeds[0])
     return spec

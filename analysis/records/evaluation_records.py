@@ -1,5 +1,6 @@
 """Keys of a model's evaluation records, and the models it is compared with."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -7,6 +8,7 @@ from analysis.records.table_cache import TableKey
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL
 from recap.data.cases import Protocol
+from recap.printable import one_line
 
 SPLIT: Final = "test"
 PROTOCOL: Final[Protocol] = "every_step"
@@ -44,14 +46,33 @@ def label_in_sentence(label: str) -> str:
     return label[:1].lower() + label[1:] if counts else label
 
 
-def label_with_folder(label: str, folder: Path) -> str:
-    """A model's label with its checkpoint's folder, if that differs: for models that would be called alike.
+def distinct_labels(models: Sequence[tuple[str, Path | None, str]]) -> list[str]:
+    """Labels of models in one list: by folder where two would be the same, then by key.
 
-    >>> label_with_folder("RECAP", Path("data/recap")), label_with_folder("RECAP", Path("data/paper"))
-    ('RECAP', 'RECAP (paper)')
+    Args:
+        models: label, a checkpoint's folder, and key of each.
+
+    >>> distinct_labels([("RECAP", Path("data/recap"), "a1"), ("RECAP", Path("data/nyc"), "b2"), ("Markov", None, "")])
+    ['RECAP', 'RECAP (nyc)', 'Markov']
+    >>> distinct_labels([("RECAP (paper)", Path("a/small"), "a1"), ("RECAP (paper)", Path("b/small"), "b2")])
+    ['RECAP (a1)', 'RECAP (b2)']
     """
-    says_more = folder.name != "checkpoint" and folder.name.casefold() != label.casefold()
-    return f"{label} ({folder.name})" if says_more else label
+    labels = [label for label, _, _ in models]
+    named = [
+        label if folder is None or labels.count(label) == 1 else _called(label, folder.name)
+        for label, folder, _ in models
+    ]
+    return [
+        label if named.count(label) == 1 else _called(label, key.removeprefix("imported-")[:6])
+        for label, (_, _, key) in zip(named, models, strict=True)
+    ]
+
+
+def _called(label: str, more: str) -> str:
+    """``RECAP (more)``; a folder named ``checkpoint`` or like the model says nothing."""
+    title = label.rpartition(" (")[0] if label.endswith(")") else label
+    says_more = more.casefold() not in ("checkpoint", title.rpartition(" · ")[2].casefold())
+    return f"{title} ({one_line(more)})" if says_more else label
 
 
 def records_key(dataset_hash: str, model_key: str, protocol: Protocol = PROTOCOL) -> TableKey:

@@ -109,6 +109,15 @@ def find_predictions(dataset_hash: str) -> list[ImportedPredictions]:
     return sorted(found.values(), key=lambda item: (item.name, item.key))
 
 
+def named_predictions(dataset_hash: str, name: str) -> ImportedPredictions | None:
+    """The predictions of this name or key; None if there are none; raises ConfigError if several have the name."""
+    named = [item for item in find_predictions(dataset_hash) if name in (item.name, item.key)]
+    if len(named) > 1:
+        keys = ", ".join(item.key for item in named)
+        raise ConfigError(f"several imported predictions are called {name!r}; name one by its key: {keys}")
+    return named[0] if named else None
+
+
 def _files(pattern: str) -> list[tuple[Path, bool]]:
     shipped = [(path, True) for path in sorted(bundles_folder().glob(f"*/{SHIPPED}/{pattern}"))]
     try:

@@ -1,13 +1,12 @@
 """Sides, records and comparisons of the Compare view, cached by content hash."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from analysis.compare.cells import HitSelection, cell_label, cell_mask, listed_cases
 from analysis.compare.comparison import Comparison, PairedCases, compare
+from analysis.compare.model_table import model_table, write_table
 from analysis.compare.side import Side, records_of_ranks
 from analysis.records.case_selection import CaseSelection
 from analysis.records.evaluation_records import MODEL_LABELS
@@ -15,19 +14,17 @@ from app.cached.workspace import (
     BY_DATASET,
     BY_RANKER,
     Ranker,
-    checkpoint_labels,
+    checkpoint_rankers,
     checkpoints_of,
-    label_checkpoints,
-    label_imported,
+    imported_rankers,
     open_workspace,
+    rankers_by_token,
     read_lists,
     read_records,
 )
 from app.sources import Source
 from recap.baselines import BASELINES
 from recap.errors import ConfigError
-from recap.storage.artifacts import CHECKPOINT_MANIFEST
-from recap.storage.json_text import read_json
 
 DEFAULT_A = "visit_count"
 Selection = CaseSelection | HitSelection
@@ -36,16 +33,22 @@ Selection = CaseSelection | HitSelection
 
 def side_options(source: Source) -> dict[str, Ranker]:
     """All sides that have or can compute records of the source's dataset, by token."""
-    mine, alone = checkpoints_of(source), source.without_checkpoint
-    options = label_checkpoints(mine, checkpoint_labels(mine))
-    options += label_imported(source)
-    options += [Ranker(name, MODEL_LABELS[name], alone, name) for name in reversed(BASELINES)]
-    return {option.token: option for option in options}
+    alone = source.without_checkpoint
+    options = checkpoint_rankers(checkpoints_of(source)) + imported_rankers(source)
+    return rankers_by_token(
+        [*options, *(Ranker(name, MODEL_LABELS[name], alone, name) for name in reversed(BASELINES))]
+    )
 
 
 def default_pair(source: Source) -> tuple[str, str]:
     """A is visit count; B is the source's own model, or else the feature curves."""
     return DEFAULT_A, BASELINES[-1] if source.checkpoint_hash is None else source.token
+
+
+def all_models_table(source: Source, form: str, *, intervals: bool) -> str:
+    """All sides that have ranked the test cases, in a form of `write_table`."""
+    ranked = {option.label: option.records for option in side_options(source).values() if option.is_kept}
+    return write_table(model_table(ranked), form, intervals=intervals)
 
 
 def read_side(option: Ranker) -> Side:
@@ -72,11 +75,10 @@ def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:
     """Records of the same model with other seeds, kept or of open checkpoints."""
     kept = open_workspace(source).seeds()
     tables = [records_of_ranks(open_workspace(source).cases, ranks) for ranks in kept.values()]
-    mine = _training(source)
     for other in checkpoints_of(source):
-        train = _training(other)
-        is_replicate = train and mine and {**train, "seed": 0} == {**mine, "seed": 0} and train["seed"] != mine["seed"]
-        if is_replicate and train["seed"] not in kept:  # type: ignore[index]  # it was read
+        mine, theirs = source.train, other.train
+        is_replicate = bool(mine) and theirs != mine and theirs == mine | {"seed": theirs.get("seed")}
+        if is_replicate and theirs["seed"] not in kept:
             tables.append(read_records(other))
     return tuple(tables)
 
@@ -117,18 +119,6 @@ def _sides_of(source: Source, selection: HitSelection) -> tuple[Ranker, Ranker]:
     if not {selection.a, selection.b} <= set(options):
         raise ConfigError("the link compares a model that is not open here")
     return options[selection.a], options[selection.b]
-
-
-def _training(source: Source) -> dict[str, Any] | None:
-    """A checkpoint's training configuration; None if it was not trained here or cannot be read."""
-    if source.checkpoint_folder is None:
-        return None
-    try:
-        manifest = read_json(source.checkpoint_folder / CHECKPOINT_MANIFEST)
-    except (OSError, ValueError):
-        return None
-    train = manifest.get("train") if isinstance(manifest, dict) else None
-    return train if isinstance(train, dict) else None
 
 
 def parse_selection(source: Source, text: str) -> Selection:

@@ -23,17 +23,16 @@ from app.cached.workspace import (
     BY_MODEL,
     BY_RANKER,
     Ranker,
-    checkpoint_labels,
+    checkpoint_rankers,
     checkpoints_of,
-    folder_label,
+    imported_rankers,
     is_large,
     kept_causes,
-    label_checkpoints,
-    label_imported,
     model_key,
     model_keys,
     model_label,
     open_workspace,
+    rankers_by_token,
     read_ablations,
     read_lists,
     read_records,
@@ -55,13 +54,13 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
     checkpoints = [other for other in checkpoints_of(source) if other.checkpoint_hash != source.checkpoint_hash]
     if source.checkpoint_hash is not None:
         checkpoints = [source, *checkpoints]
-    found = label_checkpoints(checkpoints, checkpoint_labels(checkpoints))
-    found += [ranker for ranker in label_imported(source) if is_known(ranker.records, metric)]
+    found = checkpoint_rankers(checkpoints)
+    found += [ranker for ranker in imported_rankers(source) if is_known(ranker.records, metric)]
     own, alone = model_key(source), source.without_checkpoint
     found += [Ranker(name, MODEL_LABELS[name], alone, name) for name in model_keys(source) if name in BASELINES]
     if source.checkpoint_hash is None:
         found.sort(key=lambda ranker: ranker.token != own)
-    return {ranker.token: ranker for ranker in found}
+    return rankers_by_token(found)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
@@ -255,10 +254,10 @@ def other_models(source: Source) -> dict[str, Ranker]:
     """
     mine, alone = model_key(source), source.without_checkpoint
     found = [Ranker(name, MODEL_LABELS[name], alone, name) for name in COUNTERS if name != mine]
-    for other in checkpoints_of(source):
-        ranker, folder = Ranker(other.token, folder_label(other), other), other.checkpoint_folder
-        is_shipped = folder is not None and folder.parent == other.bundle
-        if is_shipped and other.checkpoint_hash != mine and ranker.is_kept:
+    opened = checkpoints_of(source)
+    shipped = [item for item in opened if item.checkpoint_folder and item.checkpoint_folder.parent == item.bundle]
+    for ranker in rankers_by_token(checkpoint_rankers(shipped)).values():
+        if ranker.source.checkpoint_hash != mine and ranker.is_kept:
             found.append(ranker)
     return {ranker.label: ranker for ranker in found}
 

@@ -7,7 +7,7 @@ import gc
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
@@ -15,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from analysis.records.ablations import describe_ablations
-from analysis.records.evaluation_records import MODEL_LABELS, label_with_folder, models_shown, records_key
+from analysis.records.evaluation_records import MODEL_LABELS, distinct_labels, models_shown, records_key
 from analysis.records.first_case import first_case as best_first_case
 from analysis.records.imported import ImportedPredictions, find_predictions
 from analysis.workspace import Progress, Workspace
@@ -101,7 +101,7 @@ def model_key(source: Source, model: str | None = None) -> str:
 
 def model_label(source: Source, model: str | None = None) -> str:
     if model is None and source.checkpoint_hash is not None:
-        return source.published_label if source.is_published else MODEL_LABELS[source.model]
+        return source.model_label
     name = model or source.imported or DEFAULT_BASELINE
     if name in MODEL_LABELS:
         return MODEL_LABELS[name]
@@ -109,12 +109,6 @@ def model_label(source: Source, model: str | None = None) -> str:
     if found is None:
         raise RecapError(f"the imported predictions {name} are gone; import them again")
     return found.name
-
-
-def folder_label(source: Source) -> str:
-    """The label with the checkpoint's folder, if that differs; for lists of models."""
-    label = model_label(source)
-    return label if source.checkpoint_folder is None else label_with_folder(label, source.checkpoint_folder)
 
 
 def imported_predictions(source: Source) -> dict[str, ImportedPredictions]:
@@ -166,24 +160,17 @@ def checkpoints_of(source: Source) -> list[Source]:
     return [item for item in found if item.dataset_hash == source.dataset_hash and item.checkpoint_hash is not None]
 
 
-def checkpoint_labels(checkpoints: Sequence[Source]) -> list[str]:
-    """Models' labels, with their folders where two would be called alike."""
-    labels = [model_label(item) for item in checkpoints]
-    return [
-        label if labels.count(label) == 1 else folder_label(item)
-        for label, item in zip(labels, checkpoints, strict=True)
-    ]
+def rankers_by_token(rankers: Sequence[Ranker]) -> dict[str, Ranker]:
+    """Models of one list, no two of which are called alike."""
+    labels = distinct_labels([(item.label, item.source.checkpoint_folder, item.token) for item in rankers])
+    return {item.token: replace(item, label=label) for item, label in zip(rankers, labels, strict=True)}
 
 
-def label_checkpoints(checkpoints: Sequence[Source], labels: Sequence[str]) -> list[Ranker]:
-    """Checkpoints as rankers; equal labels get the beginning of the content's hash."""
-    return [
-        Ranker(item.token, label if labels.count(label) == 1 else f"{label} ({item.token[:6]})", item)
-        for item, label in zip(checkpoints, labels, strict=True)
-    ]
+def checkpoint_rankers(checkpoints: Sequence[Source]) -> list[Ranker]:
+    return [Ranker(item.token, model_label(item), item) for item in checkpoints]
 
 
-def label_imported(source: Source) -> list[Ranker]:
+def imported_rankers(source: Source) -> list[Ranker]:
     alone = source.without_checkpoint
     return [Ranker(key, item.name, alone, key) for key, item in imported_predictions(source).items()]
 

@@ -1,7 +1,7 @@
 """`recap compare`: the numbers of the Compare view."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
 from rich.table import Table
@@ -9,13 +9,12 @@ from rich.table import Table
 from analysis.formatting import rank_word
 from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
 from app.cli.frames import plain_rows
-from app.cli.options import DataOption, MetricOption
+from app.cli.options import DataOption, MetricOption, ProtocolOption
 from recap import columns as c
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from analysis.compare.comparison import Comparison
+    from recap.data.cases import Protocol
 
 
 _SHOWN_CASES: Final = 20
@@ -25,10 +24,15 @@ _SEEN: Final = {"all": "all", "tail": "rare", "never": " never", "once": " once"
 def compare(
     data: DataOption,
     a: Annotated[
-        str | None, typer.Argument(metavar="A", help="A checkpoint folder, a baseline, or imported predictions.")
+        str | None,
+        typer.Argument(metavar="A", help="A checkpoint folder, pretrained, a baseline, or imported predictions."),
     ] = None,
     b: Annotated[str | None, typer.Argument(metavar="B", help="The other side; differences are B minus A.")] = None,
     metric: MetricOption = "hr20",
+    protocol: ProtocolOption = "every_step",
+    weighted: Annotated[
+        bool, typer.Option("--weighted", help="Over all cases, use the paper's share of frequent ones.")
+    ] = False,
     seeds: Annotated[
         list[Path] | None,
         typer.Option("--seeds", metavar="CHECKPOINT", help="Another seed of A or B; repeatable."),
@@ -37,15 +41,37 @@ def compare(
     all_models: Annotated[
         bool, typer.Option("--all", help="One table of all models: A, B, imported predictions, baselines.")
     ] = False,
-    protocol: Annotated[str, typer.Option(help="Of --all: every_step, trajectory_last or user_last.")] = "every_step",
-    weighted: Annotated[
-        bool, typer.Option("--weighted", help="Of --all: frequent and rare cases weigh as in the paper.")
-    ] = False,
-    form: Annotated[str, typer.Option("--form", help="Of --all: markdown, latex or csv.")] = "markdown",
+    form: Annotated[str | None, typer.Option("--form", help="Of --all: markdown (the default), latex or csv.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Of --all: with 95 % intervals over users.")] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Compare two models on the same cases, with intervals and tests."""
+    from recap.errors import ConfigError
+
+    chosen = cast("Protocol", protocol)  # refused where unknown
+    if all_models:
+        if seeds or cell is not None:
+            raise ConfigError("--all is one table of all models; --seeds and --cell go with a pair A B")
+        _print_all(data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals, as_json)
+    elif a is None or b is None:
+        raise ConfigError("recap compare expects two models, A and B, or --all")
+    elif form is not None or intervals:
+        raise ConfigError("--form and --intervals go with --all; a pair is printed as one table, or with --json")
+    else:
+        _print_pair(data, a, b, metric, chosen, weighted, seeds or [], cell, as_json)
+
+
+def _print_pair(
+    data: Path,
+    a: str,
+    b: str,
+    metric: str,
+    protocol: "Protocol",
+    weighted: bool,
+    seeds: list[Path],
+    cell: str | None,
+    as_json: bool,
+) -> None:
     from analysis.cases.words import seen_words
     from analysis.compare import words
     from analysis.compare.cells import cell_label, cell_mask, listed_cases
@@ -55,21 +81,14 @@ def compare(
     from analysis.workspace import Workspace
     from recap.errors import ConfigError
 
-    if all_models:
-        found_table = _all_models(data, [name for name in (a, b) if name is not None], protocol, weighted=weighted)
-        if as_json:
-            print_json({"protocol": protocol, "weighted": weighted, "models": plain_rows(found_table)})
-        else:
-            print(_written(found_table, form, intervals=intervals), end="")
-        return
-    if a is None or b is None:
-        raise ConfigError("recap compare expects two models, A and B, or --all")
+    if cell is not None and protocol == "every_next":
+        raise ConfigError("--cell lists numbered test cases, and --protocol every_next has others; leave one out")
     with progress_console.status("Ranking every case"):
         opened = Workspace.open(data)
-        models, more = [opened.with_model(text) for text in (a, b)], [opened.with_model(path) for path in seeds or ()]
+        models, more = [opened.with_model(text) for text in (a, b)], [opened.with_model(path) for path in seeds]
         say_what_is_new(*(model.match for model in (*models, *more)))
-        side_a, side_b = sides_with_seeds(models, more)
-        found = compare_sides(PairedCases(opened.cases), side_a, side_b, metric)
+        side_a, side_b = sides_with_seeds(models, more, protocol)
+        found = compare_sides(PairedCases(side_a.cases, weighted=weighted), side_a, side_b, metric)
         k = found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
     said = [words.comparison_headline(found), *words.sentences(found)]
@@ -78,6 +97,8 @@ def compare(
             "a": {"label": found.a, "key": side_a.key, "seeds": 1 + len(side_a.replicates)},
             "b": {"label": found.b, "key": side_b.key, "seeds": 1 + len(side_b.replicates)},
             "metric": found.metric,
+            "protocol": protocol,
+            "weighted": weighted,
             "k": found.k,
             "n": found.n,
             "users": found.users,
@@ -94,7 +115,7 @@ def compare(
         return
     for sentence in said:
         console.print(sentence, markup=False)
-    console.print(_comparison_table(found))
+    console.print(_comparison_table(found, protocol))
     if listed is not None and cell is not None:
         shortened = f"; the first {_SHOWN_CASES}, all with --json" if len(listed) > _SHOWN_CASES else ""
         title = cell_label(cell, found.a, found.b)
@@ -106,55 +127,44 @@ def compare(
             console.print(f"  {row[c.CASE]}: {places}, {seen}, {ranks}", markup=False)
 
 
-def _all_models(data: Path, named: list[str], protocol: str, *, weighted: bool) -> "pd.DataFrame":
+def _print_all(
+    data: Path, named: list[str], protocol: "Protocol", weighted: bool, form: str | None, intervals: bool, as_json: bool
+) -> None:
     """Accuracy of the named models, imported predictions and baselines on the cases of a protocol."""
-    from analysis.experiments.model_table import model_table
+    from analysis.compare.model_table import FORMS, model_table, write_table
+    from analysis.compare.side import workspace_labels
     from analysis.records.imported import find_predictions
     from analysis.workspace import Workspace
     from recap.baselines import BASELINES
-
-    with progress_console.status("Ranking every case"):
-        opened = Workspace.open(data)
-        keys = [*named, *(item.key for item in find_predictions(opened.dataset.hash)), *BASELINES]
-        models = [opened.with_model(key) for key in dict.fromkeys(keys)]
-        labels = [model.label for model in models]
-        inside = opened.cases[c.ROW].isin(opened.dataset.cases(c.TEST, protocol)).to_numpy()  # type: ignore[arg-type]
-        shown = {
-            model.label if labels.count(model.label) == 1 else model.label_of_folder: model.records()[inside]
-            for model in models
-        }
-    return model_table(shown, weighted=weighted)
-
-
-def _written(table: "pd.DataFrame", form: str, *, intervals: bool) -> str:
-    from typing import get_args
-
-    from analysis.experiments.model_table import Form, write_table
     from recap.errors import ConfigError
 
-    if form not in get_args(Form):
-        raise ConfigError(f"unknown --form {form!r}; choose one of {', '.join(get_args(Form))}")
-    return write_table(table, form, intervals=intervals)  # type: ignore[arg-type]  # just checked
+    form = form or FORMS[0]
+    if form not in FORMS:
+        raise ConfigError(f"unknown --form {form!r}; choose one of {', '.join(FORMS)}")
+    with progress_console.status("Ranking every case"):
+        opened = Workspace.open(data)
+        imported = [] if protocol == "every_next" else [item.key for item in find_predictions(opened.dataset.hash)]
+        models = [opened.with_model(key) for key in dict.fromkeys([*named, *imported, *reversed(BASELINES)])]
+        say_what_is_new(*(model.match for model in models))
+        records = [model.records_of(protocol) for model in models]
+        table = model_table(dict(zip(workspace_labels(models), records, strict=True)), weighted=weighted)
+    if as_json:
+        print_json({"protocol": protocol, "weighted": weighted, "models": plain_rows(table)})
+    else:
+        print(write_table(table, form, intervals=intervals), end="")
 
 
-def _comparison_table(found: "Comparison") -> Table:
-    from analysis.compare.words import p_value, points, verdict_words
+def _comparison_table(found: "Comparison", protocol: str) -> Table:
+    from analysis.compare.words import row_cells
     from analysis.records.accuracy import METRIC_LABELS
 
-    table = Table(title=f"{METRIC_LABELS[found.metric]} in points, B minus A, 95 % over users", title_justify="left")
+    title = f"{METRIC_LABELS[found.metric]} in points, B minus A, 95 % over users, protocol {protocol}"
+    table = Table(title=title, title_justify="left")
     for heading in ("seen", "n", "A", "B", "difference", "only A", "only B", "p", "better"):
         table.add_column(heading, justify="left" if heading in ("seen", "better") else "right")
     for row in found.rows.to_dict(orient="records"):
-        known = row["n"] > 0
-        span = f"[{points(row['low'])}, {points(row['high'])}]"
-        table.add_row(
-            _SEEN[row["group"]],
-            f"{row['n']:,}",
-            *(f"{100 * row[side]:.1f}" if known else "–" for side in ("a", "b")),
-            f"{points(row['difference'])} {span}" if known else "–",
-            f"{row['only_a']:,}",
-            f"{row['only_b']:,}",
-            p_value(row["p"]),
-            verdict_words(row, found),
-        )
+        cells = row_cells(row, found)
+        interval = cells.pop("interval")
+        cells["points"] += f" {interval}" if row["n"] else ""
+        table.add_row(_SEEN[row["group"]], *cells.values())
     return table

@@ -10,7 +10,15 @@ from rich.table import Table
 from analysis.formatting import percent, signed
 from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
 from app.cli.frames import frame_table, plain_rows
-from app.cli.options import BaselineOption, DataOption, DeviceOption, MaybeCheckpoint, SplitOption, parse_split
+from app.cli.options import (
+    BaselineOption,
+    DataOption,
+    DeviceOption,
+    MaybeCheckpoint,
+    ProtocolOption,
+    SplitOption,
+    parse_split,
+)
 from app.headings import USER_HEADINGS
 
 if TYPE_CHECKING:
@@ -25,7 +33,7 @@ def evaluate(
     checkpoint: MaybeCheckpoint = None,
     baseline: BaselineOption = None,
     split: SplitOption = "test",
-    protocol: Annotated[str, typer.Option(help="every_next, every_step, trajectory_last or user_last.")] = "every_step",
+    protocol: ProtocolOption = "every_step",
     cases: Annotated[
         int | None, typer.Option(min=1, help="Rank a sample of this many cases, always the same one; all by default.")
     ] = None,

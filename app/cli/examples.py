@@ -25,7 +25,7 @@ EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
     "explain": ("recap explain data/recap --data data/mine --case 17",),
     "curves": ("recap curves data/recap --data data/mine",),
     "compare": (
-        "recap compare visit_count data/recap --data data/mine",
+        "recap compare visit_count data/recap --data data/mine --protocol trajectory_last --weighted",
         "recap compare --all data/recap --data data/mine --form latex",
     ),
     "runs submit": ("recap runs submit data/mine",),

@@ -30,6 +30,9 @@ def run(
     out: Annotated[Path, typer.Option("--out", help="Folder of trainings and results; of pretrained, the new file.")],
     epochs: Annotated[int | None, typer.Option(min=1, help="Number of epochs for every arm.")] = None,
     seeds: Annotated[str | None, typer.Option(help="Seeds, comma-separated, instead of the spec's.")] = None,
+    imported: Annotated[
+        list[str] | None, typer.Option("--imported", metavar="NAME", help="Imported predictions as a row; repeatable.")
+    ] = None,
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
@@ -58,8 +61,11 @@ def run(
             values["seeds"] = [int(seed) for seed in seeds.split(",")]
         except ValueError as error:
             raise ConfigError(f"--seeds expects numbers such as 1,2,3, got {seeds!r}") from error
+    rows = [{"name": f"imported-{at}", "label": of, "imported": of} for at, of in enumerate(imported or (), 1)]
+    values["arms"] += rows
     spec = check_spec(values)
     options = [f"--epochs {epochs}" if epochs else "", f"--seeds {seeds}" if seeds else ""]
+    options += [f"--imported {shlex.quote(of)}" for of in imported or ()]
     command = " ".join(["recap experiment run", shlex.quote(Path(name).name), *filter(None, options)])
     datasets = [Dataset.load(folder) for folder in data]
     with stop_on_signals() as stop:
@@ -79,7 +85,9 @@ def run(
         shown = [result.model_dump(mode="json") for result in cities.cities]
         print_json(shown if name == CITIES else shown[0])
     else:
-        console.print(cities_markdown(cities) if name == CITIES else markdown(cities.cities[0]), markup=False)
+        console.print(
+            cities_markdown(cities) if name == CITIES else markdown(cities.cities[0]), markup=False, soft_wrap=True
+        )
     if not cities.is_finished:
         progress_console.print("Stopped; the same command continues.")
         raise typer.Exit(130)

@@ -19,6 +19,7 @@ MaybeCheckpoint = Annotated[
     str | None, Argument(metavar="[MODEL]", help="A checkpoint folder, pretrained, or a baseline's name.")
 ]
 BaselineOption = Annotated[str | None, Option(help="A baseline instead of a checkpoint.")]
+ProtocolOption = Annotated[str, Option(help="every_next, every_step, trajectory_last or user_last.")]
 SplitOption = Annotated[str, Option(help="train, val or test.")]
 MetricOption = Annotated[str, Option(help="hr1, hr5, hr10, hr20, ndcg20 or mrr.")]
 DeviceOption = Annotated[str, Option(help="auto, cpu, cuda or cuda:N.")]

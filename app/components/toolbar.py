@@ -22,10 +22,11 @@ from recap.evaluation.metrics import SHOWN_METRICS
 from recap.moments import Moment
 
 
-def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> None:
+def source_picker(source: Source, width: int = 360, *, lists: bool = False, says_start: bool = True) -> None:
     """Choose among all datasets and checkpoints.
 
     Args:
+        says_start: whether a grey line says where the open model's curves started.
         lists: include imported predictions of the open dataset.
     """
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
@@ -50,6 +51,8 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         on_change=state.unless_late(choose, "source", "predictions", key="picked_source", offered=labels),
         help=words.SOURCES_HELP,
     )
+    if says_start and source.start is not None:
+        quiet(f"{words.STARTS[source.start].capitalize()}.")
 
 
 def metric_control() -> str:
@@ -108,19 +111,19 @@ def downloads(
     source: Source,
     key: str,
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
-    **only_exact: Any,
+    **more: Any,
 ) -> None:
     """Download every table of a view as CSV, and maps as ``pictures``.
 
     Args:
-        only_exact: see `download_buttons`.
+        more: see `download_buttons`.
         tables: by name; computed when the button is pressed.
         pictures: drawn on request; receive whether everything is shown as recorded.
     """
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
     if button.open:
         with button:
-            download_buttons(tables(), source=source, key=key, pictures=pictures, **only_exact)
+            download_buttons(tables(), source=source, key=key, pictures=pictures, **more)
 
 
 def download_buttons(
@@ -130,12 +133,14 @@ def download_buttons(
     key: str,
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
     exact_tables: Mapping[str, Callable[[], pd.DataFrame]] | None = None,
+    below: Callable[[], None] | None = None,
     notes: tuple[str, str] = (words.SAFE_FILES, words.KEEP_FILES),
 ) -> None:
     """The content of `downloads`.
 
     Args:
         exact_tables: offered only as recorded; computed when their button is pressed.
+        below: shows further files.
         notes: what the files contain by default, and as recorded.
     """
     with st.container():
@@ -152,10 +157,14 @@ def download_buttons(
             save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
         for name, draw in (pictures or {}).items():
             save_button(name, partial(draw, exact), f"{file_words(name)}.png", key=f"{key}-{name}", width="stretch")
+        if below is not None:
+            below()
 
 
 _KINDS: Final = {
     "csv": ("text/csv", ":material/table:"),
+    "md": ("text/markdown", ":material/table:"),
+    "tex": ("application/x-tex", ":material/table:"),
     "png": ("image/png", ":material/image:"),
     "html": ("text/html", ":material/description:"),
     "json": ("application/json", ":material/data_object:"),

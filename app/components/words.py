@@ -9,6 +9,7 @@ NO_SOURCE: Final = "Open a table of check-ins, or make a dataset and a model wit
 NOT_MEASURED: Final = "Not measured yet: run `recap long-tail --full`."
 CAN_MEASURE: Final = "Not measured yet: each case must be ranked again without each part."
 OTHER_CASES: Final = "The link's choice of cases cannot be read, so all cases are listed."
+STARTS: Final = {"pretrained": "curves started from other cities (pretrained)", "zero": "curves started from zero"}
 SOURCES_HELP: Final = "The demo city, your own data and models, and what the app was started with."
 TRUTH_HELP: Final = "Turn off to hide the true next place."
 CSV_TABLES: Final = "Tables download as CSV. Each chart has its own PNG button."

@@ -1,5 +1,7 @@
 """Compare two models on the same cases, by transition count, by seed, and case by case."""
 
+from functools import partial
+
 import streamlit as st
 
 from analysis.compare import words
@@ -8,6 +10,7 @@ from app import state
 from app.cached import comparisons
 from app.cached.comparisons import default_pair, side_options
 from app.cached.workspace import Ranker
+from app.components.compare.all_models import save_all_models
 from app.components.compare.findings import show_differences, show_numbers, show_reliability, show_seeds
 from app.components.compare.flipped_cases import current_cell, show_flipped_cases
 from app.components.empty import source_with_cases
@@ -60,7 +63,7 @@ def view() -> None:
         if found.seeds is not None:
             tables["Seeds"] = found.seeds.drop(columns="each")
         tables["Cases that flipped"] = comparisons.cell_cases(a, b, found.k, cell)
-        downloads(lambda: tables, source=source, key="compare")
+        downloads(lambda: tables, source=source, key="compare", below=partial(save_all_models, source))
 
 
 def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, Ranker]:

@@ -35,7 +35,7 @@ def view() -> None:
         itinerary = Itinerary() if part == choice.EVERYONE else choice.current_itinerary(opened, part)
         if itinerary.user is not None:
             _pick_user(opened, itinerary.user)
-        source_picker(source, width=250)
+        source_picker(source, width=250, says_start=False)
         st.space("stretch")
         back, only_new, show_truth = 0, False, False
         if part == choice.EVERYONE:

@@ -17,6 +17,7 @@ from app.components.empty import open_data_button, source_with_cases, train_butt
 from app.components.error_boundary import error_boundary
 from app.components.text import quiet, section
 from app.components.toolbar import downloads, metric_control, open_case_button, source_picker
+from app.components.words import STARTS
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
@@ -32,7 +33,7 @@ def view() -> None:
         return
     source, opened = there
     with st.container(horizontal=True, vertical_alignment="center"):
-        source_picker(source)
+        source_picker(source, says_start=False)
         metric = metric_control()
         st.space("stretch")
         open_data_button()
@@ -50,7 +51,8 @@ def view() -> None:
         rare = tail_share(tables.distribution(source), 1, "case_share")
         st.markdown(markdown_text(f"{words.overview_sentence(groups, metric, rare)} {headline}".strip()))
         facts = opened.dataset.num_users, opened.dataset.num_pois, len(opened.cases)
-        quiet(words.describe_data(*facts, invented=state.consume_synthetic_notice()))
+        described = words.describe_data(*facts, invented=state.consume_synthetic_notice())
+        quiet(described if source.start is None else f"{described} · {STARTS[source.start]}")
         if all(model.checkpoint_folder is None for model in checkpoints_of(source)):
             with st.container(horizontal=True, vertical_alignment="center"):
                 quiet(words.NO_MODEL, width="content")

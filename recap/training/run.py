@@ -107,6 +107,8 @@ def train(
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
         identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
+        if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
+            identity["pretrained_hash"] = (pretrained or PretrainedCurves.load()).hash
         _check_identity(working / CONFIG, identity, config, resume)
         trainer = build_trainer(
             dataset, config, working, device, journal_folder=journal_folder, group=group, pretrained=pretrained
@@ -166,6 +168,11 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
     changed = sorted(name for name in identity["train"] if identity["train"][name] != trained_with.get(name))
     if changed:
         raise ConfigError(f"--resume needs the configuration the training started with; {', '.join(changed)} differ")
+    if earlier.get("pretrained_hash") not in (None, identity.get("pretrained_hash")):
+        raise ConfigError(
+            f"{path.parent.parent} was started from other pretrained curves than this version has; "
+            "continue with the version that started it, or train again in another folder"
+        )
 
 
 def _completed(stored: dict[str, Any], config: AnyTraining) -> dict[str, Any]:

@@ -66,7 +66,7 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     predictor: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No ablation is made without a filter, nor for the filters that need none."""
-    monkeypatch.setattr("analysis.workspace.case_ablations", never)
+    monkeypatch.setattr("analysis.workspace.workspace.case_ablations", never)
     calm_view("walk", case="2")
     calm_view("walk", show="Never seen")
 

@@ -80,7 +80,7 @@ def test_empty(store: RunStore) -> None:
     assert [button.label for button in app.button] == ["Start"]
     fields = [*app.selectbox, *app.slider, *app.get("button_group")]
     assert {field.label for field in fields if field.label != "Device"} == {"Data", "Model", "Epochs", "Hops", "Seeds"}
-    assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP, paper's equations"]
+    assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP (paper)"]
 
 
 def test_a_run_at_work(store: RunStore, data: Path) -> None:
@@ -88,7 +88,7 @@ def test_a_run_at_work(store: RunStore, data: Path) -> None:
     add_run(store, data, "failed", error="out of memory: <b>use</b> a smaller batch")
     add_run(store, data, "running", epochs_done=3)
     app = calm_view("runs")
-    assert app.title[0].value == "Training RECAP, paper\\'s equations on small: epoch 4 of 4, about a minute left."
+    assert app.title[0].value == "Training RECAP \\(paper\\) on small: epoch 4 of 4, about a minute left."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
     assert {trace["name"] for trace in chart["data"]} == {"All", "Frequent", "Rare"}
     assert len(chart["layout"]["shapes"]) == 3, "the stages of 4 epochs"
@@ -96,7 +96,7 @@ def test_a_run_at_work(store: RunStore, data: Path) -> None:
     assert (buttons["Stop"], buttons["Resume"]) == (False, True) and "Open" not in buttons
     app.query_params["run"] = "1"
     failed = calm_view("runs", run="1")
-    assert failed.title[0].value == "Training RECAP, paper\\'s equations on small failed after 0 of 4 epochs."
+    assert failed.title[0].value == "Training RECAP \\(paper\\) on small failed after 0 of 4 epochs."
     assert {button.label: button.disabled for button in failed.button}["Resume"] is False
     linked = open_view("runs", run="1", dataset=app.query_params["dataset"])
     assert not any("run" in each.value for each in linked.warning) and linked.query_params["run"] == "1"
@@ -161,7 +161,7 @@ def test_headlines() -> None:
     """What runs, how far it is and how long it takes; of a finished one whichever is ahead comes first."""
     spec = {"preset": "paper", "dataset_name": "Old_Town"}
     facts: Any = {"id": "3", "spec": spec, "state": "running", "epoch": 0, "epochs": 130}
-    what = "RECAP, paper\\'s equations on Old\\_Town"
+    what = "RECAP \\(paper\\) on Old\\_Town"
     assert run_headline(facts, {}, None) == f"Training {what}: epoch 1 of 130."
     assert run_headline(facts | {"epoch": 64}, {}, 130) == f"Training {what}: epoch 65 of 130, about 2 minutes left."
     assert run_headline(facts | {"state": "failed", "epoch": 2}, {}, None) == (

@@ -5,7 +5,6 @@ import streamlit as st
 
 from analysis.compare import words
 from analysis.compare.comparison import GROUP_LABELS, Comparison
-from analysis.compare.words import p_value, points
 from analysis.figures.compare import plot_differences, plot_reliability, plot_seeds
 from analysis.glossary import tooltip
 from analysis.records.accuracy import METRIC_LABELS
@@ -79,18 +78,18 @@ def show_numbers(found: Comparison) -> None:
 
 
 def _row(row: dict, found: Comparison) -> dict[str, str]:
-    known = row["n"] > 0
+    cells, metric = words.row_cells(row, found), METRIC_LABELS[found.metric]
     indent = "\u2003" if row["group"] in ("once", "never") else ""
-    metric = METRIC_LABELS[found.metric]
+    again = " " if found.a == found.b else ""  # a column needs its own name
     return {
         "Transitions": indent + GROUP_LABELS[row["group"]],
-        "Cases": f"{row['n']:,}",
-        f"{metric}, {found.a}": f"{100 * row['a']:.1f}" if known else "–",
-        f"{metric}, {found.b}" + (" " if found.a == found.b else ""): f"{100 * row['b']:.1f}" if known else "–",
-        "Points": points(row["difference"]) if known else "–",
-        "95 % interval": f"[{points(row['low'])}, {points(row['high'])}]" if known else "–",
-        words.only_title(found.a): f"{row['only_a']:,}",
-        words.only_title(found.b) + " " * (found.a == found.b): f"{row['only_b']:,}",
-        "p": p_value(row["p"]),
-        "Better": words.verdict_words(row, found),
+        "Cases": cells["cases"],
+        f"{metric}, {found.a}": cells["a"],
+        f"{metric}, {found.b}{again}": cells["b"],
+        "Points": cells["points"],
+        "95 % interval": cells["interval"],
+        words.only_title(found.a): cells["only_a"],
+        words.only_title(found.b) + again: cells["only_b"],
+        "p": cells["p"],
+        "Better": cells["better"],
     }

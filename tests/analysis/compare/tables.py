@@ -1,41 +1,25 @@
 """Records by hand: cases with the ranks a test says, for comparisons without a model."""
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from analysis.compare.side import Side
+from analysis.workspace import Workspace
 from recap import columns as c
 
 
 def records(
-    ranks: Sequence[int],
-    *,
-    users: Sequence[int] | None = None,
-    seen: Sequence[int] | None = None,
-    visits: Sequence[int] | None = None,
-    targets: Sequence[int] | None = None,
+    ranks: Sequence[int], *, users: Sequence[int] | None = None, seen: Sequence[int] | None = None
 ) -> pd.DataFrame:
-    """One case for each rank; without ties."""
-    n = len(ranks)
-    better = np.array(ranks, dtype=np.int64) - 1
-    return pd.DataFrame(
-        {
-            c.CASE: np.arange(n),
-            c.USER: np.array(users if users is not None else range(n)),
-            c.SOURCE: np.zeros(n, dtype=np.int64),
-            c.TARGET: np.array(targets if targets is not None else range(n)),
-            c.TRANSITION_COUNT: np.array(seen if seen is not None else [0] * n),
-            c.DESTINATION_COUNT: np.array(visits if visits is not None else [1] * n),
-            c.IN_HISTORY: np.ones(n, dtype=bool),
-            c.WITHIN_TWO_HOPS: np.zeros(n, dtype=bool),
-            c.NUM_BETTER: better,
-            c.NUM_TIED: np.ones(n, dtype=np.int64),
-            c.RANK: better + 1.0,
-            c.RECIPROCAL_RANK: 1.0 / (better + 1),
-        }
-    )
+    """One case for each rank, without ties; by default of one user each, never seen in training."""
+    better, number = np.array(ranks, dtype=np.int64) - 1, np.arange(len(ranks))
+    facts = {c.CASE: number, c.USER: number if users is None else users, c.SOURCE: 0, c.TARGET: number}
+    facts |= {c.TRANSITION_COUNT: 0 if seen is None else seen, c.DESTINATION_COUNT: 1}
+    facts |= {c.IN_HISTORY: True, c.WITHIN_TWO_HOPS: False, c.NUM_BETTER: better, c.NUM_TIED: 1}
+    return pd.DataFrame(facts | {c.RANK: better + 1.0, c.RECIPROCAL_RANK: 1.0 / (better + 1)})
 
 
 def side(label: str, table: pd.DataFrame, *replicates: pd.DataFrame, trained: bool = False) -> Side:
@@ -45,6 +29,13 @@ def side(label: str, table: pd.DataFrame, *replicates: pd.DataFrame, trained: bo
 
 def short_lists(table: pd.DataFrame, length: int, in_list: Sequence[bool]) -> pd.DataFrame:
     """The same records as of imported predictions with lists of one length."""
-    table = table.copy()
-    table[c.LISTED], table[c.IN_LIST] = length, np.array(in_list)
-    return table
+    return table.assign(listed=length, in_list=list(in_list))
+
+
+def first_places(city: Workspace, model: str, path: Path) -> Path:
+    """A model's six best places of every case, as a file to import."""
+    scored = city.with_model(model).score().set_index(c.CASE)
+    rows = pd.DataFrame({at: scored[at].str[:6].explode() for at in (c.TOP_POIS, c.TOP_SCORES)}).reset_index()
+    ids = city.dataset.pois[c.POI_ID].astype(str).to_numpy()[rows[c.TOP_POIS].to_numpy(np.int64)]
+    pd.DataFrame({c.CASE: rows[c.CASE], c.POI_ID: ids, c.SCORE: rows[c.TOP_SCORES]}).to_csv(path, index=False)
+    return path

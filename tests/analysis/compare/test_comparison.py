@@ -1,5 +1,7 @@
 """Differences, cells, verdicts and words on tables that a reader can count."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,8 +9,9 @@ from hypothesis import strategies as st
 
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
 from analysis.compare.comparison import PairedCases, compare
+from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
-from analysis.compare.words import comparison_headline, finds_sentence, seeds_sentence
+from analysis.compare.words import cases_sentence, comparison_headline, finds_sentence, seeds_sentence
 from recap import columns as c
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.metrics import SHOWN_METRICS
@@ -73,10 +76,10 @@ def test_the_headline_follows_the_more_cautious_test() -> None:
     every = found.row("all")
     assert (every["p"], every["sign_flip_p"], every["verdict"]) == (1.0, 1.0, "close") and every["mcnemar_p"] < 0.01
     assert comparison_headline(found) == "B and A tie on rare transitions."
-    assert finds_sentence(found) == "B alone finds 10 cases, A alone 0 (p = 1)."
+    assert finds_sentence(found) == "B alone finds 10 cases within 20 guesses, A alone 0 (p = 1)."
 
 
-RARE, FREQUENT = [0] * 14, [5] * 14
+USERS, SEEN_BY_KIND = list(range(14)) * 2, [0] * 14 + [5] * 14
 GAIN, LOSS, SAME = ([30] * 14, [1] * 14), ([1] * 14, [30] * 14), ([1] * 14, [1] * 14)
 
 
@@ -95,20 +98,34 @@ def test_the_headline_says_what_its_parts_say(
     rare: tuple[list[int], list[int]], frequent: tuple[list[int], list[int]], headline: str
 ) -> None:
     """Fourteen users with one case each, rare and frequent."""
-    users, seen = list(range(14)) * 2, RARE + FREQUENT
-    a, b = (side(name, records(rare[at] + frequent[at], users=users, seen=seen)) for at, name in enumerate("AB"))
+    a, b = (
+        side(name, records(rare[at] + frequent[at], users=USERS, seen=SEEN_BY_KIND)) for at, name in enumerate("AB")
+    )
     found = compare(PairedCases(a.cases), a, b, "hr20")
     assert comparison_headline(found) == headline
+    if headline.startswith("B beats A on rare transitions (+100.0 points) and ties"):
+        said = comparison_headline(replace(found, a="Visit count", b="Feature curves"))
+        assert said == "Feature curves beat visit count on rare transitions (+100.0 points) and tie on frequent ones."
 
 
-def test_curves_are_plural_in_the_headline() -> None:
-    """Feature curves beat and tie."""
-    users, seen = list(range(14)) * 2, RARE + FREQUENT
-    names = {"a": "Visit count", "b": "Feature curves"}
-    ranks = {"a": GAIN[0] + SAME[0], "b": GAIN[1] + SAME[1]}
-    a, b = (side(names[at], records(ranks[at], users=users, seen=seen)) for at in "ab")
-    said = comparison_headline(compare(PairedCases(a.cases), a, b, "hr20"))
-    assert said == "Feature curves beat visit count on rare transitions (+100.0 points) and tie on frequent ones."
+def test_the_papers_share_of_frequent_cases() -> None:
+    """313 of 958 count as frequent: values and interval are those of `reweight`, and of two seeds; groups stay."""
+    rng = np.random.default_rng(2)
+    users, seen = rng.integers(0, 20, 90).tolist(), rng.integers(0, 9, 90).tolist()
+    one, two, three = (records(rng.integers(1, 40, 90).tolist(), users=users, seen=seen) for _ in range(3))
+    a, b = side("A", one, three), side("B", two)
+    plain, found = (compare(PairedCases(one, weighted=weighted), a, b, "hr20") for weighted in (False, True))
+    every, tail = found.row("all"), np.array(seen) <= 1
+    expected = [reweight(table, "hr20")["value"] for table in (two, one)]
+    assert [every["b"], every["a"]] == pytest.approx(expected) and every["b"] != plain.row("all")["b"]
+    gained = two.assign(**{c.NUM_BETTER: np.where(tail, 0, 99)}), two.assign(**{c.NUM_BETTER: 99})
+    share = compare(PairedCases(one, weighted=True), side("A", gained[1]), side("B", gained[0]), "hr20").row("all")
+    assert [share[name] for name in ("difference", "low", "high")] == pytest.approx([645 / 958] * 3)
+    assert share["p"] == share["sign_flip_p"] < 0.01 and np.isnan(share["mcnemar_p"])
+    assert found.rows[1:].equals(plain.rows[1:]) and every["band"] != plain.row("all")["band"]
+    assert "frequent ones count 33 %, as in the paper" in cases_sentence(found)
+    with pytest.raises(ConfigError, match="frequent and rare cases, got 0 and 2"):
+        PairedCases(records([1, 2]), weighted=True)
 
 
 def test_seeds_by_hand() -> None:

@@ -9,18 +9,12 @@ import pandas as pd
 import pytest
 import torch
 
+from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
-from analysis.experiments.results import (
-    ArmResult,
-    ExperimentResult,
-    markdown,
-    measure,
-    reweight,
-    training_digest,
-    value_at,
-)
+from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.dataset_statistics import unseen_reach
@@ -28,7 +22,9 @@ from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from recap.training_config import TrainConfig
+from tests.analysis.compare.tables import first_places
 from tests.cli_runner import recap_here, recap_json_here
+from tests.shell import assert_refused
 from tests.tiny import CHANGES, EPOCHS
 from tests.worlds import small_city
 
@@ -282,18 +278,32 @@ def test_the_tables_by_hand() -> None:
     assert "| A | .1500 [.0300, .6000] | .3000 |" in text and "| B | .0500 [.0100, .2000] | – |" in text
 
 
-def test_the_command(tmp_path: Path) -> None:
-    """It prints the result; a bad name is one line and exit code 2."""
-    dataset = tmp_path / "data"
+def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It prints the result, with imported predictions as rows; a bad name is one line and exit code 2."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    dataset, spec = tmp_path / "data", tmp_path / "mine.toml"
     small_city().save(dataset)
-    spec = tmp_path / "mine.toml"
     spec.write_text(
-        'name = "mine"\ntitle = "Mine"\nquestion = "How good is counting?"\n'
+        'name = "mine"\ntitle = "Mine"\nquestion = "How good is counting?"\ncompare = [["count", "theirs"]]\n'
         '[[arms]]\nname = "count"\nlabel = "counting"\nbaseline = "visit_count"\n'
+        '[[arms]]\nname = "theirs"\nlabel = "their Markov"\nimported = "theirs"\n'
     )
-    out = tmp_path / "out"
-    assert recap_json_here("experiment", "run", spec, "--data", dataset, "--out", out)["finished"] is True
-    assert "How good is counting?" in recap_here("experiment", "run", spec, "--data", dataset, "--out", out).stdout
-    refused = recap_here("experiment", "run", "moon", "--data", dataset, "--out", out)
-    assert refused.returncode == 2
-    assert refused.stderr.count("\n") == 1
+    run = ("experiment", "run", spec, "--data", dataset, "--out", tmp_path / "out")
+    assert_refused(recap_here(*run), "no imported predictions of this dataset are called 'theirs'; there are: none")
+    short = first_places(Workspace.open(dataset), "markov", tmp_path / "theirs.csv")
+    recap_json_here("import-predictions", short, "--data", dataset, "--name", "theirs")
+    result = recap_json_here(*run, "--imported", "theirs")
+    assert result["finished"] and [arm["arm"] for arm in result["arms"]] == ["count", "theirs", "imported-1"]
+    counted, theirs = (arm["values"]["every_step"]["all"] for arm in result["arms"][:2])
+    assert theirs["hr5"] == pytest.approx(
+        Workspace.open(dataset, "theirs").records()[c.NUM_BETTER].lt(5).mean(), abs=0.1
+    )
+    assert "hr20" in counted and "hr20" not in theirs
+    said = recap_here(*run).stdout
+    assert (
+        "How good is counting?" in said
+        and f"| their Markov (MRR at least) | .{round(theirs['hr1'] * 1e4):04d} | – | – " in said
+    )
+    difference = counted["hr1"] - theirs["hr1"]
+    assert f"| counting − their Markov (MRR at least) | all | {difference:+.4f} [" in " ".join(said.split())
+    assert_refused(recap_here("experiment", "run", "moon", *run[3:]), "unknown experiment")

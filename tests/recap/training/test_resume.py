@@ -243,6 +243,20 @@ def test_a_training_begun_before_an_option_existed_resumes(tmp_path: Path) -> No
     assert train(small_city(), CONFIG, out, device=CPU, resume=True) is not None
 
 
+def test_resume_needs_the_same_pretrained_curves(tmp_path: Path) -> None:
+    """Started from another file of curves, a training is refused in one line; a state that names none resumes."""
+    out, start = tmp_path / "out", {"kind": "curves", "start": "pretrained"}
+    config = small_training(model=CONFIG.model.model_dump() | {"use_correction": False, "prior": start})
+    assert train(small_city(), config, out, device=CPU, **stop_at(4)) is None
+    stored = out / "training" / "config.json"
+    identity = json.loads(stored.read_text())
+    stored.write_text(json.dumps(identity | {"pretrained_hash": "0" * 64}))
+    with pytest.raises(ConfigError, match="started from other pretrained curves"):
+        train(small_city(), config, out, device=CPU, resume=True)
+    stored.write_text(json.dumps({name: identity[name] for name in ("dataset_hash", "train")}))
+    assert train(small_city(), config, out, device=CPU, resume=True) is not None
+
+
 def after_epochs(number: int, folder: Path, command: list[str]) -> subprocess.Popen[str]:
     """A running `recap train` that has just finished so many epochs."""
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

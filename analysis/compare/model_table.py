@@ -2,38 +2,40 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
-from analysis.experiments.results import reweight
+from analysis.compare.head_share import reweight
+from analysis.compare.side import check_same_cases
 from analysis.records.accuracy import METRIC_LABELS, is_known, metric_values
 from analysis.records.bootstrap import UserBootstrap, interval
 from recap import columns as c
 from recap.evaluation.metrics import METRICS
 
-Form = Literal["markdown", "latex", "csv"]
+FORMS: Final = ("markdown", "latex", "csv")
 _SPECIAL: Final = {char: f"\\{char}" for char in "&%$#_{}"} | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}"}
 
 
 def model_table(models: Mapping[str, pd.DataFrame], *, weighted: bool = False) -> pd.DataFrame:
-    """Accuracy of each model by each metric, with 95 % intervals over users.
+    """Accuracy of each model by each metric, with 95 % intervals over users; weighted, as `reweight` does.
 
     Args:
-        models: records by label, all of the same cases.
-        weighted: frequent and rare cases weigh as in the paper (`reweight`).
+        models: records by label, at least one, all of the same cases.
 
     Returns:
         One row per model and metric: ``model, metric, value, low, high``; NaN where short imported lists do not say.
     """
+    check_same_cases(*models.values())
+    users_N = next(iter(models.values()))[c.USER].to_numpy()
+    bootstrap, everyone_N = UserBootstrap(users_N), np.zeros(len(users_N), dtype=np.int64)
     rows = []
     for label, records in models.items():
-        bootstrap, everyone_N = UserBootstrap(records[c.USER].to_numpy()), np.zeros(len(records), dtype=np.int64)
         for metric in METRICS:
             row: dict[str, object] = {"model": label, "metric": metric, "value": math.nan, "low": math.nan}
             if is_known(records, metric) and weighted:
-                row |= reweight(records, metric)
+                row |= reweight(records, metric, bootstrap)
             elif is_known(records, metric):
                 value_N = metric_values(records, metric)
                 low, high = interval(bootstrap.means(value_N, everyone_N, 1))
@@ -42,7 +44,7 @@ def model_table(models: Mapping[str, pd.DataFrame], *, weighted: bool = False) -
     return pd.DataFrame(rows, columns=["model", "metric", "value", "low", "high"])
 
 
-def write_table(table: pd.DataFrame, form: Form, *, intervals: bool = False) -> str:
+def write_table(table: pd.DataFrame, form: str, *, intervals: bool = False) -> str:
     """The table of `model_table` as text; in Markdown and LaTeX the best value is bold, the second underlined."""
     if form == "csv":
         shown = {"value": "{}"} | ({"low": "{}_low", "high": "{}_high"} if intervals else {})

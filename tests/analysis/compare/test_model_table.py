@@ -1,20 +1,12 @@
 """All models and metrics in one table, as a paper prints it."""
 
-import pandas as pd
 import pytest
 
-from analysis.experiments.model_table import model_table, write_table
-from recap import columns as c
+from analysis.compare.model_table import model_table, write_table
+from tests.analysis.compare.tables import records
 
-
-def ranked(ranks: list[float]) -> pd.DataFrame:
-    """Four users with a case each, the first of them frequent."""
-    better = [int(rank) - 1 for rank in ranks]
-    table = pd.DataFrame({c.USER: range(4), c.TRANSITION_COUNT: [5, 0, 0, 0], c.NUM_BETTER: better, c.NUM_TIED: 1})
-    return table.assign(rank=ranks, reciprocal_rank=[1 / rank for rank in ranks])
-
-
-MODELS = {"A_1": ranked([1, 1, 1, 30]), "B": ranked([1, 2, 40, 40]), "C": ranked([30, 40, 40, 40])}
+RANKS = {"A_1": [1, 1, 1, 30], "B": [1, 2, 40, 40], "C": [30, 40, 40, 40]}
+MODELS = {name: records(ranks, seen=[5, 0, 0, 0]) for name, ranks in RANKS.items()}
 
 
 def test_values_are_means_and_weighted_ones_those_of_the_paper() -> None:

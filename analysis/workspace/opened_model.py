@@ -1,0 +1,154 @@
+"""The model of a workspace: its name, its checkpoint, and what scores with it.
+
+Nothing loads torch before it is needed: counts and kept records appear a second earlier.
+"""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from analysis.records.evaluation_records import MODEL_LABELS
+from analysis.records.imported import ImportedPredictions
+from analysis.workspace.opened_dataset import OpenedDataset
+from recap.baselines import FEATURE_CURVES, PRETRAINED
+from recap.errors import CheckpointError, ConfigError
+from recap.model.pretrained_curves import pretrained_key
+from recap.presets import checkpoint_label
+from recap.published.configs import RECAP
+from recap.storage.artifacts import CHECKPOINT_MANIFEST, SUMS
+from recap.storage.json_text import read_json
+
+if TYPE_CHECKING:
+    from recap.checkpoint import Checkpoint
+    from recap.predictor import CaseRanker, Predictor
+    from recap.probabilities import Temperature
+    from recap.scores import Scorer
+    from recap.vocabulary import Match
+
+_NO_MODEL: Final = "no model is open: name a checkpoint folder, pretrained, a baseline or imported predictions"
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedModel(OpenedDataset):
+    """A dataset and, if one is named, a model.
+
+    Attributes:
+        model: a checkpoint's folder, the name of a baseline or `pretrained`, imported predictions, or None.
+    """
+
+    model: Path | str | ImportedPredictions | None = None
+
+    @cached_property
+    def key(self) -> str:
+        """Key of its records: a checkpoint's hash, a name, or that of an import; raises ConfigError without a model."""
+        if isinstance(self.model, Path):
+            sums = self.model / SUMS
+            return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
+        if self.model is None:
+            raise ConfigError(_NO_MODEL)
+        if self.model == PRETRAINED:
+            return pretrained_key(self.dataset.hash)
+        return self.model if isinstance(self.model, str) else self.model.key
+
+    @cached_property
+    def label(self) -> str:
+        """Name of the model: a checkpoint's by its preset, a baseline's, or that of imported predictions."""
+        if isinstance(self.model, Path):
+            return checkpoint_label(self._manifest.get("model", RECAP), self._manifest.get("train"))
+        if self.model is None:
+            raise ConfigError(_NO_MODEL)
+        return MODEL_LABELS[self.model] if isinstance(self.model, str) else self.model.name
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
+        return self.model == PRETRAINED or (
+            isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
+        )
+
+    @cached_property
+    def _manifest(self) -> Mapping[str, Any]:
+        assert isinstance(self.model, Path)
+        try:
+            values = read_json(self.model / CHECKPOINT_MANIFEST)
+        except (OSError, ValueError):
+            return {}
+        return values if isinstance(values, dict) else {}
+
+    @property
+    def checkpoint(self) -> "Checkpoint | None":
+        """The verified checkpoint, or the one in memory of `pretrained`; None for another model.
+
+        Raises CheckpointError where the folder has none or changed since, VocabularyError where it does not open.
+        """
+        if self.model == PRETRAINED:
+            from recap.pretrained import PretrainedCheckpoint
+
+            return self._once("checkpoint", lambda: PretrainedCheckpoint.of(self.dataset, keep=self.keep))
+        if not isinstance(self.model, Path):
+            return None
+        if self._verified.hash != self.key:
+            raise CheckpointError(f"{self.model} changed while it was open; open it again")
+        self.match  # noqa: B018 # refuses a checkpoint that does not open
+        return self._verified
+
+    @property
+    def match(self) -> "Match | None":
+        """Which users and places the checkpoint knows; None for another model or the checkpoint's own dataset."""
+        return self._once("match", lambda: self._verified.match(self.dataset)) if isinstance(self.model, Path) else None
+
+    @property
+    def _verified(self) -> "Checkpoint":
+        from recap.checkpoint import Checkpoint
+
+        folder = self.model
+        assert isinstance(folder, Path)
+        return self._once("checkpoint", lambda: Checkpoint.load(folder))
+
+    @property
+    def scorer(self) -> "Scorer":
+        """The model as a scorer, a checkpoint's in float64; raises ConfigError for imports and without a model."""
+        return self._once("scorer", self._build_scorer)
+
+    def _build_scorer(self) -> "Scorer":
+        if self.checkpoint is not None:
+            return self.checkpoint.scorer(self.dataset, self.graph)
+        if isinstance(self.model, str):
+            from recap.training.baselines import build_baseline
+
+            return build_baseline(self.model, self.dataset, self.graph, keep=self.keep)
+        raise ConfigError(
+            _NO_MODEL if self.model is None else "imported predictions are lists of places; no model can be asked again"
+        )
+
+    @property
+    def temperature(self) -> "Temperature | None":
+        """Turns scores into probabilities; None for a model without them."""
+        from recap.probabilities import UNFITTED
+
+        if self.checkpoint is not None:
+            return self.checkpoint.temperature
+        return UNFITTED if self.model == FEATURE_CURVES else None
+
+    @property
+    def ranker(self) -> "CaseRanker":
+        """The checkpoint for single and edited cases; raises ConfigError without one."""
+        from recap.predictor import open_ranker
+
+        if self.checkpoint is None:
+            raise ConfigError("no trained model is open: name a checkpoint folder or pretrained")
+        own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
+        checkpoint = self.checkpoint
+        return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))
+
+    @property
+    def predictor(self) -> "Predictor":
+        """The ranker of RECAP, whose scores are sums of contributions; raises CheckpointError for another model."""
+        from recap.predictor import Predictor
+
+        self.ranker.checkpoint.recap_training  # noqa: B018 # refuses a published model in its own words
+        assert isinstance(self.ranker, Predictor)
+        return self.ranker

@@ -1,0 +1,169 @@
+"""An opened dataset with a model, and the tables of its test cases: records, ablations, seeds."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pandas as pd
+
+from analysis.records.causes import ablations_key, case_ablations, kept_ablations
+from analysis.records.evaluation_records import LISTS, records_key
+from analysis.records.imported import ImportedPredictions, find_predictions, named_predictions
+from analysis.records.kept_seeds import seed_tables
+from analysis.records.table_cache import kept_table
+from analysis.workspace.opened_model import OpenedModel
+from recap import columns as c
+from recap.baselines import BASELINES, PRETRAINED
+from recap.data.cases import Protocol
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError
+from recap.evaluation.cases import describe_cases
+from recap.graph import TransitionGraph
+
+Progress = Callable[[int, int], None]
+"""Called with (cases done, cases in all) while something is made."""
+_CASES_PER_REPORT: Final = 1024
+
+
+@dataclass(frozen=True, eq=False)
+class Workspace(OpenedModel):
+    """A dataset and, if one is named, a model: a checkpoint, a baseline or imported predictions."""
+
+    _baselines: "dict[str, Workspace]" = field(default_factory=dict, init=False)
+
+    @classmethod
+    def open(
+        cls, data: Path | str, model: Path | str | None = None, *, keep: bool = True, shows_ids: bool = False
+    ) -> "Workspace":
+        """Read and verify a dataset folder, with a model if one is named, see `with_model` and `Dataset.load`."""
+        opened = cls.of(Dataset.load(Path(data)), bundle=Path(data).parent, keep=keep, shows_ids=shows_ids)
+        return opened if model is None else opened.with_model(model)
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, *, bundle: Path | None = None, keep: bool = True, shows_ids: bool = False
+    ) -> "Workspace":
+        """Like `open`, for a dataset in memory."""
+        graph, shown = TransitionGraph.from_dataset(dataset), shows_ids and not dataset.manifest.synthetic
+        return cls(dataset, graph, bundle=bundle, keep=keep, shows_ids=shown)
+
+    def with_model(self, model: Path | str) -> "Workspace":
+        """The same dataset with another model; results of the dataset are shared.
+
+        Names of baselines, `pretrained` and imports win over folders; raises ConfigError, with the options, for others.
+        """
+        alone = self.without_model
+        if isinstance(model, str) and model in alone._baselines:
+            return alone._baselines[model]
+        found = self._named(model)
+        opened = replace(self, model=found, _without_model=alone)
+        return alone._baselines.setdefault(found, opened) if isinstance(found, str) else opened
+
+    def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
+        if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):
+            return model
+        named = named_predictions(self.dataset.hash, model)
+        if named is None and not Path(model).is_dir():
+            imported = (item.name for item in find_predictions(self.dataset.hash))
+            there = ", ".join([PRETRAINED, *BASELINES, *imported])
+            raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
+        return named or Path(model)
+
+    def score(self, progress: Progress | None = None) -> pd.DataFrame:
+        """Compute the records of all test cases; raises ScoreError if the model returns NaN."""
+        from recap.evaluation.scoring import score_cases
+
+        pieces = []
+        for start in range(0, max(len(self.cases), 1), _CASES_PER_REPORT):
+            chunk = self.cases.iloc[start : start + _CASES_PER_REPORT]
+            pieces.append(score_cases(self.scorer, chunk, self.checkins, temperature=self.temperature))
+            if progress is not None:
+                progress(min(start + _CASES_PER_REPORT, len(self.cases)), len(self.cases))
+        return pd.concat(pieces, ignore_index=True)
+
+    @property
+    def has_records(self) -> bool:
+        """Whether `records` only reads."""
+        if "records" in self._made or isinstance(self.model, ImportedPredictions):
+            return True
+        return records_key(self.dataset.hash, self.key).is_kept(self.bundle)
+
+    def records(self, progress: Progress | None = None) -> pd.DataFrame:
+        """The evaluation records of all test cases, read from the bundle or the user's cache, or scored once and kept.
+
+        Lists of best places are left out if a file has them (`records_with_lists`).
+        """
+        # Without a file, the lists would need a second ranking.
+        has_file = self.keep or self.has_records
+        return self._once("records", lambda: self._read_records(LISTS if has_file else (), progress))
+
+    def inside(self, protocol: Protocol) -> np.ndarray:
+        """Which test cases a protocol takes, (N,); raises ConfigError for an unknown one."""
+        return self.cases[c.ROW].isin(self.dataset.cases(c.TEST, protocol)).to_numpy()
+
+    def records_of(self, protocol: Protocol) -> pd.DataFrame:
+        """Records of a protocol's cases: some of `records`, or `next_records`, which imports refuse by ConfigError."""
+        if protocol != "every_next":
+            return self.records()[self.inside(protocol)]
+        if isinstance(self.model, ImportedPredictions):
+            raise ConfigError(f"{self.label} was imported for every_step cases; every_next has others")
+        return self.next_records()
+
+    def next_records(self) -> pd.DataFrame:
+        """Ranks of every next check-in of the test weeks, after any gap, ranked once and kept in the user's cache."""
+        from recap.evaluation.scoring import rank_cases
+
+        key, data = records_key(self.dataset.hash, self.key, "every_next"), (self.dataset, self.graph, c.TEST)
+        cases = self.without_model._once("next_cases", lambda: describe_cases(*data, "every_next"))
+
+        def rank() -> pd.DataFrame:
+            return rank_cases(self.scorer, cases, self.checkins)
+
+        return self._once("next_records", lambda: kept_table(key, rank, rows=len(cases), keep=self.keep))
+
+    def records_with_lists(self) -> pd.DataFrame:
+        """The records with the best places and their scores of every case; a file is read at every call."""
+        records = self.records()
+        return records if set(LISTS) <= set(records) else self._read_records(())
+
+    def _read_records(self, without: tuple[str, ...], progress: Progress | None = None) -> pd.DataFrame:
+        if isinstance(self.model, ImportedPredictions):
+            return self.model.read(len(self.cases))
+        return kept_table(
+            records_key(self.dataset.hash, self.key),
+            lambda: self.score(progress),
+            rows=len(self.cases),
+            keep=self.keep,
+            bundle=self.bundle,
+            without=without,
+        )
+
+    @property
+    def has_ablations(self) -> bool:
+        """Whether `ablations` only reads."""
+        return "ablations" in self._made or ablations_key(self.dataset.hash, self.key).is_kept(self.bundle)
+
+    def ablations(self, progress: Progress | None = None) -> pd.DataFrame:
+        """Ranks of every test case without each group of terms, computed once and kept; refuses as `predictor` does."""
+        where: dict[str, Any] = {"rows": len(self.cases), "keep": self.keep, "bundle": self.bundle}
+        ids = self.dataset.hash, self.key
+        return self._once("ablations", lambda: case_ablations(*ids, lambda: self.predictor, progress=progress, **where))
+
+    def kept_ablations(self) -> pd.DataFrame | None:
+        """`ablations` if shipped or kept before, otherwise None."""
+        if not self.has_parts or not ablations_key(self.dataset.hash, self.key).is_kept(self.bundle):
+            return None
+        if "ablations" not in self._made:
+            table = kept_ablations(self.dataset.hash, self.key, rows=len(self.cases), bundle=self.bundle)
+            if table is None:
+                return None
+            self._made["ablations"] = table
+        return self._made["ablations"]
+
+    def seeds(self) -> dict[int, pd.DataFrame]:
+        """Shipped or kept ablations of the checkpoint's seed replicates, by seed."""
+        if not self.has_parts:
+            return {}
+        return seed_tables(self.dataset.hash, self.key, rows=len(self.cases), bundle=self.bundle)
