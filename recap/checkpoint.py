@@ -179,7 +179,7 @@ class Checkpoint:
 
     @property
     def recap_training(self) -> TrainConfig:
-        """The configuration of a RECAP. Raises CheckpointError: it holds a published model."""
+        """The configuration of a RECAP. Raises CheckpointError if it holds a published model."""
         if not isinstance(self.manifest.train, TrainConfig):
             raise CheckpointError(
                 f"{self.folder.name} holds {self.label}, which gives one score for each place and no sum of parts: "
@@ -200,7 +200,7 @@ class Checkpoint:
         return self.stage.inactive_parts(self.recap_training.model) if self.is_recap else []
 
     def match(self, dataset: Dataset) -> Match | None:
-        """Find a dataset's users and places in this checkpoint, see `match_dataset`. Raises VocabularyError: it does
+        """Find a dataset's users and places in this checkpoint, see `match_dataset`. Raises VocabularyError if it does
         not open with this dataset.
         """
         manifest = self.manifest

@@ -18,7 +18,7 @@ Result = TypeVar("Result")
 
 
 def choose_device(name: str) -> torch.device:
-    """The named device; ``auto`` takes a GPU if there is one. Raises ConfigError: an unknown device, or a GPU where
+    """The named device; ``auto`` takes a GPU if there is one. Raises ConfigError for an unknown device, or a GPU where
     there is none.
     """
     if name == "auto":

@@ -24,7 +24,7 @@ _CELLS_PER_BLOCK: Final = 1 << 25
 
 def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3). Returns sources, destinations and
-    counts (int64), in order of source and destination. Raises DataError: there is no training case.
+    counts (int64), in order of source and destination. Raises DataError if there is no training case.
     """
     rows = build_cases(checkins, c.TRAIN)
     if len(rows) == 0:

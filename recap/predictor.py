@@ -151,14 +151,14 @@ class CaseRanker:
         return batch.histories(target_time=self.scorer.reads_target_time)
 
     def score(self, histories: Histories) -> Scores:
-        """Scores of a batch. Raises ScoreError: a score is NaN."""
+        """Scores of a batch. Raises ScoreError if a score is NaN."""
         scores = self.scorer.score(histories)
         check_scores(scores.total, self.scorer.name)
         return scores
 
     def history(self, row: int) -> History:
-        """The user's check-ins up to a row; with the next check-in's time for a model that reads it. Raises CaseError:
-        the model reads that time, and the dataset has no next check-in.
+        """The user's check-ins up to a row; with the next check-in's time for a model that reads it. Raises CaseError
+        if the model reads that time, and the dataset has no next check-in.
         """
         known = History.until(self.checkins, row)
         if not self.scorer.reads_target_time:

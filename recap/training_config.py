@@ -198,9 +198,7 @@ class TrainConfig(Config):
         return {"target_time": self.model.use_future_time}
 
     def override(self, assignments: list[str]) -> Self:
-        """`Config.override`; also refuses a number of hops without a graph token. Raises ConfigError: also for
-        ``model.num_hops`` without a graph token.
-        """
+        """`Config.override`; also refuses ``model.num_hops`` without a graph token."""
         changed = super().override(assignments)
         fields = {text.partition("=")[0].strip() for text in assignments}
         if not changed.model.has_token and "model.num_hops" in fields:

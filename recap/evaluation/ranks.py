@@ -40,7 +40,7 @@ def mean_rank(num_better: Counts, num_tied: Counts) -> Counts:
 
 
 def check_scores(total_BP: Tensor, scorer_name: str) -> None:
-    """Refuse totals that cannot be ranked. Raises ScoreError: a total is NaN."""
+    """Refuse totals that cannot be ranked. Raises ScoreError if a total is NaN."""
     bad_B = torch.isnan(total_BP).any(dim=1)
     if bad_B.any():
         raise ScoreError(

@@ -54,7 +54,7 @@ def records_metadata(
 
 
 def write_records(records: pd.DataFrame, path: Path, metadata: dict[str, str]) -> None:
-    """Write records as Parquet with string metadata, whole or not at all. Raises RecapError: the disk refused."""
+    """Write records as Parquet with string metadata, whole or not at all. Raises RecapError if the disk refused."""
     table = pa.Table.from_pandas(records, preserve_index=False)
     table = table.replace_schema_metadata({**(table.schema.metadata or {}), **metadata})
     with new_file(path, make_parents=True) as temporary:

@@ -17,7 +17,7 @@ _CATEGORIES: Final = ("tokens.category_embedding.weight",)
 
 def rows_of_dataset(tensors: Mapping[str, Tensor], match: Match, where: str) -> dict[str, Tensor]:
     """The weights with a row for each place, user and category of the dataset, in float64; new ones get the mean.
-    Raises MissingTensorError: a tensor has fewer rows than the checkpoint's places, users or categories.
+    Raises MissingTensorError if a tensor has fewer rows than the checkpoint's places, users or categories.
     """
     rows = dict.fromkeys(_PLACES, match.poi_P)
     rows |= dict.fromkeys(_USERS, match.user_U) | dict.fromkeys(_CATEGORIES, match.category_K)

@@ -26,6 +26,7 @@ _LEAST_BANDWIDTH: Final = 1e-3
 class Replay(FlashbackAverages):
     """x_j = W_x [E[p_j]; tau(slot_j)]; logits = W [average; E_user; tau(slot)] + b."""
 
+    config: ReplayConfig
     offset_SS: Tensor
 
     def __init__(self, config: ReplayConfig, city: City) -> None:

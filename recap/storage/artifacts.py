@@ -81,8 +81,8 @@ def _has_twin(folder: Path, name: str, listed: dict[str, str]) -> bool:
 
 
 def check_target(target: Path, marker: str) -> None:
-    """Refuse early what `new_folder` would refuse. Raises FolderInUseError: ``target`` exists and is neither empty nor
-    one of our own folders.
+    """Refuse early what `new_folder` would refuse. Raises FolderInUseError if ``target`` exists and is neither empty
+    nor one of our own folders.
     """
     if target.exists() and (not target.is_dir() or (any(target.iterdir()) and not (target / marker).is_file())):
         raise FolderInUseError(f"{target} exists and has no {marker}; choose another folder or remove it")

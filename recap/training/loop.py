@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NotRequired, Self, TypedDict
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -243,6 +244,11 @@ class TrainingLoop(ABC):
         """Go to the start of an epoch with fresh weights, to measure its steps."""
         self._begin()
         self.begin_epoch(epoch)
+
+    def _epoch_order(self, epoch: int) -> Tensor:
+        """The examples in an order of the epoch's own."""
+        generator = np.random.default_rng([self.config.seed, epoch])
+        return torch.from_numpy(generator.permutation(self.num_examples)).to(self.device)
 
     def take_step(self, step: int) -> Tensor:
         """Learn from one step's examples, cyclically within the epoch; returns the loss."""

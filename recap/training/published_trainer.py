@@ -6,7 +6,6 @@ Shape suffixes: N examples, B examples of a batch.
 from collections.abc import Mapping
 from typing import Final
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -65,8 +64,7 @@ class PublishedTrainer(TrainingLoop):
 
     def begin_epoch(self, epoch: int) -> dict[str, float]:
         self.model.begin_epoch(epoch, fresh=self.progress.step == 0)
-        generator = np.random.default_rng([self.config.seed, epoch])
-        self._order_N = torch.from_numpy(generator.permutation(self.num_examples)).to(self.device)
+        self._order_N = self._epoch_order(epoch)
         rate = self.config.rate_at(epoch) * self.progress.schedule.get("scale", 1.0)
         for group in self.optimiser.param_groups:
             group["lr"] = rate

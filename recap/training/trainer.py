@@ -108,10 +108,6 @@ class Trainer(TrainingLoop):
             self._set_rates(positions.start)
         return self._step(self._order_N[positions], self._stage)
 
-    def _epoch_order(self, epoch: int) -> Tensor:
-        generator = np.random.default_rng([self.config.seed, epoch])
-        return torch.from_numpy(generator.permutation(len(self.row_N))).to(self.device)
-
     def _step(self, index_B: Tensor, stage: Stage) -> Tensor:
         self.model.train()
         whole_B, index_B = index_B, self.group.share(index_B)

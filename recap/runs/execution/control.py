@@ -9,7 +9,7 @@ from recap.runs.store.state import RESUMABLE, RunState, now
 
 
 def submit(store: RunStore, specs: list[RunSpec]) -> list[RunFolder]:
-    """Queue runs and start a runner if none works. Raises ReadOnlyError: the store only shows runs."""
+    """Queue runs and start a runner if none works. Raises ReadOnlyError if the store only shows runs."""
     runs = store.add(specs)
     ensure_runner(store)
     return runs

@@ -90,7 +90,7 @@ def _read_gpu(handle: object) -> Gpu:
 def allocate_device(
     spec: RunSpec, busy: list[RunState], gpus: list[Gpu], settings: RunSettings, store: RunStore
 ) -> Lease | None:
-    """A device for the run; None while it has to wait. ``busy``: states of runs with a device. Raises RecapError: the
+    """A device for the run; None while it has to wait. ``busy``: states of runs with a device. Raises RecapError if the
     run needs GPUs this machine does not have.
     """
     if spec.device == "cpu" or (spec.device == "auto" and not gpus):

@@ -45,7 +45,7 @@ class SlurmQueue:
         self._gone_since: dict[str, float] = {}
 
     def submit(self, run: RunFolder, spec: RunSpec, state: RunState) -> None:
-        """Submit a queued run with sbatch and record the job's id and submit time. Raises RecapError: Slurm is not
+        """Submit a queued run with sbatch and record the job's id and submit time. Raises RecapError if Slurm is not
         there or refuses.
         """
         attempt = state.attempt + 1
@@ -132,7 +132,7 @@ def find_job(job: SlurmJob) -> JobView | None:
 
 
 def read_job(job_id: str) -> JobView | None:
-    """A job's state by squeue or, after it left the queue, scontrol. Raises RecapError: Slurm does not answer."""
+    """A job's state by squeue or, after it left the queue, scontrol. Raises RecapError if Slurm does not answer."""
     try:
         listed = _call(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%i|%T"])
     except SlurmError:
@@ -153,7 +153,7 @@ def read_job(job_id: str) -> JobView | None:
 
 
 def requeue(run: RunFolder, attempt: int) -> bool:
-    """Queue the job again when Slurm ends it (preemption, time limit). Returns false, with nothing done, outside a
+    """Queue the job again when Slurm ends it (preemption, time limit). Returns False, with nothing done, outside a
     Slurm job or if the run is to be stopped.
     """
     job_id = os.environ.get("SLURM_JOB_ID", "")

@@ -33,7 +33,7 @@ from recap.training_config import AnyTraining
 
 def write_reference(run: RunFolder, dataset: Dataset, config: AnyTraining) -> None:
     """Write once the metrics of both counting baselines on the run's validation cases, the reference lines of its
-    curves. Raises OSError: the disk refused.
+    curves. Raises OSError if the disk refused.
     """
     if run.read_reference():
         return
@@ -56,7 +56,7 @@ def train_run(
     group: Group | None = None,
     device: torch.device | None = None,
 ) -> bool:
-    """Train or continue a run; False if it was stopped before its end. Raises RecapError: the dataset is not the one
+    """Train or continue a run; False if it was stopped before its end. Raises RecapError if the dataset is not the one
     the run was queued for, or the training failed.
     """
     group = group or Group()

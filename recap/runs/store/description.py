@@ -9,7 +9,7 @@ from recap.training.metrics_file import EpochLine
 
 
 def describe_run(run: RunFolder) -> RunDescription:
-    """Everything about a run. Raises RecapError: the run's folder is gone."""
+    """Everything about a run. Raises RecapError if the run's folder is gone."""
     keys, spec, metrics, attempt = _look_at(run)
     return {
         **keys,
@@ -23,7 +23,7 @@ def describe_run(run: RunFolder) -> RunDescription:
 
 def describe_briefly(run: RunFolder) -> RunRow:
     """A row of the list of runs, with the best validation metrics so far. ``seconds`` is the time of its finished
-    epochs, with validation and without pauses. Raises RecapError: the run's folder is gone.
+    epochs, with validation and without pauses. Raises RecapError if the run's folder is gone.
     """
     keys, spec, metrics, _ = _look_at(run)
     best = best_epoch(metrics)

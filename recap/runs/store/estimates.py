@@ -39,7 +39,7 @@ class _Measured:
 
 def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     """Time and memory of a run on ``cpu`` or ``cuda``. Runs with another configuration or dataset are scaled by the
-    work of a step. Raises ConfigError: the spec's configuration is refused.
+    work of a step. Raises ConfigError if the spec's configuration is refused.
     """
     config = spec.train_config()
     measured = _measurements(store, spec, config, device_kind)

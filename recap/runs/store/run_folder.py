@@ -105,7 +105,7 @@ class RunFolder:
             return self._write_state(state, {"state": to or state.state, **values})
 
     def claim(self, attempt: int, process: ProcessIdentity) -> bool:
-        """Enter the process that trains; False if the run was stopped or started again meanwhile. Raises RecapError:
+        """Enter the process that trains; False if the run was stopped or started again meanwhile. Raises RecapError if
         the run's folder is gone, or the disk refused.
         """
         with self._locked():

@@ -46,8 +46,8 @@ class RunSettings(Config):
 
 
 def read_settings(runs_folder: Path) -> RunSettings:
-    """A runs folder's settings; the defaults without a file. Raises RecapError: the file is damaged or holds an unknown
-    field.
+    """A runs folder's settings; the defaults without a file. Raises RecapError if the file is damaged or holds an
+    unknown field.
     """
     path = runs_folder / SETTINGS
     return RunSettings.parse(read_json(path)) if path.is_file() else RunSettings()

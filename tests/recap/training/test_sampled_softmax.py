@@ -25,6 +25,7 @@ from recap.training.run import train
 from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import SampledSoftmax, TrainConfig
+from tests.recap.training.test_resume import session
 from tests.worlds import CURVES, batch_of, small_city, small_recap, small_training
 
 STAGES = [Stage(warm_weight=0.5), Stage(warm_weight=0.0, correction=False), Stage(graph_weight=0.0, prior=False)]
@@ -111,16 +112,7 @@ SAMPLED = TrainConfig.parse(small_training().model_dump() | {"sampled_softmax": 
 
 def trained(folder: Path, config: TrainConfig, stop_after: int | None = None) -> dict[str, bytes]:
     folder.mkdir(exist_ok=True)
-    trainer = Trainer(small_city(), config, folder, torch.device("cpu"))
-    if (folder / STATE_FILE).is_file():
-        trainer.resume()
-    steps = [0]
-
-    def stop() -> bool:
-        steps[0] += 1
-        return steps[0] == stop_after
-
-    trainer.run(stop=stop)
+    session(folder, config, stop_after=stop_after)
     state, _ = load_tensors(folder / STATE_FILE)
     return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
 
