@@ -12,6 +12,7 @@ from recap.data.dataset import Dataset
 from recap.open_model import open_model
 from recap.prediction import choose, expected_visits, predict
 from tests.cli_runner import recap_here, recap_json_here
+from tests.shell import assert_refused
 
 ROOT = Path(__file__).parents[3]
 LINES = (
@@ -121,8 +122,7 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
         "place outside the data set: kept as stops that are never predicted."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
-    refused = recap_here(*words, "--timezone", "Asia/Tokyo")
-    assert (refused.returncode, refused.stdout) == (2, "") and "need --checkins FILE" in refused.stderr
+    assert_refused(recap_here(*words, "--timezone", "Asia/Tokyo"), "need --checkins FILE")
 
 
 @pytest.mark.parametrize(
@@ -141,11 +141,10 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
 )
 def test_refusals_write_nothing(words: list[str], line: str, city_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "new" / "next.csv"
-    result = recap_here("predict", "visit_count", "--data", city_folder, *words, "--out", out)
-    assert (result.returncode, result.stdout) == (2, "") and line in result.stderr
-    assert result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
+    assert_refused(recap_here("predict", "visit_count", "--data", city_folder, *words, "--out", out), line)
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_unknown_ending_is_refused_first(tmp_path: Path) -> None:
-    result = recap_here("predict", "visit_count", "--data", tmp_path, "--out", tmp_path / "next.xlsx")
-    assert result.returncode == 2 and "a file that ends in .csv, .parquet, .jsonl" in result.stderr
+    refused = recap_here("predict", "visit_count", "--data", tmp_path, "--out", tmp_path / "next.xlsx")
+    assert_refused(refused, "a file that ends in .csv, .parquet, .jsonl")
