@@ -190,14 +190,3 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
     assert truth not in texts(hidden) and not hidden.dataframe
     gone = open_view("walk", predictions="imported-000000000000")
     assert "are not here" in gone.warning[0].value and "predictions" not in gone.query_params
-
-
-def test_refusals_of_the_command(city_folder: Path, city_checkpoint: Path) -> None:
-    """An unknown scorer, metric and cell are one line each."""
-    data = ("--data", city_folder)
-    assert_refused(recap_here("compare", "markov", "moon", *data), "neither a checkpoint folder nor one of")
-    assert_refused(recap_here("compare", "markov", "feature_curves", *data, "--metric", "luck"), "unknown metric")
-    assert_refused(recap_here("compare", "markov", "visit_count", *data, "--cell", "most"), "unknown list")
-    assert_refused(
-        recap_here("compare", "markov", city_checkpoint, *data, "--seeds", city_checkpoint), "not another seed"
-    )

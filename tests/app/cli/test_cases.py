@@ -27,4 +27,3 @@ def test_save_export_import(
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "second"))
     assert len(recap_json_here("cases", "import", out)["added"]) == 2
     assert recap_here("cases", "export", "--collection", "Tuesday").stdout == exported.stdout
-    assert_refused(recap_here("cases", "export", "nobody"), "recap cases export")

@@ -12,7 +12,6 @@ from recap.data.dataset import Dataset
 from recap.open_model import open_model
 from recap.prediction import choose, expected_visits, predict
 from tests.cli_runner import recap_here, recap_json_here
-from tests.shell import assert_refused
 
 ROOT = Path(__file__).parents[3]
 LINES = (
@@ -112,7 +111,7 @@ def test_expected_visits_by_place_and_shard(city_folder: Path) -> None:
 
 
 def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> None:
-    """Understood as `prepare` does; what was ignored is one line, and options of a file need one."""
+    """Understood as `prepare` does; what was ignored is one line."""
     file = tmp_path / "later.csv"
     file.write_text(LINES, encoding="utf-8")
     words = ("predict", "feature_curves", "--data", city_folder)
@@ -122,29 +121,3 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
         "place outside the data set: kept as stops that are never predicted."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
-    assert_refused(recap_here(*words, "--timezone", "Asia/Tokyo"), "need --checkins FILE")
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["--user", "nobody"], "the data set has no user 'nobody'"),
-        (["--as-of", "yesterday"], "--as-of expects a time such as"),
-        (["--user", "user0", "--as-of", "2001-01-01"], "user 'user0' has no check-in up to 2001-01-01"),
-        (["--at", "2013-01-01"], "does not read the time of the next check-in"),
-        (["--shard", "3/2"], "--shard expects I/N with I from 1 to N"),
-        (["--shard", "²/3"], "--shard expects I/N with I from 1 to N"),
-        (["--by-place", "--why"], "--by-place counts all places: leave out --why and --new-places"),
-        (["--by-place"], "visit_count gives scores and no probabilities"),
-        (["--checkins", "missing.csv"], "missing.csv"),
-    ],
-)
-def test_refusals_write_nothing(words: list[str], line: str, city_folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "new" / "next.csv"
-    assert_refused(recap_here("predict", "visit_count", "--data", city_folder, *words, "--out", out), line)
-    assert not list(tmp_path.iterdir())
-
-
-def test_an_unknown_ending_is_refused_first(tmp_path: Path) -> None:
-    refused = recap_here("predict", "visit_count", "--data", tmp_path, "--out", tmp_path / "next.xlsx")
-    assert_refused(refused, "a file that ends in .csv, .parquet, .jsonl")
