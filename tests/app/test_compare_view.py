@@ -175,22 +175,6 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
     assert "are not here" in gone.warning[0].value and "predictions" not in gone.query_params
 
 
-def test_refusals_of_the_command(city_folder: Path, city_checkpoint: Path) -> None:
-    """An unknown scorer, metric and cell are one line each."""
-    for words, refusal in (
-        (("moon",), "neither a checkpoint folder nor one of"),
-        (("visit_count", "--metric", "luck"), "unknown metric"),
-        (("visit_count", "--cell", "most"), "unknown list"),
-        (("visit_count", "--protocol", "luck"), "unknown protocol"),
-        (("visit_count", "--form", "latex"), "--form and --intervals go with --all"),
-        (("visit_count", "--protocol", "every_next", "--cell", "both"), "every_next has others"),
-        (("--all", "--cell", "both"), "--seeds and --cell go with a pair"),
-        (("--all", "--form", "pdf"), "unknown --form"),
-        ((city_checkpoint, "--seeds", city_checkpoint), "not another seed"),
-    ):
-        assert_refused(recap_here("compare", "markov", *words, "--data", city_folder), refusal)
-
-
 def test_all_models_in_one_table(
     city: Workspace, city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,15 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.cli_runner import recap_here, recap_json_here
-
-
-@pytest.fixture(autouse=True)
-def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+from tests.shell import assert_refused
 
 
 def test_save_export_import(
-    city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    city_folder: Path, city_checkpoint: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A case goes into the library and a new collection, is found again, and moves to another library."""
     made = recap_json_here(
@@ -22,8 +18,8 @@ def test_save_export_import(
         *("--collection", "Tuesday", "--edits", "hour:5"),
     )
     assert json.loads(Path(made["file"]).read_text())["note"] == "look"
-    again = recap_here("cases", "save", 3, "--data", city_folder, "--checkpoint", city_checkpoint, "--edits", "hour:5")
-    assert again.returncode == 2 and "already" in again.stderr
+    again = ("cases", "save", 3, "--data", city_folder, "--checkpoint", city_checkpoint, "--edits", "hour:5")
+    assert_refused(recap_here(*again), "already")
     exported = recap_here("cases", "export", "--collection", "tuesday")
     assert exported.returncode == 0 and made["name"] in exported.stdout
     out = tmp_path / "out.json"
@@ -31,5 +27,3 @@ def test_save_export_import(
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "second"))
     assert len(recap_json_here("cases", "import", out)["added"]) == 2
     assert recap_here("cases", "export", "--collection", "Tuesday").stdout == exported.stdout
-    refused = recap_here("cases", "export", "nobody")
-    assert refused.returncode == 2 and "recap cases export" in refused.stderr

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from tests.cli_runner import recap_here, recap_json_here
-from tests.shell import assert_refused
 
 PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
 
@@ -30,4 +29,3 @@ def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) ->
     answer = recap_json_here(*asked)
     assert {"past visits", "core"} & {check["row"] for check in answer["checks"]}
     assert "Is it stable?" in recap_here(*asked).stdout
-    assert_refused(recap_here(*asked, "--seeds", 1), "--seeds")

@@ -77,33 +77,6 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
     assert explain_case(predictor, 3).what_if is None
 
 
-@pytest.mark.parametrize(
-    ("arguments", "part"),
-    [
-        (["--case", "100000"], "there is no test case 100000"),
-        (["--case", "x"], "--case expects numbers"),
-        ([], "no case given"),
-        (["--case", "3", "--against", "9999"], "there is no POI 9999"),
-        (["--case", "3", "--edit", "edge:1-2:-1"], "edge weight -1"),
-        (["--case", "3", "--edit", "remove:9999"], "there is no visit 9999"),
-        (["--case", "3", "--split", "future"], "unknown split 'future'"),
-        (["--link", "case=3&checkpoint=0123456789ab"], "this link was made with checkpoint 0123456789ab"),
-        (["--link", "case=three"], "case"),
-        (["--case", "3", "--link", "case=3"], "leave out --case"),
-        (["--case", "3", "--user", "user2"], "--user and --case name two different things"),
-        (["--user", "user2", "--link", "case=3"], "leave out --case, --user"),
-        (["--case", "3", "--as-of", "2012-05-01"], "--as-of needs --user"),
-        (["--user", "nobody"], "small has no user 'nobody'"),
-        (["--user", "user2", "--as-of", "soon"], "--as-of expects a time such as"),
-        (["--user", "user2", "--as-of", "2011-01-01"], "small has no check-in at or before 2011-01-01"),
-        (["--link", "user=0&row=99999"], "check-in 99999 of small is not one of user 0"),
-    ],
-)
-def test_refusals(city_checkpoint: Path, city_folder: Path, arguments: list[str], part: str) -> None:
-    """One line, exit code 2, nothing on stdout."""
-    assert_refused(recap_here("explain", city_checkpoint, "--data", city_folder, *arguments, "--json"), part)
-
-
 def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
     """What Python says from the last check-in; as of an earlier time the next check-in is the truth."""
     predictor = Predictor.load(city_checkpoint, city_folder)

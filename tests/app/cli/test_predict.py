@@ -111,7 +111,7 @@ def test_expected_visits_by_place_and_shard(city_folder: Path) -> None:
 
 
 def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> None:
-    """Understood as `prepare` does; what was ignored is one line, and options of a file need one."""
+    """Understood as `prepare` does; what was ignored is one line."""
     file = tmp_path / "later.csv"
     file.write_text(LINES, encoding="utf-8")
     words = ("predict", "feature_curves", "--data", city_folder)
@@ -121,31 +121,3 @@ def test_check_ins_of_a_file_are_added(city_folder: Path, tmp_path: Path) -> Non
         "place outside the data set: kept as stops that are never predicted."
     ]
     assert {row["as_of"] for row in said["predictions"]} == {"2013-05-01T14:00:00+00:00", "2013-05-01T16:00:00+00:00"}
-    refused = recap_here(*words, "--timezone", "Asia/Tokyo")
-    assert (refused.returncode, refused.stdout) == (2, "") and "need --checkins FILE" in refused.stderr
-
-
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["--user", "nobody"], "the data set has no user 'nobody'"),
-        (["--as-of", "yesterday"], "--as-of expects a time such as"),
-        (["--user", "user0", "--as-of", "2001-01-01"], "user 'user0' has no check-in up to 2001-01-01"),
-        (["--at", "2013-01-01"], "does not read the time of the next check-in"),
-        (["--shard", "3/2"], "--shard expects I/N with I from 1 to N"),
-        (["--shard", "²/3"], "--shard expects I/N with I from 1 to N"),
-        (["--by-place", "--why"], "--by-place counts all places: leave out --why and --new-places"),
-        (["--by-place"], "visit_count gives scores and no probabilities"),
-        (["--checkins", "missing.csv"], "missing.csv"),
-    ],
-)
-def test_refusals_write_nothing(words: list[str], line: str, city_folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "new" / "next.csv"
-    result = recap_here("predict", "visit_count", "--data", city_folder, *words, "--out", out)
-    assert (result.returncode, result.stdout) == (2, "") and line in result.stderr
-    assert result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
-
-
-def test_an_unknown_ending_is_refused_first(tmp_path: Path) -> None:
-    result = recap_here("predict", "visit_count", "--data", tmp_path, "--out", tmp_path / "next.xlsx")
-    assert result.returncode == 2 and "a file that ends in .csv, .parquet, .jsonl" in result.stderr

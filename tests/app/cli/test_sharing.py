@@ -4,10 +4,9 @@ import html
 import re
 from pathlib import Path
 
-import pytest
-
 from recap.privacy import EXACT_NOTE
 from tests.cli_runner import recap_here, recap_json_here
+from tests.shell import assert_refused
 
 
 def explain(checkpoint: Path, data: Path, *options: object) -> str:
@@ -39,10 +38,10 @@ def test_the_link_of_an_exact_page_opens_the_same_numbers_or_says_which_hash_dif
     for key in ("case", "target", "target_rank", "candidates", "dataset_hash", "checkpoint_hash"):
         assert opened[key] == straight[key]
     hashed = opened["dataset_hash"][:12]
-    refused = recap_here(
-        "explain", city_checkpoint, "--data", city_folder, "--link", link.replace(hashed, hashed[::-1])
+    other = ("--link", link.replace(hashed, hashed[::-1]))
+    assert_refused(
+        recap_here("explain", city_checkpoint, "--data", city_folder, *other), f"dataset {hashed[::-1]}", hashed
     )
-    assert refused.returncode == 2 and f"dataset {hashed[::-1]}" in refused.stderr and hashed in refused.stderr
 
 
 def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
@@ -51,23 +50,8 @@ def test_hidden_places_have_no_name(city_checkpoint: Path, city_folder: Path, tm
     assert "a place in cell" in page.read_text().lower()
 
 
-@pytest.mark.parametrize(
-    "options", [("--exact",), ("--hide-places",), ("--html", "p.html", "--exact", "--hide-places")]
-)
-def test_options_that_mean_nothing_are_refused(
-    options: tuple[str, ...],
-    city_checkpoint: Path,
-    city_folder: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    result = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, *options)
-    assert result.returncode == 2 and result.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
-
-
 def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_path: Path, home: Path) -> None:
-    """In its order, with its title and notes; without files, names or cases it refuses."""
+    """In its order, with its title and notes."""
     both = ("--data", city_folder, "--checkpoint", city_checkpoint)
     for case in (5, 3):
         saved = recap_here("cases", "save", case, *both, "--note", f"note {case}", "--collection", "Tuesday")
@@ -77,10 +61,3 @@ def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_
     text = page.read_text()
     assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
     assert text.index("note 5") < text.index("note 3") and "2012-" not in text
-    for options, part in (
-        (("--collection", "Tuesday"), "nothing to write"),
-        (("--html", tmp_path / "x.html"), "no case to share"),
-        (("nobody", "--html", tmp_path / "x.html"), "no saved case"),
-    ):
-        refused = recap_here("cases", "share", *options, *both)
-        assert refused.returncode == 2 and part in refused.stderr and not (tmp_path / "x.html").exists()
