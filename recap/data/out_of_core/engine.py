@@ -1,9 +1,8 @@
 """Check-ins on disk: written by the readers, numbered and sorted by DuckDB."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -15,9 +14,8 @@ import pyarrow.parquet as pq
 
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import RawRead, ReadReport
-from recap.data.readers.headerless import read_foursquare
-from recap.data.readers.own_table import read_own_table
+from recap.data.parsing.read_report import ReadReport
+from recap.data.reading import READERS
 from recap.errors import ConfigError, RecapError
 
 SECONDS: Final = "seconds"
@@ -116,11 +114,7 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-_READERS: Final[Mapping[str, Callable[..., RawRead]]] = {
-    "foursquare": read_foursquare,
-    **{form: partial(read_own_table, source_format=form) for form in ("csv", "json", "parquet")},
-}
-FORMATS: Final = tuple(_READERS)
+FORMATS: Final = ("foursquare", "csv", "json", "parquet")
 """Formats that can be spooled."""
 
 
@@ -145,7 +139,7 @@ def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Pat
             writer.write_table(table)
 
     try:
-        account = _READERS[source_format](path, options=options, sink=add).account
+        account = READERS[source_format](path, options=options, sink=add).account
     finally:
         if writer is not None:
             with _written(spool):
