@@ -262,9 +262,6 @@ def test_compressed(tmp_path: Path) -> None:
             "user,poi,time,lat\n1,2,3,4\n",
             r"latitude and longitude.* its columns: user, poi, time, lat. Name it with --map lat=COLUMN,lon=COLUMN",
         ),
-        ("a,b\n1,2\n", "--map lat=COLUMN"),
-        ("user,user,poi,time,lat,lon\n", "'user' appears twice"),
-        ("user,poi,time,lat,lon\n", "has no check-ins"),
         (
             "user,poi,time,lat,lon\n1,2,soon,1,1\n",
             r"Which column has the time\? I cannot tell from its columns: user, poi, time, lat, lon",
