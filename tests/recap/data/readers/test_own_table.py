@@ -267,10 +267,7 @@ def test_compressed(tmp_path: Path) -> None:
             r"Which column has the time\? I cannot tell from its columns: user, poi, time, lat, lon",
         ),
         ("user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,-90000000000,1,1\n", "line 3: time .* outside 1990"),
-        (
-            "user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,9999999999,1,1\n",
-            r"line 3: time .* outside 1990 to 2099",
-        ),
+        ("user,poi,time,lat,lon\n1,2,1719835200,1,1\n1,2,9999999999,1,1\n", r"line 3: time .* outside 1990 to 2099"),
         ("user,poi,time,lat,lon\n1, ,1719835200,1,1\n", "line 2: place id is empty"),
         ("user,poi,time,lat,lon\n1,2,1719835200,1\n", "line 2: expected 5 columns separated by commas, got 4"),
         ("words\n", "names separated by tabs, commas"),
