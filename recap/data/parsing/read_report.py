@@ -65,13 +65,7 @@ class ReadReport(Config):
 
 @dataclass(frozen=True, eq=False)
 class RawRead:
-    """A raw check-in table (columns in `recap.columns`, file order) and its account.
-
-    Attributes:
-        proposed_zone: the zone of the coordinates, where it was taken.
-        zone: the zone of all check-ins; None where each has its own.
-        is_marked: times were written as UTC, by a mark such as Z or as seconds since 1970, and read so.
-    """
+    """A raw check-in table (columns in `recap.columns`, file order) and its account; the rest as in `Moments`."""
 
     table: pd.DataFrame
     account: ReadReport

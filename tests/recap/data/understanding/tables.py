@@ -309,8 +309,8 @@ EXAMPLES: Final = [
         "french.csv",
         "user=N° client,poi=Code magasin,time=Heure,date=Jour,lat=Lat.,lon=Long.,name=Nom du magasin",
         text(
-            "N° client=un|Jour=local %d/%m/%Y|Heure=local %Hh%M|Code magasin=p|Nom du magasin=name|Code postal=|Long.=lon|"
-            "Lat.=lat",
+            "N° client=un|Jour=local %d/%m/%Y|Heure=local %Hh%M|Code magasin=p|Nom du magasin=name|Code postal=|"
+            "Long.=lon|Lat.=lat",
             ";",
             index=True,
             decimal=",",
