@@ -184,7 +184,7 @@ EXAMPLES: Final = [
             postcode=lambda f: (f["lat"] * 50).astype(int) * 13 + 10115,
             member_age=lambda f: f["un"] % 60 + 18,
             stars=lambda f: noise(4, 1, 6),
-            **{"row id": lambda f: range(len(f))},
+            **dict[str, Any]({"row id": lambda f: range(len(f))}),
         ),
     ),
     Example(
@@ -315,7 +315,7 @@ EXAMPLES: Final = [
             index=True,
             decimal=",",
             encoding="utf-8-sig",
-            **{"Code postal": lambda f: (f["lat"] * 40).astype(int) * 17},
+            **dict[str, Any]({"Code postal": lambda f: (f["lat"] * 40).astype(int) * 17}),
         ),
         unit="min",
     ),
@@ -355,7 +355,7 @@ EXAMPLES: Final = [
         text(
             "event-id=|timestamp=local %Y-%m-%d %H:%M:%S.000|location-long=lon|location-lat=lat|roost-site=p|"
             "tag-local-identifier=|individual-local-identifier=u",
-            **{"event-id": lambda f: range(ROWS), "tag-local-identifier": lambda f: f["un"] + 400},
+            **dict[str, Any]({"event-id": lambda f: range(ROWS), "tag-local-identifier": lambda f: f["un"] + 400}),
         ),
     ),
     Example(
