@@ -23,7 +23,7 @@ NAMED: Final = "you named the format"
 SOURCE_FORMATS: Final = ("foursquare", "getnext", "gowalla", "libcity", "recbole", "csv", "json", "parquet")
 OWN_FORMATS: Final = ("csv", "json", "parquet", "xlsx")
 _EXPORTS: Final = ("timeline", "swarm", "owntracks")
-READERS: Final[dict[str, Callable[..., RawRead]]] = {
+_READERS: Final[dict[str, Callable[..., RawRead]]] = {
     "foursquare": read_foursquare,
     "getnext": read_getnext,
     "gowalla": read_gowalla,
@@ -42,9 +42,9 @@ def read_checkins(path: Path, source_format: str, options: ReadOptions | None = 
     options = options or ReadOptions()
     if source_format == "auto":
         source_format, _ = detect_format(path, options.encoding)
-    if source_format not in READERS:
-        raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(READERS)}")
-    read = READERS[source_format](path, options=options)
+    if source_format not in _READERS:
+        raise ConfigError(f"unknown format {source_format!r}; choose auto or one of {', '.join(_READERS)}")
+    read = _READERS[source_format](path, options=options)
     if options.ids is None:
         return read
     table, count = join_spellings(read.table)

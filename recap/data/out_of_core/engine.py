@@ -1,8 +1,9 @@
 """Check-ins on disk: written by the readers, numbered and sorted by DuckDB."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
@@ -14,8 +15,9 @@ import pyarrow.parquet as pq
 
 from recap import columns as c
 from recap.data.parsing.options import ReadOptions
-from recap.data.parsing.read_report import ReadReport
-from recap.data.reading import READERS
+from recap.data.parsing.read_report import RawRead, ReadReport
+from recap.data.readers.headerless import read_foursquare
+from recap.data.readers.own_table import read_own_table
 from recap.errors import ConfigError, RecapError
 
 SECONDS: Final = "seconds"
@@ -114,7 +116,11 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
 
 
-FORMATS: Final = ("foursquare", "csv", "json", "parquet")
+_READERS: Final[Mapping[str, Callable[..., RawRead]]] = {
+    "foursquare": read_foursquare,
+    **{form: partial(read_own_table, source_format=form) for form in ("csv", "json", "parquet")},
+}
+FORMATS: Final = tuple(_READERS)
 """Formats that can be spooled."""
 
 
@@ -139,7 +145,7 @@ def spool_rows(path: Path, source_format: str, options: ReadOptions, folder: Pat
             writer.write_table(table)
 
     try:
-        account = READERS[source_format](path, options=options, sink=add).account
+        account = _READERS[source_format](path, options=options, sink=add).account
     finally:
         if writer is not None:
             with _written(spool):

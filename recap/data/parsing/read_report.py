@@ -16,6 +16,12 @@ EXAMPLES: Final = 3
 HARMLESS: Final = {"blank_line", "outside_bbox"}
 """Reasons that are reported but never refuse a file."""
 
+TRACK: Final = (
+    "{name} holds the points of a track, not visits to places. Make stops of them first, with trackintel "
+    "(generate_staypoints, then generate_locations for place ids) or scikit-mobility (stay_locations, then cluster); "
+    "RECAP reads the tables of both"
+)
+
 REASONS: Final = {
     "blank_line": "blank line",
     "outside_bbox": "outside the bounding box",
