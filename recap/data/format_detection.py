@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from recap.data.parsing.read_report import TRACK
 from recap.data.parsing.table_source import PARQUET_MAGIC
 from recap.data.parsing.text_table import first_cells, read_head, require_file
 from recap.data.parsing.workbook import workbook_kind
-from recap.data.readers.exports import TRACK
 from recap.errors import DataError
 
 _CTIME: Final = re.compile(r"[A-Z][a-z]{2} [A-Z][a-z]{2} \d\d \d\d:\d\d:\d\d \+0000 \d{4}$")

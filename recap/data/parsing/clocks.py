@@ -32,11 +32,8 @@ _SHARE: Final = re.compile(r"0?[.,]\d+(?:[eE]-\d+)?|0|0\.0+")
 
 @dataclass(frozen=True)
 class ClockStyle:
-    """How the clocks of a column are written.
-
-    Attributes:
-        kind: ``text``, ``digits`` (7, 930, 93005), ``minutes`` or ``seconds`` of the day, or ``share`` of the day.
-        width: digits of the longest number.
+    """How the clocks of a column are written: as ``text``, ``digits`` (7, 930, 93005; the longest has ``width``),
+    ``minutes`` or ``seconds`` of the day, or ``share`` of the day.
     """
 
     kind: str

@@ -1,6 +1,5 @@
 """Coordinates as people and programs write them: degrees with signs, letters, minutes and seconds, and points."""
 
-import re
 from typing import Final
 
 import numpy as np
@@ -96,18 +95,14 @@ def split_point(values: pa.Array) -> tuple[pa.Array, pa.Array]:
 
 def _of_wkb(text: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Longitude and latitude of well-known binary in hexadecimal digits."""
-    found: list[tuple[str, str] | None] = []
-    pattern = r"^0[01][0-9A-Fa-f]{40}(?:[0-9A-Fa-f]{8})?$"
-    is_wkb = np.asarray(pc.fill_null(pc.match_substring_regex(text, pattern), False))
-    for value in text.to_pylist() if is_wkb.any() else ():
-        point = None
-        if value is not None and len(value) in _WKB_POINTS and re.fullmatch("[0-9A-Fa-f]+", value):
-            start = _WKB_POINTS[len(value)]
-            x, y = np.frombuffer(bytes.fromhex(value[start:]), "<f8" if value.startswith("01") else ">f8").tolist()
-            point = (repr(x), repr(y))
-        found.append(point)
-    parts = found or [None] * len(text)
-    x, y = (pa.array([part and part[at] for part in parts], pa.string()) for at in (0, 1))
+    is_wkb = pc.fill_null(pc.match_substring_regex(text, r"^0[01][0-9A-Fa-f]{40}(?:[0-9A-Fa-f]{8})?$"), False)
+    found: list[tuple[str, str] | None] = [None] * len(text)
+    for row in np.flatnonzero(np.asarray(is_wkb)).tolist():
+        value = text[row].as_py()
+        coordinates = bytes.fromhex(value[_WKB_POINTS[len(value)] :])
+        x, y = np.frombuffer(coordinates, "<f8" if value.startswith("01") else ">f8").tolist()
+        found[row] = (repr(x), repr(y))
+    x, y = (pa.array([part and part[at] for part in found], pa.string()) for at in (0, 1))
     return x, y
 
 

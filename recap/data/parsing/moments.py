@@ -40,18 +40,12 @@ _AMBIGUOUS: Final = {
 
 
 class Moments:
-    """Reads the columns of times and zones. What the first block decides holds for all.
-
-    Args:
-        name: file name for messages.
-        options: `timezone` overrides a column of zones; a named `bbox` has a zone.
-        layout: layout of the times; decided by the first block where None.
-        local_by_format: times are wall-clock times whatever their layout says.
+    """Reads the columns of times and zones; what the first block decides, such as the ``layout``, holds for all.
+    ``local_by_format``: times are wall-clock times whatever their layout says.
 
     Attributes:
-        zone: the zone of all check-ins; None where each has its own.
+        zone: the zone of all check-ins; None where each has its own. `proposed` where it is that of the coordinates.
         is_marked: times were written as UTC, without offsets, and read so.
-        proposed: the zone of the coordinates, where it was taken.
     """
 
     def __init__(

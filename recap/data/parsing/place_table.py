@@ -8,20 +8,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded, shorten, text_rows
+from recap.data.parsing.row_block import RowBlock, shorten, text_rows
 from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
 
 
 @dataclass(frozen=True, eq=False)
 class PlaceTable:
-    """Places by id.
-
-    Attributes:
-        name: file name for messages.
-        ids: distinct ids as text.
-        columns: name -> column of the same length.
-    """
+    """Places of a file by their distinct ids; columns of the same length."""
 
     name: str
     ids: pa.Array
@@ -59,7 +53,7 @@ class PlaceTable:
 
     def join(self, rows: RowBlock, id_column: str) -> None:
         """Add the columns of each row's place as ``place.name``; rows of unknown places are marked."""
-        wanted = pc.utf8_trim_whitespace(pc.fill_null(pc.cast(decoded(rows.columns[id_column]), pa.string()), ""))
+        wanted = rows.text(id_column)
         index = pc.index_in(wanted, self.ids)
         unknown = np.asarray(pc.is_null(index).to_numpy(zero_copy_only=False))
         rows.flag(

@@ -16,6 +16,12 @@ EXAMPLES: Final = 3
 HARMLESS: Final = {"blank_line", "outside_bbox"}
 """Reasons that are reported but never refuse a file."""
 
+TRACK: Final = (
+    "{name} holds the points of a track, not visits to places. Make stops of them first, with trackintel "
+    "(generate_staypoints, then generate_locations for place ids) or scikit-mobility (stay_locations, then cluster); "
+    "RECAP reads the tables of both"
+)
+
 REASONS: Final = {
     "blank_line": "blank line",
     "outside_bbox": "outside the bounding box",
@@ -65,13 +71,7 @@ class ReadReport(Config):
 
 @dataclass(frozen=True, eq=False)
 class RawRead:
-    """A raw check-in table (columns in `recap.columns`, file order) and its account.
-
-    Attributes:
-        proposed_zone: the zone of the coordinates, where it was taken.
-        zone: the zone of all check-ins; None where each has its own.
-        is_marked: times were written as UTC, by a mark such as Z or as seconds since 1970, and read so.
-    """
+    """A raw check-in table (columns in `recap.columns`, file order) and its account; the rest as in `Moments`."""
 
     table: pd.DataFrame
     account: ReadReport

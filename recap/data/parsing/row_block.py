@@ -37,16 +37,11 @@ def plain(value: pa.Scalar) -> str:
 
 class RowBlock:
     """The rows of one block while they are parsed. The parsing methods return columns of full length; what they find
-    bad is only marked, and `finish` leaves it out.
+    bad is only marked in ``bad``, and `finish` leaves it out.
 
     Args:
-        name: file name for messages.
         columns: name -> column, text or typed (Parquet); all of one length.
-        lines: place of each row in the file.
-        noun: what ``lines`` counts, ``line`` or ``row``.
-
-    Attributes:
-        bad: rows marked so far.
+        lines, noun: place of each row in the file, and what it counts, ``line`` or ``row``.
     """
 
     def __init__(self, name: str, columns: dict[str, pa.Array], lines: np.ndarray, noun: str = "line") -> None:

@@ -26,13 +26,8 @@ Sink = Callable[[pa.Table], None]
 
 
 class CheckinTableBuilder:
-    """Collects the check-ins of one source, block by block, and gives them out as one table.
-
-    Args:
-        name: file name for messages.
-        layout: layout of the times; decided by the first block where None.
-        local_by_format: times are wall-clock times whatever their layout says.
-        sink: takes the rows of each block; then no table is kept.
+    """Collects the check-ins of one source, block by block, and gives them out as one table, or block by block to a
+    ``sink``. ``layout`` and ``local_by_format``: see `Moments`.
     """
 
     def __init__(

@@ -35,13 +35,8 @@ _Batch = tuple[Sequence[int] | np.ndarray, Sequence[Flat | None]]
 
 @dataclass
 class TableSource:
-    """Columns and rows of a table.
-
-    Attributes:
-        name: of the file.
-        names: the columns; those of records within records are called ``outer.inner``.
-        rows_in: how many rows there are; of text, once they were read.
-        read: reads the rows of some columns.
+    """Columns and rows of a table; those of records within records are called ``outer.inner``. ``rows_in`` of text and
+    JSON is known once all rows were read.
     """
 
     name: str

@@ -25,12 +25,7 @@ _LARGEST_HOURS: Final = 14
 
 @dataclass(frozen=True, eq=False)
 class ZoneNames:
-    """Each row's zone.
-
-    Attributes:
-        code: index into ``zones``, -1 where the row names none that exists.
-        zones: the distinct zones.
-    """
+    """Each row's zone: an index into the distinct ``zones``, -1 where the row names none that exists."""
 
     code: np.ndarray
     zones: tuple[tzinfo, ...]

@@ -13,17 +13,12 @@ import pyarrow.compute as pc
 from recap.data.parsing.degrees import split_point
 from recap.data.parsing.nested_records import Flat, Record, flat, walk
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
-from recap.data.parsing.read_report import RawRead
+from recap.data.parsing.read_report import TRACK, RawRead
 from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.table_builder import CheckinTableBuilder
 from recap.data.parsing.table_source import parse_json, read_json_text
 from recap.errors import DataError
 
-TRACK: Final = (
-    "{name} holds the points of a track, not visits to places. Make stops of them first, with trackintel "
-    "(generate_staypoints, then generate_locations for place ids) or scikit-mobility (stay_locations, then cluster); "
-    "RECAP reads the tables of both"
-)
 _LISTS: Final = ("semanticSegments", "timelineObjects", "items")
 """Keys of the list of records in a document."""
 _NEEDED: Final = ("user", "poi", "time", "lat", "lon", "category")

@@ -44,8 +44,8 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
     _require(table, _DYNA)
     fields = {"user": "entity_id", "poi": "location", "time": "time", "lat": "place.latitude", "lon": "place.longitude"}
     for field, choices in (("category", _CATEGORY), ("category_id", _CATEGORY_ID)):
-        if (found := _first(places, choices)) is not None:
-            fields[field] = found
+        if found := next((name for name in choices if name in places.columns), None):
+            fields[field] = f"place.{found}"
 
     def prepare(rows: RowBlock) -> None:
         kinds = rows.columns["type"]
@@ -89,7 +89,3 @@ def _require(table: TextTable, names: tuple[str, ...]) -> None:
             f"{table.name} line 1: no column {', '.join(missing)}; expected {','.join(names)}, "
             f"got {','.join(table.names)[:120]}"
         )
-
-
-def _first(places: PlaceTable, names: tuple[str, ...]) -> str | None:
-    return next((f"place.{name}" for name in names if name in places.columns), None)

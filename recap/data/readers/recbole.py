@@ -42,11 +42,8 @@ def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     places = _read_places(item, place, options, builder.report) if item.is_file() else None
 
     def either(choices: tuple[str, ...]) -> str | None:
-        if found := _pick(names, choices):
-            return names[found]
-        if places is not None and (joined := _pick(places.columns, choices)):
-            return f"place.{joined}"
-        return None
+        found, joined = _pick(names, choices), _pick(places.columns, choices) if places is not None else None
+        return names[found] if found else joined and f"place.{joined}"
 
     latitude, longitude = either(_LATITUDE), either(_LONGITUDE)
     if latitude is None or longitude is None:

@@ -20,9 +20,8 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     sheets = read_sheets(path) if source_format == "xlsx" and options.sheet is None else []
     if len(sheets) > 1:
         answers = {sheet.name: options.model_copy(update={"sheet": sheet.name}) for sheet in sheets}
-        question = Question(
-            about="sheet", text=f"Which sheet has the check-ins: {sheet_names(sheets)}?", answers=answers
-        )
+        text = f"Which sheet has the check-ins: {sheet_names(sheets)}?"
+        question = Question(about="sheet", text=text, answers=answers)
         return Understanding(path=str(path), source_format=source_format, why=why, question=question, options=options)
     draft = Draft(path, source_format, options)
     choose_coordinates(draft)

@@ -36,21 +36,12 @@ _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
 
 
 class Column:
-    """A column of the sample.
-
-    Args:
-        name: as in the file, or ``point.1`` and ``point.2`` of a point.
-        values: as stored.
-        time_format: the layout of the file's times, where it is named.
-        is_half: whether it is half of a point.
+    """A column of the sample; ``is_half`` of a point, and then ``name.1`` or ``name.2``.
 
     Attributes:
-        text: values as trimmed text, empty where there are none.
-        distinct: the distinct texts, without the empty one, in order of appearance.
-        codes: a number for each distinct text.
+        text, distinct, codes: values as trimmed text; the distinct ones, without the empty one; a number for each.
         numbers: values as float64, NaN where they are none or infinite; `is_number` where most are some.
-        is_angle: most rows are numbers within ±180.
-        is_degrees: nearly all are, and have three decimals or more.
+        is_angle, is_degrees: most rows are numbers within ±180; nearly all are, and have three decimals or more.
         meaning: the field that the name means, with points; an angle only where the values are some.
         is_x_first: half of a point in a form that has longitude first, such as WKT.
         is_clock: times of day without a day; numbers such as 930 where the name says so.

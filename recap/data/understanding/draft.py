@@ -39,11 +39,9 @@ class Draft:
 
     Attributes:
         sample: column -> the values of the first rows.
-        options: with what was decided.
-        taken: field -> column.
-        reasons: column -> why.
-        where: latitude and longitude of the sample's rows, NaN where unknown.
-        spots: a number for each place, or for each 100 m as long as that is unknown.
+        taken, reasons: field -> column; column -> why.
+        where, spots: latitude and longitude of the sample's rows, NaN where unknown; a number for each place, or for
+            each 100 m as long as that is unknown.
         can_tell: whether rows are many enough and far enough from each other to tell ids by how they repeat.
     """
 

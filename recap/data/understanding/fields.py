@@ -9,12 +9,13 @@ import pandas as pd
 
 from recap.data.coordinates import look_swapped
 from recap.data.parsing.column_names import says, words_of
+from recap.data.parsing.read_report import TRACK
 from recap.data.parsing.table_builder import SPLIT_WORDS
 from recap.data.parsing.zones import find_zone
-from recap.data.readers.exports import TRACK
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.missing import how_to_join, why_no_degrees
+from recap.errors import DataError
 
 _Scored = tuple[float, str]
 """Points for the values of a column, and why."""
@@ -100,7 +101,7 @@ def choose_needed(draft: Draft, field: str) -> None:
         ]
     is_track = all(item.meaning[0] == "user" or item.meaning[1] < 0 for item in _free(draft))
     if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
-        draft.ask(field, f"It has no place. {TRACK.format(name=draft.path.name)}.", {}, is_explained=True)
+        raise DataError(TRACK.format(name=draft.path.name))
     draft.decide(field, candidates, replaces)
 
 

@@ -299,10 +299,6 @@ def test_refuses_one_instant_and_no_training_case() -> None:
         clean_checkins(raw_table([("ann", "home", 0.0)] * 3), LENIENT)
     with pytest.raises(DataError, match="no training case"):
         clean_checkins(raw_table([("ann", "home", 100.0 * day) for day in range(5)]), LENIENT)
-
-
-def test_an_empty_table_is_refused() -> None:
-    """No rows at all is a refusal too, not an index error."""
     with pytest.raises(DataError, match="no POI"):
         clean_checkins(raw_table([]), LENIENT)
 

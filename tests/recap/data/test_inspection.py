@@ -118,12 +118,19 @@ def test_every_format_is_inspected_without_options(tmp_path: Path, source_format
     path, options = write_source(tmp_path, source_format)
     understood = understand(path)
     found = inspect_checkins(understood, DataConfig())
-    assert understood.source_format == source_format
+    assert understood.source_format == source_format and understood.why
     assert found.facts["check-ins"] == found.account.rows_kept == 72
     is_missing = "--timezone" in str(found.account.notes) or understood.question is not None
     assert is_missing == (options.timezone is not None)
     assert len(found.first_rows) == 5
     assert found.preview.checkins == 72 - sum(found.preview.dropped.values())
+
+
+def test_a_few_bad_lines_do_not_hide_a_format(tmp_path: Path) -> None:
+    """More than half of the first lines decide."""
+    path, _ = write_source(tmp_path, "foursquare")
+    path.write_text("what\n" + path.read_text(encoding="latin-1"), encoding="latin-1")
+    assert understand(path).source_format == "foursquare"
 
 
 def test_the_preview_says_what_stays_as_history(tmp_path: Path) -> None:

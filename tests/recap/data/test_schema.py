@@ -103,15 +103,6 @@ def test_what_prepare_writes_passes(tmp_path: Path) -> None:
     Dataset.load(tmp_path / "given")
 
 
-def test_history_only_check_ins_pass(tmp_path: Path) -> None:
-    """A short test trajectory is kept as history, and its flag is read back."""
-    hours = [*range(16), 100, 101, 200, 201, 202]
-    rows = [("ann", "home" if at % 2 else "work", float(hour)) for at, hour in enumerate(hours)]
-    config = LENIENT.model_copy(update={"min_trajectory_length": 3, "train_end": 0.75, "val_end": 0.9})
-    small_dataset(rows, config).save(tmp_path / "data")
-    assert Dataset.load(tmp_path / "data").checkins[c.HISTORY_ONLY].sum() == 2
-
-
 @pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 200 + "1" + "}" * 200, '{"format_version": 1e999}'])
 @pytest.mark.parametrize("kind", ["dataset", "checkpoint"])
 def test_deep_or_odd_json_is_one_line(tmp_path: Path, kind: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:

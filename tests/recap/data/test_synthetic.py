@@ -5,6 +5,7 @@ import hashlib
 import json
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -88,18 +89,17 @@ def test_the_table_has_the_raw_columns_sorted_by_time() -> None:
     assert len(city) > 1000
 
 
-@pytest.mark.parametrize("seed", [-1, 2**32, 1.5, True])
-def test_a_seed_that_is_no_whole_number_in_range_is_refused(seed: object) -> None:
-    """The message names what was expected and what came."""
-    with pytest.raises(ConfigError, match="seed must be a whole number from 0 to 4294967295"):
-        build_demo_city(seed=seed, people=SMALL)  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("people", [0, 3001, 12.0])
-def test_a_number_of_people_out_of_range_is_refused(people: object) -> None:
-    """One person is a city, none is not."""
-    with pytest.raises(ConfigError, match="1 to 3000 people"):
-        build_demo_city(seed=7, people=people)  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("bad", "part"),
+    [
+        *(({"seed": seed}, "seed must be a whole number from 0 to 4294967295") for seed in (-1, 2**32, 1.5, True)),
+        *(({"people": people}, "1 to 3000 people") for people in (0, 3001, 12.0)),
+    ],
+)
+def test_what_is_no_whole_number_in_range_is_refused(bad: dict[str, Any], part: str) -> None:
+    """The message names what was expected; one person is a city, none is not."""
+    with pytest.raises(ConfigError, match=part):
+        build_demo_city(**{"seed": 7, "people": SMALL, **bad})
 
 
 @pytest.mark.parametrize("people", [1, 2, 3])

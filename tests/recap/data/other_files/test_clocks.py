@@ -43,6 +43,7 @@ SPELLINGS: dict[str, tuple[Clocks, str]] = {
     "Access": (lambda t: t.dt.strftime("12/30/1899 %H:%M:%S"), "s"),
     "timedelta": (lambda t: t - t.dt.floor("D"), "s"),
     "letters": (lambda t: t.dt.strftime("%Hh%Mm%Ss"), "s"),
+    "Uhr": (lambda t: t.dt.strftime("%-H Uhr %M"), "min"),
     "fractions": (lambda t: t.dt.strftime("%H:%M:%S.250"), "s"),
 }
 
@@ -81,6 +82,14 @@ def test_a_column_called_time_is_never_dropped_in_silence(tmp_path: Path) -> Non
     for options, kept in ((with_clocks, ROWS - 334), (without, ROWS)):
         options = options.model_copy(update={"timezone": "Europe/Berlin", "skip_bad_rows": True})
         assert read_checkins(path, "csv", options).account.rows_kept == kept
+
+
+def test_hours_apart_from_minutes_are_asked(tmp_path: Path) -> None:
+    """They would all be full hours otherwise."""
+    local = checkins()["local"]
+    parts = {"date": local.dt.date, "hour": local.dt.hour, "minute": local.dt.minute, "time": None}
+    question = asked(own(tmp_path / "own.csv", **parts)).question
+    assert question is not None and "“hour” holds hours and “minute” minutes; join them" in question.text
 
 
 def test_a_second_time_is_said_to_be_unused(tmp_path: Path) -> None:

@@ -67,6 +67,9 @@ POINTS: dict[str, Callable[[float, float], str]] = {
     "longitude first": lambda lat, lon: f"{lon}°E {lat}°N",
     "geo": lambda lat, lon: f"geo:{lat},{lon}",
     "GeoJSON": lambda lat, lon: f'{{"type": "Point", "coordinates": [{lon}, {lat}]}}',
+    "WKT with a height": lambda lat, lon: f"POINT Z ({lon} {lat} 34)",
+    "geo with a height": lambda lat, lon: f"geo:{lat},{lon},34.5",
+    "a record": lambda lat, lon: f"{{'lat': {lat}, 'lng': {lon}}}",
     "WKB": lambda lat, lon: wkb(lon, lat).hex(),
     "EWKB": lambda lat, lon: struct.pack("<BIIdd", 1, 0x20000001, 4326, lon, lat).hex().upper(),
 }
@@ -116,6 +119,8 @@ def test_longitudes_up_to_360(tmp_path: Path) -> None:
         ({"lat": checkins()["lat"] + 240}, r"“lat” is there, but 29\d.* is above 90"),
         ({"lat": "north"}, "“lat” is there, but 'north' is no latitude that I can read"),
         ({"lon": checkins()["lon"].map("{}O".format)}, "“lon” is there, but .*O' is no longitude"),
+        ({"lat": checkins()["lat"] * 100, "lon": checkins()["lon"] * 100}, "is above 90, the largest latitude"),
+        ({"letter": "W"}, "“letter” holds hemispheres; write them next to the degrees in “lon”"),
         ({"lat": checkins()["lat"] * 130_000, "lon": checkins()["lon"] * 111_320}, "Web Mercator"),
     ],
 )
@@ -123,7 +128,7 @@ def test_the_reason_is_said(columns: dict[str, Any], part: str, tmp_path: Path) 
     path = own(tmp_path / "own.csv", **columns)
     with pytest.raises(DataError, match=part):
         read_checkins(path, "csv")
-    assert_refused(recap("prepare", path, "--out", tmp_path / "out"), "there, but")
+    assert_refused(recap("prepare", path, "--out", tmp_path / "out"), "“")
 
 
 @pytest.mark.parametrize("separator", [" | ", "\t", " ; ", " , ", "  |  "])

@@ -88,6 +88,7 @@ EXPORTS: dict[str, tuple[str, Callable[[], str]]] = {
     "2016_MAY.json": ("timeline", whole(takeout_old, lambda f: {"timelineObjects": f}, {"activitySegment": {}})),
     "checkins1.json": ("swarm", whole(swarm, lambda found: {"count": ROWS, "items": found}, {"id": "x"})),
     "checkins.json": ("swarm", whole(swarm_epochs, lambda found: {"items": found}, {"id": "x"})),
+    "api.json": ("swarm", whole(swarm, lambda f: {"response": {"checkins": {"items": f}}}, {"id": "x"})),
     "own.json": ("owntracks", whole(arrival, lambda found: found, {"_type": "location", "lat": 1, "lon": 2})),
     "2024-01.rec": (
         "owntracks",
@@ -142,6 +143,7 @@ TRACKS = {
     "b.gpx": f'\ufeff<gpx xmlns="http://www.topografix.com/GPX/1/1">{POINT}</gpx>',
     "c.plt": "Geolife trajectory\nWGS 84\nAltitude is in Feet\n39.9,116.3,0,492,39744.1,2008-10-23,02:53:04",
     "Records.json": json.dumps({"locations": [RECORD] * 50}, indent=2),
+    "own.csv": "who,lat,lon,altitude,time\n" + "a,48.1,11.6,500,2023-03-01 11:38:13\n" * 60,
     "d.json": json.dumps([{"_type": "location", "lat": 1, "lon": 2, "tst": 1}] * 9),
     "e.kml": '<?xml version="1.0"?><kml xmlns="http://www.opengis.net/kml/2.2"><Document/></kml>',
     "f.tcx": "<TrainingCenterDatabase><Activities/></TrainingCenterDatabase>",

@@ -71,12 +71,31 @@ def test_each_person_with_visits(name: str, tmp_path: Path) -> None:
 
 
 def test_columns_of_one_document(tmp_path: Path) -> None:
-    """One list for each column, or pandas' object of row numbers."""
+    """One list for each column, or pandas' object of row numbers, or its names and rows."""
     table = visits()[["user", "place", "lat", "lon", "when"]]
     (tmp_path / "a.json").write_text(json.dumps(table.to_dict("list")))
     table.to_json(tmp_path / "b.json")
-    for name in ("a.json", "b.json"):
+    table.to_json(tmp_path / "c.json", orient="split")
+    for name in ("a.json", "b.json", "c.json"):
         assert_all_read(read(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    "around",
+    [
+        lambda by: by,
+        lambda by: {"version": 1, "people": by},
+        lambda by: {user: {"city": "Berlin", "visits": rows} for user, rows in by.items()},
+        lambda by: {str(number): rows for number, rows in enumerate(by.values())},
+    ],
+)
+def test_a_document_by_user(around: Any, tmp_path: Path) -> None:
+    """Its keys become the column of users."""
+    by = {user: rows[["place", "lat", "lon", "when"]].to_dict("records") for user, rows in visits().groupby("user")}
+    (tmp_path / "own.json").write_text(json.dumps(around(by)))
+    found = read(tmp_path / "own.json")
+    assert found.account.rows_kept == ROWS
+    assert found.table["user_id"].value_counts().tolist() == checkins()["u"].value_counts().tolist()
 
 
 def test_lists_that_describe_a_visit_make_no_rows(tmp_path: Path) -> None:
@@ -104,8 +123,9 @@ def test_several_lists_are_refused_by_name(change: Any, part: str, name: str, tm
         read(write(tmp_path / name, [change(record) for record in records()]))
 
 
-def test_a_document_with_two_lists(tmp_path: Path) -> None:
+@pytest.mark.parametrize("names", [("places", "visits"), ("stays", "stops")])
+def test_a_document_with_two_lists(names: tuple[str, str], tmp_path: Path) -> None:
     places = checkins()[["p", "lat", "lon"]].drop_duplicates("p").to_dict("records")
-    (tmp_path / "own.json").write_text(json.dumps({"places": places, "visits": records()[0]["stops"]}))
-    with pytest.raises(DataError, match="places and visits"):
+    (tmp_path / "own.json").write_text(json.dumps(dict(zip(names, (places, records()[0]["stops"]), strict=True))))
+    with pytest.raises(DataError, match=" and ".join(names)):
         read(tmp_path / "own.json")

@@ -105,10 +105,11 @@ def test_one_place_in_two_spellings(name: str, tmp_path: Path) -> None:
     assert any(f"{problem.count} ids" in note for note in joined.account.notes)
 
 
-def test_numbers_with_a_decimal(tmp_path: Path) -> None:
+@pytest.mark.parametrize("decimal", [".0", ",0"])
+def test_numbers_with_a_decimal(decimal: str, tmp_path: Path) -> None:
     """4008 and 4008.0 of places and of users, row by row."""
     for column, number in (("place", "pn"), ("user", "un")):
-        ids: Any = checkins()[number].astype(str) + np.where(np.arange(ROWS) % 2, ".0", "")
+        ids: Any = checkins()[number].astype(str) + np.where(np.arange(ROWS) % 2, decimal, "")
         path = own(tmp_path / "own.csv", **{column: ids})
         assert problems(path)["several_spellings"] > 10
         field = {"place": c.POI_ID, "user": c.USER_ID}[column]
@@ -128,13 +129,14 @@ def test_ids_that_differ_by_case_alone_stay() -> None:
     assert (pair.kept, pair.other) == ("ann", "ANN")
 
 
-@pytest.mark.parametrize("word", NOTHING)
-def test_words_for_nothing_are_no_ids(word: str, tmp_path: Path) -> None:
-    is_word = np.arange(ROWS) % 50 == 1
+def test_words_for_nothing_are_no_ids(tmp_path: Path) -> None:
+    """Each is reported, and an id that only holds such a word is none of them."""
+    words = [*NOTHING, "NULLarbor", "nan 1"]
     for column, reason in (("user", "user_id"), ("place", "poi_id")):
-        ids = checkins()[column[0]].where(~is_word, word)
+        ids = checkins()[column[0]].astype(object)
+        ids.iloc[: len(words)] = words
         path = own(tmp_path / "own.csv", **{column: ids})
-        assert read(path).account.dropped() == {reason: 20}
+        assert read(path).account.dropped() == {reason: len(NOTHING)}
 
 
 @pytest.mark.parametrize(

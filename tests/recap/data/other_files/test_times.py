@@ -13,7 +13,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_checkins
 from recap.errors import DataError
 from tests.cli_runner import recap_here
-from tests.recap.data.other_files.reading import asked, assert_all_read, own, read
+from tests.recap.data.other_files.reading import asked, assert_all_read, own, problems, read
 from tests.recap.data.understanding.tables import ROWS, ZONE, checkins
 
 Series = pd.Series
@@ -43,6 +43,7 @@ SPELLINGS: dict[str, Callable[[], Series]] = {
     "Java's zone": with_offset("%Y-%m-%dT%H:%M:%S", lambda h: f"+0{h}:00[Europe/Berlin]"),
     "Java's zone alone": with_offset("%Y-%m-%dT%H:%M:%S", lambda h: "[Europe/Berlin]"),
     "zone after a blank": with_offset("%Y-%m-%d %H:%M:%S", lambda h: " Europe/Berlin"),
+    "in brackets": with_offset("%Y-%m-%d %H:%M:%S", lambda h: " (CET)" if h == 1 else " (CEST)"),
     "JavaScript": with_offset("%a %b %d %Y %H:%M:%S", lambda h: f" GMT+0{h}00 (Central European Standard Time)"),
     "GMT+1": with_offset("%Y-%m-%d %H:%M:%S", lambda h: f" GMT+{h}"),
     "UTC+01:00": with_offset("%d/%m/%Y %H:%M:%S", lambda h: f" UTC+0{h}:00"),
@@ -75,6 +76,21 @@ def test_other_offsets(written: str, minutes: int, tmp_path: Path) -> None:
     assert set(found.table[c.TZ_OFFSET_MINUTES]) == {minutes}
 
 
+@pytest.mark.parametrize(("name", "other"), [("CST", "Shanghai"), ("IST", "Israel"), ("BST", "Bangladesh")])
+def test_a_name_of_several_zones_is_said(name: str, other: str, tmp_path: Path) -> None:
+    """Berlin's coordinates contradict it, too; its offset is no reason to take the clock for UTC."""
+    path = own(tmp_path / "own.csv", time=checkins()["local"].dt.strftime(f"%Y-%m-%d %H:%M:%S {name}"))
+    assert any(note.startswith(f"{name} is read as") and other in note for note in read(path).account.notes)
+    found = problems(path)
+    assert ("odd_zone" in found) == (name != "BST") and "local_marked_utc" not in found
+    assert not read(path, timezone=ZONE, local_times=True).account.notes[1:]
+
+
+def test_a_column_of_unknown_zones_is_said(tmp_path: Path) -> None:
+    question = asked(own(tmp_path / "own.csv", timezone="W. Europe Standard Time")).question
+    assert question is not None and "“timezone” holds none that I know, such as 'W. Europe" in question.text
+
+
 PLAIN: dict[str, tuple[Callable[[], Any], str, bool | None]] = {
     "Excel's numbers": (lambda: excel().round(6), "s", True),
     "Excel's decimal commas": (lambda: excel().map(lambda day: f"{day:.6f}".replace(".", ",")), "s", True),
@@ -101,6 +117,12 @@ def test_a_time_without_an_offset(name: str, tmp_path: Path) -> None:
     found = read(path) if not is_local else read(path, timezone=ZONE, local_times=True)
     assert_all_read(found, unit)
     assert bool([note for note in found.account.notes if "different units" in note]) == name.startswith(("ep", "mi"))
+
+
+def test_times_that_only_some_rows_give_an_offset(tmp_path: Path) -> None:
+    times = checkins()["local"].astype(str)
+    question = asked(own(tmp_path / "own.csv", time=times.where(np.arange(ROWS) % 3 == 0, times + "+01:00"))).question
+    assert question is not None and "334 of 1,000 times in “time” are not written like the others" in question.text
 
 
 @pytest.mark.parametrize("wrong", ["1970-01-01T00:00:00Z", "1980-01-06T00:00:00Z", "2155-01-01T00:00:00Z"])

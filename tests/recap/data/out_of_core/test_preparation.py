@@ -55,16 +55,9 @@ def write(rows: list[tuple[str, str, float]], source_format: str, folder: Path) 
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
-@given(
-    rows=raw_rows(min_size=6, max_size=60),
-    config=configs,
-    source_format=st.sampled_from(FORMATS),
-)
+@given(rows=raw_rows(min_size=6, max_size=60), config=configs, source_format=st.sampled_from(FORMATS))
 def test_it_is_the_dataset_made_in_memory(
-    rows: list[tuple[str, str, float]],
-    config: DataConfig,
-    source_format: str,
-    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str, float]], config: DataConfig, source_format: str, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     """Any rows, also of one second, in any format, under any protocol; refused alike."""
     folder = tmp_path_factory.mktemp("city")

@@ -75,11 +75,3 @@ def test_refuses(tmp_path: Path, inter: str, item: str | None, part: str) -> Non
     """Missing files and fields, unknown places, bad values: each with file and line."""
     with pytest.raises(DataError, match=part):
         read_checkins(write(tmp_path / "city", inter, item), "recbole")
-
-
-def test_two_datasets_in_one_folder(tmp_path: Path) -> None:
-    """The message asks for the file."""
-    folder = write(tmp_path / "city")
-    (folder / "other.inter").write_text(INTER)
-    with pytest.raises(DataError, match=r"one \.inter file"):
-        read_checkins(folder, "recbole")

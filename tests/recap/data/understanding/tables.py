@@ -65,28 +65,23 @@ def noise(seed: int, low: int, high: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(low, high, ROWS)
 
 
-def text(separator: str = ",", header: bool = True, **options: Any) -> Callable[..., Callable[[Path], Any]]:
-    """Columns, in their order, as text."""
+def text(
+    spec: str, separator: str = ",", header: bool = True, index: bool = False, **more: Any
+) -> Callable[[Path], Any]:
+    """Columns of text in their order, each ``name=column`` or ``name=column as strftime writes it``; those without a
+    column are made by a function of their name, and other arguments are those of `to_csv`.
+    """
 
-    def columns(**named: Callable[[Frame], Any]) -> Callable[[Path], Any]:
-        def write(path: Path) -> None:
-            frame = pd.DataFrame({name.replace("__", " "): make(checkins()) for name, make in named.items()})
-            frame.to_csv(path, sep=separator, header=header, index=False, **options)
+    def write(path: Path) -> None:
+        frame, made = checkins(), {}
+        for name, _, column in (part.partition("=") for part in spec.split("|")):
+            column, _, layout = column.partition(" ")
+            values = frame[column] if column else more[name](frame)
+            made[name] = values.dt.strftime(layout) if layout else values
+        options = {name: value for name, value in more.items() if not callable(value)}
+        pd.DataFrame(made).to_csv(path, sep=separator, header=header, index=index, **options)
 
-        return write
-
-    return columns
-
-
-def like(layout: str, column: str = "local") -> Callable[[Frame], Any]:
-    return lambda frame: frame[column].dt.strftime(layout)
-
-
-def just(column: str) -> Callable[[Frame], Any]:
-    return lambda frame: frame[column]
-
-
-U, P, KIND, NAME, LAT, LON = map(just, ("u", "p", "kind", "name", "lat", "lon"))
+    return write
 
 
 def records(make: Callable[[Any], dict[str, Any]], lines: bool = True) -> Callable[[Path], Any]:
@@ -113,34 +108,31 @@ EXAMPLES: Final = [
     Example(
         "portuguese.csv",
         "user=Cliente,poi=Loja,time=Hora,date=Data,lat=Latitude,lon=Longitude,category=Categoria",
-        text(";", decimal=",")(
-            Data=like("%d/%m/%Y"), Hora=like("%H:%M"), Loja=P, Categoria=KIND, Cliente=U, Latitude=LAT, Longitude=LON
+        text(
+            "Data=local %d/%m/%Y|Hora=local %H:%M|Loja=p|Categoria=kind|Cliente=u|Latitude=lat|Longitude=lon",
+            ";",
+            decimal=",",
         ),
         unit="min",
     ),
     Example(
         "dutch.csv",
         "user=klantnr,poi=winkel,time=tijdstip,lat=breedtegraad,lon=lengtegraad",
-        text("|")(winkel=P, klantnr=just("un"), tijdstip=like("%d-%m-%y %H:%M:%S"), breedtegraad=LAT, lengtegraad=LON),
+        text("winkel=p|klantnr=un|tijdstip=local %d-%m-%y %H:%M:%S|breedtegraad=lat|lengtegraad=lon", "|"),
     ),
     Example(
         "italian.csv",
         "user=utente,poi=luogo,time=quando,lat=latitudine,lon=longitudine,name=nome luogo",
-        text()(
-            utente=U, luogo=just("pn"), nome__luogo=NAME, quando=like("%d %b %Y %H:%M"), latitudine=LAT, longitudine=LON
-        ),
+        text("utente=u|luogo=pn|nome luogo=name|quando=local %d %b %Y %H:%M|latitudine=lat|longitudine=lon"),
         unit="min",
     ),
     Example(
         "spanish.txt",
         "user=persona,poi=tienda,time=entrada,lat=lat,lon=lng",
-        text("\t")(
+        text(
+            "salida=|entrada=local %Y/%m/%d %H:%M|persona=u|tienda=p|lng=lon|lat=lat|importe=",
+            "\t",
             salida=lambda f: _later(f).dt.strftime("%Y/%m/%d %H:%M"),
-            entrada=like("%Y/%m/%d %H:%M"),
-            persona=U,
-            tienda=P,
-            lng=LON,
-            lat=LAT,
             importe=lambda f: noise(1, 100, 9000) / 100,
         ),
         unit="min",
@@ -148,32 +140,27 @@ EXAMPLES: Final = [
     Example(
         "japanese.csv",
         "user=会員番号,poi=店舗コード,time=来店日時,lat=緯度,lon=経度,category=カテゴリ",
-        text()(
-            来店日時=like("%Y年%m月%d日 %H:%M"), 店舗コード=P, カテゴリ=KIND, 会員番号=just("un"), 緯度=LAT, 経度=LON
-        ),
+        text("来店日時=local %Y年%m月%d日 %H:%M|店舗コード=p|カテゴリ=kind|会員番号=un|緯度=lat|経度=lon"),
         unit="min",
     ),
     Example(
         "russian.csv",
         "user=клиент,poi=магазин,time=дата,lat=широта,lon=долгота",
-        text(";")(
-            дата=like("%d.%m.%Y %H:%M:%S"),
-            клиент=U,
-            магазин=P,
+        text(
+            "дата=local %d.%m.%Y %H:%M:%S|клиент=u|магазин=p|цена=|широта=lat|долгота=lon",
+            ";",
             цена=lambda f: noise(2, 50, 900),
-            широта=LAT,
-            долгота=LON,
         ),
     ),
     Example(
         "turkish.csv",
         "user=müşteri,poi=mekân,time=saat,date=tarih,lat=enlem,lon=boylam",
-        text()(müşteri=U, mekân=P, tarih=like("%d.%m.%Y"), saat=like("%H:%M:%S"), enlem=LAT, boylam=LON),
+        text("müşteri=u|mekân=p|tarih=local %d.%m.%Y|saat=local %H:%M:%S|enlem=lat|boylam=lon"),
     ),
     Example(
         "polish.csv",
         "user=użytkownik,poi=sklep,time=czas,lat=szerokość,lon=długość,category=rodzaj",
-        text()(sklep=P, rodzaj=KIND, użytkownik=U, czas=like("%Y-%m-%d %H:%M:%S"), szerokość=LAT, długość=LON),
+        text("sklep=p|rodzaj=kind|użytkownik=u|czas=local %Y-%m-%d %H:%M:%S|szerokość=lat|długość=lon"),
     ),
     Example(
         "chinese.jsonl",
@@ -191,67 +178,56 @@ EXAMPLES: Final = [
     Example(
         "registry.csv",
         "user=member_no,poi=outlet_id,time=opened,lat=geo.1,lon=geo.2",
-        text()(
-            row__id=lambda f: range(len(f)),
-            opened=like("%m/%d/%Y %I:%M:%S %p"),
+        text(
+            "row id=|opened=local %m/%d/%Y %I:%M:%S %p|geo=|outlet_id=p|postcode=|member_no=u|member_age=|stars=",
             geo=lambda f: f["lat"].astype(str) + ", " + f["lon"].astype(str),
-            outlet_id=P,
             postcode=lambda f: (f["lat"] * 50).astype(int) * 13 + 10115,
-            member_no=U,
             member_age=lambda f: f["un"] % 60 + 18,
             stars=lambda f: noise(4, 1, 6),
+            **dict[str, Any]({"row id": lambda f: range(len(f))}),
         ),
     ),
     Example(
         "wkt.tsv",
         "user=guest,poi=spot,time=t,lat=the_geom.2,lon=the_geom.1",
-        text("\t")(
+        text(
+            "the_geom=|t=local %Y%m%d%H%M%S|guest=un|spot=pn",
+            "\t",
             the_geom=lambda f: "SRID=4326;POINT (" + f["lon"].astype(str) + " " + f["lat"].astype(str) + ")",
-            t=like("%Y%m%d%H%M%S"),
-            guest=just("un"),
-            spot=just("pn"),
         ),
     ),
     Example(
         "bare.txt",
         "user=column3,poi=column5,time=column4,lat=column2,lon=column1,category=column6",
-        text("\t", header=False)(a=LON, b=LAT, c=just("un"), d=like("%Y-%m-%dT%H:%M:%S"), e=just("pn"), f=KIND),
+        text("a=lon|b=lat|c=un|d=local %Y-%m-%dT%H:%M:%S|e=pn|f=kind", "\t", header=False),
     ),
     Example(
         "blanks.txt",
         "user=column1,poi=column6,time=column3,date=column2,lat=column4,lon=column5",
-        text(" ", header=False)(a=U, b=like("%Y-%m-%d"), c=like("%H:%M:%S"), d=LAT, e=LON, f=P),
+        text("a=u|b=local %Y-%m-%d|c=local %H:%M:%S|d=lat|e=lon|f=p", " ", header=False),
     ),
     Example(
         "nothing.csv",
         "user=e,poi=c,time=g,lat=f,lon=b",
-        text()(
+        text(
+            "a=|b=lon|c=pn|d=|e=un|f=lat|g=local %a %d %b %Y %H:%M:%S|h=",
             a=lambda f: noise(5, 1, 6),
-            b=LON,
-            c=just("pn"),
             d=lambda f: (f["lat"] * 60).astype(int),
-            e=just("un"),
-            f=LAT,
-            g=like("%a %d %b %Y %H:%M:%S"),
             h=lambda f: noise(6, 100, 999) / 10,
         ),
     ),
     Example(
         "people.csv",
         "user=traveller,poi=venue_ref,time=logged,lat=venue_lat,lon=venue_lon,name=venue_name",
-        text()(
-            traveller=U,
+        text(
+            "traveller=u|traveller_home_lat=|traveller_home_lon=|session_id=|gender=|born=|venue_ref=p|venue_name=name|"
+            "venue_city=|venue_lat=lat|venue_lon=lon|logged=local %d.%m.%Y %H:%M|temperature=",
             traveller_home_lat=lambda f: 52.4 + f["un"] / 997,
             traveller_home_lon=lambda f: 13.2 + f["un"] / 991,
             session_id=lambda f: f["u"] + f["local"].dt.strftime("%j"),
             gender=lambda f: f["un"] % 2,
             born=lambda f: pd.Timestamp("1991-02-03") + pd.to_timedelta(f["un"] * 50, unit="D"),
-            venue_ref=P,
-            venue_name=NAME,
             venue_city=lambda f: np.where(f["lat"] > 52.5, "North", "South"),
-            venue_lat=LAT,
-            venue_lon=LON,
-            logged=like("%d.%m.%Y %H:%M"),
             temperature=lambda f: noise(7, -50, 300) / 10,
         ),
         unit="min",
@@ -259,25 +235,17 @@ EXAMPLES: Final = [
     Example(
         "clocks.csv",
         "user=uid,poi=pid,time=time_utc,lat=Y,lon=X,tz=tz_hours",
-        text()(
-            uid=U,
-            pid=P,
-            time_utc=like("%Y-%m-%d %H:%M:%S", "utc"),
-            time_local=like("%Y-%m-%d %H:%M:%S"),
+        text(
+            "uid=u|pid=p|time_utc=utc %Y-%m-%d %H:%M:%S|time_local=local %Y-%m-%d %H:%M:%S|tz_hours=|X=lon|Y=lat",
             tz_hours=lambda f: _zones(f).astype(int),
-            X=LON,
-            Y=LAT,
         ),
         is_local=None,
     ),
     Example(
         "offsets.csv",
         "user=subscriber,poi=cell,time=seen,lat=lat,lon=lon",
-        text()(
-            subscriber=just("un"),
-            cell=just("pn"),
-            lon=LON,
-            lat=LAT,
+        text(
+            "subscriber=un|cell=pn|lon=lon|lat=lat|seen=",
             seen=lambda f: f["utc"].dt.tz_convert(ZONE).map(lambda time: time.isoformat()),
         ),
         is_local=None,
@@ -340,35 +308,27 @@ EXAMPLES: Final = [
     Example(
         "french.csv",
         "user=N° client,poi=Code magasin,time=Heure,date=Jour,lat=Lat.,lon=Long.,name=Nom du magasin",
-        lambda path: pd.DataFrame(
-            {
-                "N° client": checkins()["un"],
-                "Jour": checkins()["local"].dt.strftime("%d/%m/%Y"),
-                "Heure": checkins()["local"].dt.strftime("%Hh%M"),
-                "Code magasin": checkins()["p"],
-                "Nom du magasin": checkins()["name"],
-                "Code postal": (checkins()["lat"] * 40).astype(int) * 17,
-                "Long.": checkins()["lon"],
-                "Lat.": checkins()["lat"],
-            }
-        ).to_csv(path, sep=";", decimal=",", encoding="utf-8-sig"),
+        text(
+            "N° client=un|Jour=local %d/%m/%Y|Heure=local %Hh%M|Code magasin=p|Nom du magasin=name|Code postal=|"
+            "Long.=lon|Lat.=lat",
+            ";",
+            index=True,
+            decimal=",",
+            encoding="utf-8-sig",
+            **dict[str, Any]({"Code postal": lambda f: (f["lat"] * 40).astype(int) * 17}),
+        ),
         unit="min",
     ),
     Example(
         "german.csv",
         "user=Besucher,poi=Standort-ID,time=Ankunft,lat=Geo-Breite,lon=Geo-Länge,category=Branche",
-        lambda path: pd.DataFrame(
-            {
-                "Abfahrt": _later(checkins()).dt.strftime("%d.%m.%Y um %H:%M Uhr"),
-                "Ankunft": checkins()["local"].dt.strftime("%d.%m.%Y um %H:%M Uhr"),
-                "Aufenthaltsdauer": noise(9, 5, 200),
-                "Standort-ID": checkins()["p"],
-                "Branche": checkins()["kind"],
-                "Besucher": checkins()["u"],
-                "Geo-Breite": checkins()["lat"],
-                "Geo-Länge": checkins()["lon"],
-            }
-        ).to_csv(path, index=False, encoding="utf-16"),
+        text(
+            "Abfahrt=|Ankunft=local %d.%m.%Y um %H:%M Uhr|Aufenthaltsdauer=|Standort-ID=p|Branche=kind|Besucher=u|"
+            "Geo-Breite=lat|Geo-Länge=lon",
+            encoding="utf-16",
+            Abfahrt=lambda f: _later(f).dt.strftime("%d.%m.%Y um %H:%M Uhr"),
+            Aufenthaltsdauer=lambda f: noise(9, 5, 200),
+        ),
         unit="min",
     ),
     Example(
@@ -392,55 +352,41 @@ EXAMPLES: Final = [
     Example(
         "animals.csv",
         "user=individual-local-identifier,poi=roost-site,time=timestamp,lat=location-lat,lon=location-long",
-        lambda path: pd.DataFrame(
-            {
-                "event-id": range(ROWS),
-                "timestamp": checkins()["local"].dt.strftime("%Y-%m-%d %H:%M:%S.000"),
-                "location-long": checkins()["lon"],
-                "location-lat": checkins()["lat"],
-                "roost-site": checkins()["p"],
-                "tag-local-identifier": checkins()["un"] + 400,
-                "individual-local-identifier": checkins()["u"],
-            }
-        ).to_csv(path, index=False),
+        text(
+            "event-id=|timestamp=local %Y-%m-%d %H:%M:%S.000|location-long=lon|location-lat=lat|roost-site=p|"
+            "tag-local-identifier=|individual-local-identifier=u",
+            **dict[str, Any]({"event-id": lambda f: range(ROWS), "tag-local-identifier": lambda f: f["un"] + 400}),
+        ),
     ),
     Example(
         "geodatabase.csv",
         "user=CUST_ID,poi=SITE_ID,time=DATETIME,lat=Y,lon=X",
-        text()(
-            X=LON, Y=LAT, OBJECTID=lambda f: f.index, CUST_ID=U, SITE_ID=P, DATETIME=like("%Y/%m/%d %H:%M:%S+00", "utc")
-        ),
+        text("X=lon|Y=lat|OBJECTID=|CUST_ID=u|SITE_ID=p|DATETIME=utc %Y/%m/%d %H:%M:%S+00", OBJECTID=lambda f: f.index),
         is_local=False,
     ),
     Example(
         "hours.csv",
         "user=bezoekersnummer,poi=vestiging,time=uur,date=datum,lat=breedtegraad,lon=lengtegraad",
-        text(";", decimal=",")(
-            bezoekersnummer=just("un"),
-            vestiging=P,
-            datum=like("%d-%m-%Y"),
+        text(
+            "bezoekersnummer=un|vestiging=p|datum=local %d-%m-%Y|uur=|breedtegraad=lat|lengtegraad=lon",
+            ";",
+            decimal=",",
             uur=lambda f: f["local"].dt.hour,
-            breedtegraad=LAT,
-            lengtegraad=LON,
         ),
         unit="h",
     ),
     Example(
         "calls.csv",
         "user=caller,poi=cell_id,time=call_time,date=call_date,lat=lat,lon=lon",
-        text()(
-            caller=just("un"),
-            cell_id=just("pn"),
-            call_date=like("%Y%m%d"),
+        text(
+            "caller=un|cell_id=pn|call_date=local %Y%m%d|call_time=|lat=lat|lon=lon|seconds=",
             call_time=lambda f: f["local"].dt.strftime("%H%M%S").astype(int),
-            lat=LAT,
-            lon=LON,
             seconds=lambda f: noise(10, 1, 900),
         ),
     ),
     Example(
         "short_years.csv",
         "user=uid,poi=pid,time=when,lat=lat,lon=lon",
-        text()(uid=U, pid=P, when=like("%y/%m/%d %H:%M:%S"), lat=LAT, lon=LON),
+        text("uid=u|pid=p|when=local %y/%m/%d %H:%M:%S|lat=lat|lon=lon"),
     ),
 ]

@@ -81,10 +81,7 @@ INSPECTED: dict[str, tuple[Callable[[], bytes], str]] = {
     "one place": (lambda: rows(place="home", lat=52.5, lon=13.4), "1,000 understood"),
     "swapped axes": (lambda: rows(lat=checkins()["lon"], lon=checkins()["lat"]), "lat and lon look swapped"),
     "300 columns": (lambda: rows(**{f"extra {i}": i for i in range(295)}), "1,000 understood"),
-    "markup in names": (
-        lambda: rows(**{"[bold]<b onload=x>": "=1+1", "a\x1b[31m": "[link=x]y"}),
-        "[bold]<b onload=x>",
-    ),
+    "markup in names": (lambda: rows(**{"[bold]<b onload=x>": "=1+1", "a\x1b[31m": "[link=x]y"}), "[bold]<b onload=x>"),
     "carriage returns": (lambda: rows().replace(b"\n", b"\r"), "1,000 understood"),
     "UTF-16": (lambda: rows().decode().encode("utf-16"), "1,000 understood"),
     "values of another type": (lambda: rows(shop=np.where(np.arange(ROWS) % 2, "a" * 500, "")), "1,000 understood"),
