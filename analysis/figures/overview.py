@@ -15,11 +15,11 @@ from recap import columns as c
 from recap.printable import shortened
 
 ROW_PX: Final = 36
-_NAMES: Final = 0.2
+_NAMES: Final = 0.22
 """Share of the width for names."""
-_GAP: Final = 0.035
-_NUMBER: Final = 0.065
-_LONGEST_NAME: Final = 22
+_GAP: Final = 0.03
+_NUMBER: Final = 0.09
+_LONGEST_NAME: Final = 19
 
 
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:

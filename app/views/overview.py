@@ -39,8 +39,8 @@ def view() -> None:
         model_card(source)
         data = st.container(width="content")
     title = st.container()
-    grid = st.grid(5, min_column_width=190, gap="medium")
-    accuracy, long_tail = grid.cell(column_span=3), grid.cell(column_span=2)
+    halves = st.grid(2, min_column_width=400, gap="medium")
+    accuracy, long_tail = halves.cell(), halves.cell()
     with long_tail:  # needs no model, so it appears at once
         show_distribution(source)
     groups = tables.by_group(source, metric)

@@ -12,6 +12,7 @@ from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
 from app.components.runs import words
 from app.components.runs.actions import show_actions
+from app.components.runs.example import show_example
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
@@ -54,6 +55,7 @@ def view() -> None:
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
             st.markdown(words.FIRST_RUN)
+            show_example()
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)

@@ -32,7 +32,7 @@ from recap.printable import markdown_text
 
 COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 """Colour of a place's name in Markdown."""
-_NARROWEST: Final = 200
+_NARROWEST: Final = 134
 _MAP_HEIGHT: Final = 340
 _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5

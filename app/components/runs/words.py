@@ -10,6 +10,7 @@ from recap.runs.store.types import RunDescription, RunSummary
 
 NO_RUN: Final = "Train a model of your own"
 FIRST_RUN: Final = "Choose data and a model and press *Start*. Training continues when you close this page."
+EXAMPLE: Final = "A finished run looks like this"
 NO_DATA: Final = "There is no dataset yet. Make one with `recap prepare`."
 BEFORE_FIRST_EPOCH: Final = "Time estimate appears after the first epoch."
 NO_GPU: Final = "This machine has no GPU, so it trains on the CPU."
