@@ -171,7 +171,7 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
             examples=[
                 f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows)
             ],
-            advice="Days missing from the crawl: they cut trajectories and make habits look rarer.",
+            advice="Whole days may be missing from the file: that cuts trajectories and makes routines look rarer.",
         )
 
 
