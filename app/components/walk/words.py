@@ -50,13 +50,14 @@ def map_alt(names: Sequence[str]) -> str:
 
 
 def count_line(passing: int, cases: int, users: int, all_users: int) -> str:
-    """How many cases pass the filters, and why not every user is listed.
+    """How many cases pass the filters; without filters, of how many users.
 
-    >>> count_line(12, 3984, 335, 533)
-    '12 of 3,984 cases. 335 of 533 users have any.'
+    >>> count_line(12, 3984, 335, 533), count_line(3984, 3984, 335, 533)
+    ('12 of 3,984 cases', '3,984 cases of 335 of 533 users')
     """
-    said = f"{passing:,} of {cases:,} cases"
-    return said if users == all_users else f"{said}. {users:,} of {all_users:,} users have any."
+    if passing < cases:
+        return f"{passing:,} of {cases:,} cases"
+    return f"{cases:,} cases of {users:,}{f' of {all_users:,}' * (users < all_users)} users"
 
 
 def not_among(case: int) -> str:
