@@ -66,12 +66,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             x=[position],
             y=[middle],
             mode="markers",
-            marker={
-                "size": 15 if clear else 11 if differs else 9,
-                "color": colour if clear else palette.page,
-                "line": {"color": colour, "width": 2},
-                "opacity": 1,
-            },
+            marker=_disc(15 if clear else 11 if differs else 9, colour, palette, clear=clear),
             customdata=[[c.TRANSITION_COUNT, int(row["low_count"]), int(row["high_count"])]],
             hovertext=said if differs else f"{said}<br>no case differs",
             hoverinfo="text",
@@ -88,6 +83,12 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     )
     figure.update_yaxes(range=[-top, top], tickformat=".0f" if top > 5 else ".1f", nticks=6)
     return figure
+
+
+def _disc(size: int, colour: str, palette: Palette, *, clear: bool) -> dict[str, object]:
+    """A full disc for a clear difference, an open one for a tie."""
+    fill = colour if clear else palette.page
+    return {"size": size, "color": fill, "line": {"color": colour, "width": 2}, "opacity": 1}
 
 
 def plot_reliability(curves: Mapping[str, pd.DataFrame], *, palette: Palette) -> go.Figure:
@@ -136,12 +137,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
             x=[100 * value for value in row["each"]],
             y=[position] * len(row["each"]),
             mode="markers",
-            marker={
-                "size": 11,
-                "color": colour if clear else palette.page,
-                "line": {"color": colour, "width": 2},
-                "opacity": 1,
-            },
+            marker=_disc(11, colour, palette, clear=clear),
             hovertext=[f"{label}: {points(value)} points" for value in row["each"]],
             hoverinfo="text",
         )

@@ -202,12 +202,11 @@ def _cell(row: dict[Hashable, Any], reference: str, selection: str, chosen: str 
     return button
 
 
-def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:
+def plot_hops(hops: pd.DataFrame, palette: Palette) -> go.Figure:
     """Candidates, coverage and signal to noise for N = 1..5 (Fig. 5).
 
     Args:
-        hops: rows of `recap.dataset_statistics.hop_statistics`.
-        chosen: the model's N, which is filled.
+        hops: rows of `recap.dataset_statistics.hop_statistics`; N = 2, the model's, is filled.
     """
     panels = (
         ("Candidates<br>a place", "avg_candidates", "{:,.0f}"),
@@ -216,7 +215,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
     )
     figure = make_subplots(rows=1, cols=3, horizontal_spacing=0.09, subplot_titles=[title for title, _, _ in panels])
     for column, (_, name, pattern) in enumerate(panels, start=1):
-        mine = hops["n"] == chosen
+        mine = hops["n"] == 2
         figure.add_scatter(
             x=hops["n"],
             y=hops[name],

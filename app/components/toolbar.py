@@ -13,7 +13,7 @@ from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
-from app.components.text import quiet, toggle
+from app.components.text import pick, quiet, toggle
 from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
@@ -31,7 +31,6 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
     imported = {key: item.label for key, item in imported_predictions(source).items()} if lists else {}
     labels |= imported
-    st.session_state["picked_source"] = source.imported or source.token
 
     def choose() -> None:
         picked = st.session_state["picked_source"]
@@ -40,14 +39,17 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> N
         else:
             state.choose_source(picked)
 
-    st.selectbox(
+    pick(
+        st.selectbox,
         "Dataset and model",
         list(labels),
+        choose,
+        *("source", "predictions"),
         key="picked_source",
+        value=source.imported or source.token,
+        offered=labels,
         format_func=lambda token: labels.get(token, token),
-        label_visibility="collapsed",
         width=width,
-        on_change=state.unless_late(choose, "source", "predictions", key="picked_source", offered=labels),
         help=words.SOURCES_HELP,
     )
 
@@ -64,16 +66,13 @@ def choice_control(name: str, choices: Mapping[str, str], default: str, labels: 
         choices: by text in links.
     """
     key = f"pick_{name}"
-    st.session_state[key] = state.current_choice(name, choices, default)
-    st.segmented_control(
-        name.capitalize(),
-        list(dict.fromkeys(choices.values())),
-        required=True,
-        format_func=labels.__getitem__,
-        key=key,
-        label_visibility="collapsed",
-        on_change=state.unless_late(lambda: state.choose(name, st.session_state[key]), name),
-    )
+    chosen, offered = state.current_choice(name, choices, default), list(dict.fromkeys(choices.values()))
+    look: dict[str, Any] = {"required": True, "format_func": labels.__getitem__}
+
+    def choose() -> None:
+        state.choose(name, st.session_state[key])
+
+    pick(st.segmented_control, name.capitalize(), offered, choose, name, key=key, value=chosen, **look)
     return str(st.session_state[key])
 
 

@@ -75,9 +75,7 @@ def view() -> None:
 
 
 def eta_slider() -> int:
-    st.session_state["pick_eta"] = state.current_choice(
-        "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
-    )
+    st.session_state["pick_eta"] = state.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
     return st.slider(
         headlines.ETA_LABEL,
         0,
