@@ -24,11 +24,7 @@ _LONGEST_NAME: Final = 19
 
 
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
-    """Accuracy of a few models in three panels; the explained model is first.
-
-    Args:
-        groups: from `accuracy_by_group`.
-    """
+    """Accuracy of a few models, from `accuracy_by_group`, in three panels; the explained model is first."""
     names = list(dict.fromkeys(groups["model"]))
     y_of = {name: len(names) - at for at, name in enumerate(names)}
     traces: list[dict[str, Any]] = []
@@ -85,11 +81,7 @@ def _lollipop(
 
 
 def plot_distribution(distribution: pd.DataFrame, palette: Palette) -> go.Figure:
-    """Sorted training counts of the distinct test transitions, on a square-root scale; rare ones are dark (Fig. 9).
-
-    Args:
-        distribution: from `transition_distribution`.
-    """
+    """Sorted counts of `transition_distribution` on a square-root scale; rare transitions are dark (Fig. 9)."""
     figure = go.Figure()
     for row in distribution.to_dict(orient="records"):
         count = int(row[c.TRANSITION_COUNT])

@@ -23,11 +23,7 @@ from recap.moments import Moment
 
 
 def source_picker(source: Source, width: int = 360, *, lists: bool = False) -> None:
-    """Choose among all datasets and checkpoints.
-
-    Args:
-        lists: include imported predictions of the open dataset.
-    """
+    """Choose among all datasets and checkpoints, with ``lists`` also imported predictions of the open dataset."""
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
     imported = {key: item.label for key, item in imported_predictions(source).items()} if lists else {}
     labels |= imported
@@ -60,11 +56,7 @@ def metric_control() -> str:
 
 
 def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:
-    """A row of choices, always one of them on, see `app.state.current_choice`.
-
-    Args:
-        choices: by text in links.
-    """
+    """A row of choices (by text in links), always one of them on, see `app.state.current_choice`."""
     key = f"pick_{name}"
     chosen, offered = state.current_choice(name, choices, default), list(dict.fromkeys(choices.values()))
     look: dict[str, Any] = {"required": True, "format_func": labels.__getitem__}
@@ -109,12 +101,10 @@ def downloads(
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
     **only_exact: Any,
 ) -> None:
-    """Download every table of a view as CSV, and maps as ``pictures``.
+    """A button that offers tables and pictures, which are computed when it is pressed; see `download_buttons`.
 
     Args:
-        only_exact: see `download_buttons`.
-        tables: by name; computed when the button is pressed.
-        pictures: drawn on request; receive whether everything is shown as recorded.
+        pictures: by name; each receives whether everything is shown as recorded.
     """
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
     if button.open:
@@ -163,11 +153,7 @@ _KINDS: Final = {
 
 
 def save_button(label: str, write: Callable[[], bytes], name: str, *, key: str, **more: Any) -> None:
-    """A button that writes and saves a file.
-
-    Args:
-        name: of the file, with its ending, without ``recap-``.
-    """
+    """A button that writes and saves a file; its name is given with its ending, without ``recap-``."""
     mime, icon = _KINDS[name.rpartition(".")[2]]
     look: dict[str, Any] = {"mime": mime, "icon": icon, "on_click": "ignore"}
     st.download_button(label, data=write, file_name=f"recap-{name}", key=key, **(look | more))

@@ -44,11 +44,7 @@ _PATHS_TABLE, _VISITS_TABLE = "paths-table", "visits-table"
 
 
 def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
-    """Draw only the open tab.
-
-    Args:
-        before, shown: the case without and with the edits.
-    """
+    """Draw only the open tab, of the case without and with the edits."""
     parts = {
         _HOPS: partial(_paths, source, before, shown, edits),
         PAST_VISITS: partial(_visits, source, before, shown, edits),

@@ -145,11 +145,7 @@ def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None
 
 
 def clock(source: Source, moment: Moment, before: str, shown: str) -> None:
-    """A slider of the local time at which the user leaves; the original time removes the edit.
-
-    Args:
-        before, shown: local times without and with the edits, ISO 8601.
-    """
+    """A slider of the local time of leaving (ISO 8601, without and with edits); the original time removes the edit."""
     was, now = (datetime.fromisoformat(text).time().replace(second=0) for text in (before, shown))
     st.session_state["edit_time"] = now
 

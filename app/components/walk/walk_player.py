@@ -31,11 +31,7 @@ SECONDS_PER_STEP = 1.6
 
 
 def show_walk_player(source: Source, trajectory: Trajectory, following: int | None) -> None:
-    """Draw the current case of a trajectory; while playing, move on every 1.6 s.
-
-    Args:
-        following: the next case after the trajectory's last; None stops playing there.
-    """
+    """Draw the current case of a trajectory; playing moves on every 1.6 s, after the last one to ``following``."""
     playing = bool(st.session_state.get("playing"))
     player: Callable[[Source, Trajectory, int | None, bool], None]
     player = st.fragment(run_every=SECONDS_PER_STEP if playing else None)(_draw)

@@ -30,11 +30,7 @@ def title(source: str, truth: str | None) -> str:
 
 
 def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> str:
-    """When and where in the trajectory.
-
-    Args:
-        here, there: neighbourhoods of the current place and of the true next one; empty if unknown or hidden.
-    """
+    """When and where in the trajectory; a neighbourhood is empty if it is unknown or hidden."""
     now = f" in {markdown_text(here)}" if here else ""
     then = f", in {markdown_text(there)}" if there else ""
     return f"{day(when)}, {when:%H:%M}{now}. Stop {stop} of {stops}. The true next place{then}:"
