@@ -128,7 +128,7 @@ def _show_ready(source: Source) -> None:
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         at = checkins[c.POI].to_numpy()
-        show_points(opened.latitude[at], opened.longitude[at])
+        show_points(opened.latitude[at], opened.longitude[at], invented=source.synthetic)
     with halves.cell():
         section(words.HOLDS)
         st.table(words.dataset_facts(dataset.local_time, checkins), border="horizontal")

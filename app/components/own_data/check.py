@@ -139,14 +139,14 @@ def _choose_zone(found: Understanding, proposed: str | None) -> ReadOptions:
     return answers[0].model_copy(update={"timezone": zone, "local_times": is_local})
 
 
-def show_points(latitude: np.ndarray, longitude: np.ndarray) -> None:
-    """A sample of check-ins (degrees) on a map."""
+def show_points(latitude: np.ndarray, longitude: np.ndarray, *, invented: bool = False) -> None:
+    """A sample of check-ins (degrees) on a map; an invented city lies anywhere."""
     section(words.WHERE)
     sample = slice(None, None, max(1, len(latitude) // _MOST_POINTS))
     picture, is_on_land = _picture(latitude[sample], longitude[sample], state.theme_palette().theme)
     st.image(picture, width="stretch", alt=words.ON_A_MAP)
     shown = words.POINTS.format(shown=len(latitude[sample]), all=len(latitude))
-    quiet(shown if is_on_land else f"{shown} {words.AT_SEA}")
+    quiet(shown if is_on_land or invented else f"{shown} {words.AT_SEA}")
 
 
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:
