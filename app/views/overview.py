@@ -59,7 +59,7 @@ def view() -> None:
         section(words.panels_title(metric))
         figure = drawn(plot_lollipops, tables.lead_groups(source, metric))
         show_figure(figure, "lollipops", words.overview_headline(groups, metric))
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall"):
             with st.container(width="content"):
                 show_all_models(source, metric)
             quiet(markdown_text(words.intervals_line(line)), width="content")
