@@ -66,6 +66,8 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     app.button(key="prepare").click().run()
     check_calm(app)
     assert "is ready" in app.title[0].value and "Train RECAP" in [button.label for button in app.button]
+    assert [header.value for header in app.header] == ["On a map", "What it holds"]
+    assert "Check-ins" in str(app.table[0].value)
     assert left_on_disk(home) == []
     (folder,) = own_datasets()
     assert folder.name == "visits" and uploads.free_dataset_folder("Visits").name == "visits-2"
