@@ -63,6 +63,10 @@ class Shelf:
         """The cases of a collection in order, without those that are gone."""
         return [self.cases[name] for name in collection.cases if name in self.cases]
 
+    def titles_with(self, case: str) -> list[str]:
+        """Titles of the collections that a saved case is in."""
+        return [stored.value.title for stored in self.collections.values() if case in stored.value.cases]
+
 
 class Library:
     """The saved cases in one folder, which the first save makes, with a folder of collections in it."""

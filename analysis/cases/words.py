@@ -51,6 +51,15 @@ def saved_line(case: int) -> str:
     return f"Case {case} saved."
 
 
+def added_line(collection: str) -> str:
+    return f"Added to {markdown_text(collection)}."
+
+
+def collections_line(titles: Sequence[str]) -> str:
+    """The collections of a saved case; empty without any."""
+    return f"In {markdown_text(', '.join(titles))}" if titles else ""
+
+
 def map_alt(source: str, target: str) -> str:
     return f"Map: from {source} to {target}"
 

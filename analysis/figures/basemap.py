@@ -5,12 +5,12 @@ feature breaks at the date line. Requested street tiles cover these layers, whic
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from analysis.figures.palette import Palette, Theme
+from analysis.figures.palette import Palette, Theme, mix
 from analysis.geography import aggregate_points
 from recap.geodesy import distance_km
 
@@ -19,10 +19,13 @@ if TYPE_CHECKING:
 
 MAX_DOTS: Final = 20_000
 _MOST_WAYS: Final = 3_000
-_LONGEST_WAY_KM: Final = 4.0
+_LONGEST_WAY_KM: Final = 2.0
+_ROUND_ENDS: Final = {"line-cap": "round", "line-join": "round"}
 TILE_HOST: Final = "https://basemaps.cartocdn.com"
 TILE_STYLES: Final[dict[Theme, str]] = {"light": "light_all", "dark": "dark_all"}
 TILES_CREDIT: Final = "© OpenStreetMap contributors © CARTO"
+STREETS_OFFER: Final = "Add streets: recap basemap"
+"""In the corner of a map without streets."""
 
 
 def basemap_style(
@@ -40,7 +43,7 @@ def basemap_style(
         basemap: from `find_basemap`, or None.
         latitude, longitude: of every place, degrees.
         tiles: fetch street tiles; their provider sees which area is shown.
-        ways: pairs of places (W, 2) to join by faint lines, for a city without streets.
+        ways: pairs of places (W, 2) to join by faint lines, most frequent first, for a city without streets.
     """
     layers: list[dict[str, Any]] = [_layer("background", "background", {"background-color": palette.land})]
     sources: dict[str, Any] = {}
@@ -63,18 +66,22 @@ def basemap_style(
         layers.append({"source": "tiles"} | _layer("tiles", "raster", {"raster-fade-duration": 0}))
     if ways is not None and not tiles:
         ends = np.stack([longitude[ways], latitude[ways]], axis=-1).round(5)
-        lines = {
-            "type": "Feature",
-            "properties": {},
-            "geometry": {"type": "MultiLineString", "coordinates": ends.tolist()},
+        quarters = list(enumerate(np.array_split(ends, 4)))[::-1]  # the most frequent ones on top
+        sources["ways"] = _source("MultiLineString", (({"quarter": at}, part.tolist()) for at, part in quarters))
+        sources["ways"]["attribution"] = STREETS_OFFER
+        # Solid colours: where many lines cross, transparent ones would add up to a dark tangle.
+        first, second, others = (mix(palette.quiet, palette.land, strength) for strength in (0.4, 0.26, 0.16))
+        look = {
+            "line-color": ["match", ["get", "quarter"], 0, first, 1, second, others],
+            "line-width": _width(0.6, 2.4),
         }
-        sources["ways"] = {"type": "geojson", "data": lines}
-        faint = {"line-color": palette.quiet, "line-opacity": 0.16, "line-width": _width(0.6, 2.0)}
-        layers.append({"source": "ways"} | _layer("ways", "line", faint))
+        layers.append({"source": "ways"} | _layer("ways", "line", look, _ROUND_ENDS))
     lat, lon, count = aggregate_points(latitude, longitude, MAX_DOTS)
     dots = [round(float(value), 5) for pair in zip(lon, lat, strict=True) for value in pair]
     points = [dots[i : i + 2] for i in range(0, len(dots), 2)]
-    sources["places"] = {"type": "geojson", "data": _points(points, count)}
+    numbers = np.unique(count)  # one feature for each number of places at a point, to keep the list short
+    there = ([point for point, n in zip(points, count, strict=True) if n == number] for number in numbers)
+    sources["places"] = _source("MultiPoint", zip(({"n": int(n)} for n in numbers), there, strict=True))
     size = ["*", 1.15 if basemap is not None else 1.5, ["sqrt", ["min", ["get", "n"], 16]]]
     paint = {
         "circle-color": palette.quiet,
@@ -99,20 +106,13 @@ def frequent_ways(counts: "sparse.csr_array", latitude: np.ndarray, longitude: n
     return np.column_stack([table.row[first], table.col[first]])
 
 
-def _points(points: list[list[float]], count: np.ndarray) -> dict[str, Any]:
-    """One feature for each number of places at a point, to keep the list short."""
+def _source(kind: str, parts: Iterable[tuple[dict[str, Any], list[Any]]]) -> dict[str, Any]:
+    """Features of one kind of geometry from (properties, coordinates)."""
     features = [
-        {
-            "type": "Feature",
-            "properties": {"n": int(number)},
-            "geometry": {
-                "type": "MultiPoint",
-                "coordinates": [point for point, n in zip(points, count, strict=True) if n == number],
-            },
-        }
-        for number in np.unique(count)
+        {"type": "Feature", "properties": properties, "geometry": {"type": kind, "coordinates": coordinates}}
+        for properties, coordinates in parts
     ]
-    return {"type": "FeatureCollection", "features": features}
+    return {"type": "geojson", "data": {"type": "FeatureCollection", "features": features}}
 
 
 def _geometry_and_kind(collection: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,7 +140,6 @@ def _width(at_10: float, at_15: float) -> list[Any]:
 
 def _city_layers(palette: Palette) -> list[tuple[str, dict[str, Any]]]:
     """Layers from the bottom up, each with its GeoJSON source."""
-    round_ends = {"line-cap": "round", "line-join": "round"}
     shade = ["match", ["get", "shade"], 1, palette.district, palette.land]
     wide = ["match", ["get", "rank"], 1, 1.0, 0.7]
     road = {"line-color": palette.road, "line-width": _width(1.2, 6.0), "line-opacity": wide}
@@ -161,17 +160,17 @@ def _city_layers(palette: Palette) -> list[tuple[str, dict[str, Any]]]:
         ("airfield", _layer("runway", "line", casing) | {"filter": _LINES}),
         (
             "street",
-            _layer("street", "line", {"line-color": palette.street, "line-width": _width(0.5, 3.0)}, round_ends),
+            _layer("street", "line", {"line-color": palette.street, "line-width": _width(0.5, 3.0)}, _ROUND_ENDS),
         ),
         ("water", _layer("water", "fill", {"fill-color": palette.water})),
         ("quay", _layer("quay", "fill", {"fill-color": palette.land})),
-        ("shore", _layer("shore", "line", {"line-color": palette.shore, "line-width": 1}, round_ends)),
+        ("shore", _layer("shore", "line", {"line-color": palette.shore, "line-width": 1}, _ROUND_ENDS)),
         ("ferry", _layer("ferry", "line", ferry)),
         ("rail", _layer("rail", "line", rail)),
-        ("road", _layer("road-casing", "line", casing, round_ends)),
-        ("road", _layer("road", "line", road, round_ends)),
-        ("bridge", _layer("bridge-casing", "line", casing, round_ends)),
-        ("bridge", _layer("bridge", "line", {"line-color": palette.road, "line-width": _width(1.2, 6.0)}, round_ends)),
+        ("road", _layer("road-casing", "line", casing, _ROUND_ENDS)),
+        ("road", _layer("road", "line", road, _ROUND_ENDS)),
+        ("bridge", _layer("bridge-casing", "line", casing, _ROUND_ENDS)),
+        ("bridge", _layer("bridge", "line", {"line-color": palette.road, "line-width": _width(1.2, 6.0)}, _ROUND_ENDS)),
     ]
 
 

@@ -78,10 +78,10 @@ def _house_style(
     style: dict[str, Any] = {
         "height": height,
         "margin": {"l": 0, "r": 0, "t": 8, "b": 0} | (margin or {}),
-        "paper_bgcolor": "rgba(0,0,0,0)",
+        "paper_bgcolor": palette.page,  # also of the PNG, which would be unreadable on a dark slide
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": FONT, "size": 14, "color": palette.quiet},
-        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": palette.quiet, "activecolor": palette.ink},
+        "modebar": {"bgcolor": "rgba(0,0,0,0)", "color": palette.model.text, "activecolor": palette.ink},
         "showlegend": False,
         "dragmode": False,
         "clickmode": "event+select",

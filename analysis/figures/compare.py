@@ -27,11 +27,7 @@ _LONGEST_BAR: Final = 0.7
 
 
 def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette: Palette) -> go.Figure:
-    """B minus A in each bin of the transition's count, with 95 % intervals; marks carry the bin as customdata.
-
-    Args:
-        bins: `analysis.compare.comparison.Comparison.bins`.
-    """
+    """B minus A in each of `Comparison.bins`, with 95 % intervals; marks carry the bin as customdata."""
     figure = go.Figure()
     known = bins[bins["n"] > 0]
     reach = 100 * max([0.01, *known["low"].abs().tolist(), *known["high"].abs().tolist()])
@@ -66,12 +62,7 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
             x=[position],
             y=[middle],
             mode="markers",
-            marker={
-                "size": 15 if clear else 11 if differs else 9,
-                "color": colour if clear else palette.page,
-                "line": {"color": colour, "width": 2},
-                "opacity": 1,
-            },
+            marker=_disc(15 if clear else 11 if differs else 9, colour, palette, clear=clear),
             customdata=[[c.TRANSITION_COUNT, int(row["low_count"]), int(row["high_count"])]],
             hovertext=said if differs else f"{said}<br>no case differs",
             hoverinfo="text",
@@ -90,12 +81,14 @@ def plot_differences(bins: pd.DataFrame, *, a: str, b: str, metric: str, palette
     return figure
 
 
-def plot_reliability(curves: Mapping[str, pd.DataFrame], *, palette: Palette) -> go.Figure:
-    """How often first choices came true, by their probability; the dashed line is where the two are equal.
+def _disc(size: int, colour: str, palette: Palette, *, clear: bool) -> dict[str, object]:
+    """A full disc for a clear difference, an open one for a tie."""
+    fill = colour if clear else palette.page
+    return {"size": size, "color": fill, "line": {"color": colour, "width": 2}, "opacity": 1}
 
-    Args:
-        curves: `reliability_curve` of each model, A first.
-    """
+
+def plot_reliability(curves: Mapping[str, pd.DataFrame], *, palette: Palette) -> go.Figure:
+    """How often first choices came true, by their probability, from `reliability_curve` of each model, A first."""
     figure = go.Figure()
     figure.add_scatter(x=[0, 100], y=[0, 100], mode="lines", line={"color": palette.quiet, "dash": "dash"})
     colours = (palette.quiet, palette.model.fill)[-len(curves) :]
@@ -116,11 +109,7 @@ def plot_reliability(curves: Mapping[str, pd.DataFrame], *, palette: Palette) ->
 
 
 def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> go.Figure:
-    """Each seed's difference as a dot on the band within which two seeds of one model differ.
-
-    Args:
-        seeds, rows: `analysis.compare.comparison.Comparison.seeds` and ``.rows``.
-    """
+    """Each seed's difference as a dot on the band within which two seeds of one model differ, of `Comparison.seeds`."""
     figure = go.Figure()
     verdicts = dict(zip(rows["group"], rows["verdict"], strict=True))
     found = {str(row["group"]): row for row in seeds.to_dict(orient="records")}
@@ -136,12 +125,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
             x=[100 * value for value in row["each"]],
             y=[position] * len(row["each"]),
             mode="markers",
-            marker={
-                "size": 11,
-                "color": colour if clear else palette.page,
-                "line": {"color": colour, "width": 2},
-                "opacity": 1,
-            },
+            marker=_disc(11, colour, palette, clear=clear),
             hovertext=[f"{label}: {points(value)} points" for value in row["each"]],
             hoverinfo="text",
         )
@@ -155,11 +139,7 @@ def plot_seeds(seeds: pd.DataFrame, rows: pd.DataFrame, *, palette: Palette) -> 
 
 
 def draw_how_often(rows: pd.DataFrame, *, a: str, b: str, palette: Palette) -> Element:
-    """The share of rare, frequent and all cases that each side finds, as high as its frame, for Present.
-
-    Args:
-        rows: `analysis.compare.comparison.Comparison.rows` of a hit rate.
-    """
+    """The share of rare, frequent and all cases that each side finds, of `Comparison.rows`, for Present."""
     found = rows.set_index("group")
     sides = (("b", b, palette.model.fill), ("a", a, palette.baseline))
     groups = []

@@ -126,11 +126,7 @@ def describe_curves(curves: Sequence[Curve]) -> str:
 
 
 def ticks(curve: Curve, closest: float = _CLOSEST * COLUMNS) -> dict[str, Any]:
-    """Positions and labels of an axis of values.
-
-    Args:
-        closest: smallest distance of labels, as a share of the axis.
-    """
+    """Positions and labels of an axis of values, at least ``closest`` of its length from each other."""
     if curve.unit == "yes":
         return {"tickvals": [0, 1], "ticktext": ["no", "yes"]}
     wanted = _wanted_ticks(curve)

@@ -61,20 +61,24 @@ def lines(name: str, data: pd.DataFrame, start: str, end: str, *, colour: list[i
     )
 
 
-def paths(name: str, data: pd.DataFrame, *, colour: list[int]) -> pdk.Layer:
-    """Lines through several positions, ``path``, of width ``w``."""
-    return pdk.Layer(
+def two_hops(
+    paths: pd.DataFrame, middles: pd.DataFrame, palette: Palette, *, opacity: int, rim_px: float
+) -> list[pdk.Layer]:
+    """Lines through three positions, ``path``, of width ``w``, and discs on their middle places."""
+    lines = pdk.Layer(
         "PathLayer",
-        id=name,
-        data=rows(data),
+        id="paths",
+        data=rows(paths[["path", "w", "tip"]]),
         get_path="path",
         get_width="w",
         width_units=_PIXELS,
-        get_color=colour,
+        get_color=rgb(palette.paths.fill, opacity),
         pickable=True,
         joint_rounded=True,
         cap_rounded=True,
     )
+    fill, rim = rgb(palette.paths.fill), rgb(palette.land)
+    return [lines, discs("middles", middles[["at", "r", "tip"]], fill=fill, line=rim, line_px=rim_px)]
 
 
 def texts(

@@ -28,8 +28,7 @@ def paths_height(num_paths: int) -> int:
 def draw_paths(explanation: CaseExplanation, palette: Palette, *, cut: Sequence[PathTerms] = ()) -> Element:
     """Source, middle places and target, strongest path on top; a click on a middle place returns its POI.
 
-    Args:
-        cut: paths that edits removed, drawn dashed.
+    Paths that edits cut are dashed.
     """
     gone = {path.middle for path in cut}
     paths = sorted([*explanation.paths, *cut], key=lambda path: -path.product)[:_MOST_PATHS]

@@ -1,6 +1,7 @@
 """The map of an explanation: the source, the two places compared, and two-hop paths."""
 
-import pandas as pd
+from typing import Any
+
 import pydeck as pdk
 
 from analysis.explain.explanation import CaseExplanation
@@ -20,14 +21,7 @@ def explain_deck(explanation: CaseExplanation, opened: Workspace, *, map_style: 
     marks = explain_marks(explanation, opened, size=MAP_SIZE, narrowest=NARROWEST_PX)
     layers = [
         *deck_layers.scale(scale_bar(marks.camera, (NARROWEST_PX / 2, MAP_SIZE[1] / 2)), palette),
-        deck_layers.paths("paths", marks.two_hops[["path", "w", "tip"]], colour=rgb(palette.paths.fill, 170)),
-        deck_layers.discs(
-            "middles",
-            marks.middles[["at", "r", "tip"]],
-            fill=rgb(palette.paths.fill),
-            line=rgb(palette.land),
-            line_px=3.0,
-        ),
+        *deck_layers.two_hops(marks.two_hops, marks.middles, palette, opacity=170, rim_px=3.0),
         _places(marks, palette),
         deck_layers.names(marks.names, name_colours(palette), palette),
     ]
@@ -49,15 +43,8 @@ def mark_colours(of: str, palette: Palette) -> tuple[str | None, str]:
 
 def _places(marks: ExplainMarks, palette: Palette) -> pdk.Layer:
     colours = [mark_colours(of, palette) for of in marks.places["of"]]
-    table = pd.DataFrame(
-        {
-            c.POI: marks.places[c.POI],
-            "at": marks.places["at"],
-            "r": marks.places["r"],
-            "tip": marks.places["tip"],
-            "fill": [[0, 0, 0, 0] if fill is None else rgb(fill) for fill, _ in colours],
-            "line": [rgb(line) for _, line in colours],
-        }
-    )
+    fills: Any = [[0, 0, 0, 0] if fill is None else rgb(fill) for fill, _ in colours]
+    lines: Any = [rgb(line) for _, line in colours]
+    table = marks.places[[c.POI, "at", "r", "tip"]].assign(fill=fills, line=lines)
     # The source, the smallest, is first in the table and drawn last.
     return deck_layers.discs("places", table[::-1], fill="fill", line="line", line_px=3.0)

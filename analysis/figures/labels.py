@@ -81,11 +81,7 @@ def place_labels(
 
 
 def label_table(marks: pd.DataFrame, placed: list[Label]) -> pd.DataFrame:
-    """Placed names as rows of a map's layer.
-
-    Args:
-        marks: with ``at, x, y, of``, in the order of their names.
-    """
+    """Placed names as rows of a map's layer, from marks ``at, x, y, of`` in the order of their names."""
     names = marks.iloc[[label.index for label in placed]][["at", "x", "y", "of"]].reset_index(drop=True)
     names["text"] = [label.text for label in placed]
     names["shift"] = pd.Series([[label.shift_x, label.shift_y] for label in placed], dtype=object)

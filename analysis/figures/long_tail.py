@@ -35,7 +35,6 @@ def draw_accuracy_by_count(
     Args:
         table: from `accuracy_by_count`, with a reference.
         tail_up_to: bins up to this count are on a grey band in full colour; None for no tail.
-        chosen: text of the current selection.
     """
     top = accuracy_axis(table)
     ticks = [level for level in (0.0, 0.5, 1.0) if level <= top] if top > 0.5 else [0.0, round(top / 2, 3)]
@@ -137,12 +136,10 @@ def accuracy_axis(table: pd.DataFrame) -> float:
 def draw_cohorts(
     table: pd.DataFrame, reference: str, eta: int, *, chosen: str | None = None, palette: Palette
 ) -> Element:
-    """The four cohorts of rare transitions as cells; a click returns the text of a cell's `CaseSelection`.
+    """The four cohorts of transitions seen up to ``eta`` times; a click returns a cell's `CaseSelection` as text.
 
     Args:
         table: from `accuracy_by_cohort`, with a reference.
-        eta: a transition is rare up to this count.
-        chosen: text of the current selection.
     """
     head = {"font_weight": 700, "text_align": "center", "align_self": "end"}
     side = {
@@ -202,13 +199,8 @@ def _cell(row: dict[Hashable, Any], reference: str, selection: str, chosen: str 
     return button
 
 
-def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figure:
-    """Candidates, coverage and signal to noise for N = 1..5 (Fig. 5).
-
-    Args:
-        hops: rows of `recap.dataset_statistics.hop_statistics`.
-        chosen: the model's N, which is filled.
-    """
+def plot_hops(hops: pd.DataFrame, palette: Palette) -> go.Figure:
+    """Candidates, coverage and signal to noise of `hop_statistics` for N = 1..5; N = 2 is filled (Fig. 5)."""
     panels = (
         ("Candidates<br>a place", "avg_candidates", "{:,.0f}"),
         ("Unseen transitions<br>reached", "coverage", "{:.2f}"),
@@ -216,7 +208,7 @@ def plot_hops(hops: pd.DataFrame, palette: Palette, chosen: int = 2) -> go.Figur
     )
     figure = make_subplots(rows=1, cols=3, horizontal_spacing=0.09, subplot_titles=[title for title, _, _ in panels])
     for column, (_, name, pattern) in enumerate(panels, start=1):
-        mine = hops["n"] == chosen
+        mine = hops["n"] == 2
         figure.add_scatter(
             x=hops["n"],
             y=hops[name],
@@ -260,11 +252,7 @@ def _near_line(values: list[float]) -> list[str]:
 
 
 def plot_ablations(table: pd.DataFrame, metric_label: str, palette: Palette) -> go.Figure:
-    """Drop of each ablation against the full model with its interval, in the given order (Fig. 6).
-
-    Args:
-        table: ``name, drop, lower, upper``; positive means worse than the full model.
-    """
+    """Drop of each ablation (``name, drop, lower, upper``; positive is worse) against the full model (Fig. 6)."""
     figure = go.Figure()
     figure.add_bar(
         x=table["drop"],

@@ -37,11 +37,7 @@ class Ground:
 def draw_ground(
     ground: Ground, camera: Camera, palette: Palette, *, height: int = SIZE[1]
 ) -> tuple[Image.Image, ImageDraw.ImageDraw]:
-    """The city's layers, and every place as a faint dot.
-
-    Args:
-        height: of the visible band around the middle, which contains scale bar and credit.
-    """
+    """The city's layers, and every place as a faint dot; scale bar and credit are in the middle band of a height."""
     opened, basemap = ground.opened, ground.basemap
     image = Image.new("RGB", (SIZE[0] * SCALE, SIZE[1] * SCALE), palette.land)
     draw = ImageDraw.Draw(image)

@@ -34,12 +34,7 @@ _NAME: Final = 24
 
 
 def plot_flow(flow: ModelFlow, palette: Palette, *, place: int = 0, opened: str = words.SCORE) -> go.Figure:
-    """Draw the model with one of two places; its boxes can be clicked.
-
-    Args:
-        place: 0 for the explained place, 1 for its runner-up.
-        opened: the part whose box is marked.
-    """
+    """The model with the explained place (0) or its runner-up (1); boxes can be clicked, the open part is marked."""
     data: list[dict[str, Any]] = []
     shapes: list[dict[str, Any]] = []
     notes = [note(x, 8, text, palette.quiet, 13) for x, text in ((_INPUT[0], "Input"), (_READER[0], "Points"))]

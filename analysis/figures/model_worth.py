@@ -22,11 +22,7 @@ _NUMBER: Final = 0.055
 
 
 def plot_worth(worth: pd.DataFrame, palette: Palette) -> go.Figure:
-    """One row per part, one column per set of ranked places; HR@20 above MRR.
-
-    Args:
-        worth: rows of `analysis.records.causes.ablation_worth` with ``among`` and ``n``.
-    """
+    """One row per part, one column per set of ranked places, from `ablation_worth`; HR@20 above MRR."""
     kinds = list(dict.fromkeys(worth["among"]))
     parts = _parts(worth)
     width = (1.0 - _LABELS - _GAP * len(kinds)) / len(kinds)

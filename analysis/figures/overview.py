@@ -12,22 +12,19 @@ from analysis.figures.palette import Palette
 from analysis.formatting import percent, share
 from analysis.long_tail.overview_headlines import PANEL_TITLES
 from recap import columns as c
+from recap.graph import TAIL_MAX_COUNT
 from recap.printable import shortened
 
 ROW_PX: Final = 36
-_NAMES: Final = 0.2
+_NAMES: Final = 0.22
 """Share of the width for names."""
-_GAP: Final = 0.035
-_NUMBER: Final = 0.065
-_LONGEST_NAME: Final = 22
+_GAP: Final = 0.03
+_NUMBER: Final = 0.09
+_LONGEST_NAME: Final = 19
 
 
 def plot_lollipops(groups: pd.DataFrame, palette: Palette) -> go.Figure:
-    """Accuracy of a few models in three panels; the explained model is first.
-
-    Args:
-        groups: from `accuracy_by_group`.
-    """
+    """Accuracy of a few models, from `accuracy_by_group`, in three panels; the explained model is first."""
     names = list(dict.fromkeys(groups["model"]))
     y_of = {name: len(names) - at for at, name in enumerate(names)}
     traces: list[dict[str, Any]] = []
@@ -83,17 +80,12 @@ def _lollipop(
     ]
 
 
-def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int = 1) -> go.Figure:
-    """Sorted training counts of the distinct test transitions, on a square-root scale; rare ones are dark (Fig. 9).
-
-    Args:
-        distribution: from `transition_distribution`.
-        eta: a transition is rare up to this count.
-    """
+def plot_distribution(distribution: pd.DataFrame, palette: Palette) -> go.Figure:
+    """Sorted counts of `transition_distribution` on a square-root scale; rare transitions are dark (Fig. 9)."""
     figure = go.Figure()
     for row in distribution.to_dict(orient="records"):
         count = int(row[c.TRANSITION_COUNT])
-        colour = palette.head if count > eta else palette.unseen if count == 0 else palette.tail
+        colour = {0: palette.unseen, 1: palette.tail}.get(count, palette.head)
         left, right = 100 * row["from_share"], 100 * row["to_share"]
         height = max(math.sqrt(count), 0.12)
         figure.add_scatter(
@@ -110,7 +102,7 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
     pairs = int(distribution["pairs"].sum())
     top = math.sqrt(float(distribution[c.TRANSITION_COUNT].max())) if pairs else 1.0
     top = max(top, 2.0)
-    head = 100 * float(distribution.loc[distribution[c.TRANSITION_COUNT] > eta, "share"].sum())
+    head = 100 * float(distribution.loc[distribution[c.TRANSITION_COUNT] > TAIL_MAX_COUNT, "share"].sum())
     styled(figure, palette, height=270, margin={"b": 48, "l": 56})
     for text, width, x, anchor, y, colour in (
         ("Frequent", head, head - 1.5, "right", 0.98, palette.quiet),
@@ -120,8 +112,8 @@ def plot_distribution(distribution: pd.DataFrame, palette: Palette, *, eta: int 
             said = f"<b>{text} {width:.0f} %</b>"
             figure.add_annotation(note(x, top * y, said, colour, 15, xanchor=anchor))
     figure.add_vline(x=head, line={"color": palette.quiet, "width": 1, "dash": "dot"})
-    for row in distribution[distribution[c.TRANSITION_COUNT] <= 1].to_dict(orient="records"):
-        if row["share"] > 0.06 and row[c.TRANSITION_COUNT] <= eta:
+    for row in distribution[distribution[c.TRANSITION_COUNT] <= TAIL_MAX_COUNT].to_dict(orient="records"):
+        if row["share"] > 0.06:
             word = "never" if row[c.TRANSITION_COUNT] == 0 else "once"
             rounded = round(1 - row["from_share"], 2) - round(1 - row["to_share"], 2)  # both add up to what is rare
             x, y = 50 * (row["from_share"] + row["to_share"]), 1.0 if word == "once" else 0.3

@@ -38,18 +38,22 @@ def walk_deck(
         map_style: from `basemap_style`, or the address of an online style.
         half_size: of the map, in pixels, to place the scale bar.
     """
+    two_hops = deck_layers.two_hops(marks.two_hops, marks.middles, palette, opacity=150, rim_px=1.0)
+    ring, ink = marks.ring[["at", "r", "tip"]], rgb(palette.ink)
     layers = [
         *deck_layers.scale(scale_bar(marks.camera, half_size), palette),
-        *(_two_hop_layers(marks, palette) if len(marks.two_hops) else []),
+        *(two_hops if len(marks.two_hops) else []),
         *([place_dots(palette)] if with_places else []),
         *_walked_layers(marks, palette),
         *_candidate_layers(marks, palette),
-        deck_layers.discs(
-            "source", marks.source[["at", "r", "tip"]], fill=rgb(palette.ink), line=rgb(palette.land), line_px=2.0
+        deck_layers.discs("source", marks.source[["at", "r", "tip"]], fill=ink, line=rgb(palette.land), line_px=2.0),
+        *(
+            [deck_layers.discs("truth", ring, fill=None, line=rgb(palette.truth.fill), line_px=3.0)]
+            if len(ring)
+            else []
         ),
-        *(_ring_layers(marks, palette) if len(marks.ring) else []),
         # Always present; otherwise the browser would rebuild the layers after it.
-        deck_layers.discs("chosen", marks.chosen(chosen), fill=None, line=rgb(palette.ink), line_px=2.0),
+        deck_layers.discs("chosen", marks.chosen(chosen), fill=None, line=ink, line_px=2.0),
         deck_layers.names(marks.names, name_colours(palette), palette),
     ]
     return deck_layers.deck(layers, marks.camera, map_style)
@@ -101,12 +105,6 @@ def _candidate_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
     ]
 
 
-def _ring_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
-    return [
-        deck_layers.discs("truth", marks.ring[["at", "r", "tip"]], fill=None, line=rgb(palette.truth.fill), line_px=3.0)
-    ]
-
-
 def _walked_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
     """The path so far: segments that darken towards now, and numbered stops."""
     segments = pd.DataFrame(
@@ -123,17 +121,4 @@ def _walked_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
             "stops", stops[["at", "r", "tip"]], fill=rgb(palette.land), line=rgb(palette.ink, 220), line_px=1.5
         ),
         deck_layers.texts("stop-numbers", stops[["at", "stop"]], "stop", rgb(palette.ink), size=10, weight=600),
-    ]
-
-
-def _two_hop_layers(marks: WalkMarks, palette: Palette) -> list[pdk.Layer]:
-    return [
-        deck_layers.paths("paths", marks.two_hops[["path", "w", "tip"]], colour=rgb(palette.paths.fill, 150)),
-        deck_layers.discs(
-            "middles",
-            marks.middles[["at", "r", "tip"]],
-            fill=rgb(palette.paths.fill),
-            line=rgb(palette.land),
-            line_px=1.0,
-        ),
     ]

@@ -40,7 +40,6 @@ def show_case_table(
 
     Args:
         table: rows of `analysis.cases.case_table.case_table`, with further columns if wanted.
-        columns: the columns shown, in order, with their configuration.
         show_truth: whether the table and its filters may depend on the truth.
     """
     chosen = current_filter()

@@ -16,14 +16,7 @@ from app.cached.figures import sent
 
 
 def show_figure(figure: go.Figure, key: str, alt: str, **select: Any) -> Any:
-    """A chart in the app's own colours.
-
-    Args:
-        select: selection options of `st.plotly_chart`.
-
-    Returns:
-        the selection, if ``select`` asks for one.
-    """
+    """A chart in the app's own colours; with selection options of `st.plotly_chart`, returns the selection."""
     return st.plotly_chart(figure, theme=None, config=PLOT_CONFIG, key=key, alt=alt, **select)
 
 
@@ -35,10 +28,9 @@ def chart_table(
     headings: Mapping[str, str] | None = None,
     label: str = "Table",
 ) -> None:
-    """A button that shows the tables of a figure; they are sent when it is pressed.
+    """A button that shows the tables of a figure by name, which are sent when it is pressed and must never change.
 
     Args:
-        tables: by name; shared ones must never change.
         open_row: receives (table, row) when a row is ticked, by mouse or by keyboard (Shift and Space).
         headings: of the columns to show; None shows all by name.
     """

@@ -23,11 +23,7 @@ MAP_HEIGHT: Final = 330
 
 
 def show_misses(ranker: Ranker, k: int, list_kind: Callable[[str | None], None]) -> None:
-    """The misses of a model by kind and on the map.
-
-    Args:
-        list_kind: receives the kind of a ticked row, or None after unticking.
-    """
+    """The misses of a model by kind and on the map; a ticked kind goes to ``list_kind``, None after unticking."""
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
         _show_kinds(ranker, k, list_kind)

@@ -7,6 +7,7 @@ import streamlit as st
 from app import state
 from app.cached.workspace import Ranker
 from app.components import words
+from app.components.text import pick
 from app.sources import Source
 
 MODEL, REFERENCE = "model", "reference"
@@ -41,7 +42,6 @@ def _current(name: str, default: str, rankers: Mapping[str, Ranker]) -> Ranker:
 
 def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranker], label: str, before: str) -> None:
     key = f"pick_{name}"
-    st.session_state[key] = chosen.token
 
     def choose() -> None:
         picked = rankers[st.session_state[key]]
@@ -52,12 +52,8 @@ def _pick(source: Source, name: str, chosen: Ranker, rankers: Mapping[str, Ranke
         state.choose(name, None if is_other or is_own else picked.token)
         st.session_state[side_key(_SIDES[name])] = picked.token
 
-    st.selectbox(
-        label,
-        list(rankers),
-        key=key,
-        format_func=lambda token: f"{before}{rankers[token].label}" if token in rankers else token,
-        label_visibility="collapsed",
-        width=200,
-        on_change=state.unless_late(choose, name, key=key, offered=rankers),
-    )
+    def named(token: str) -> str:
+        return f"{before}{rankers[token].label}" if token in rankers else token
+
+    look = {"format_func": named, "width": 200}
+    pick(st.selectbox, label, list(rankers), choose, name, key=key, value=chosen.token, offered=rankers, **look)

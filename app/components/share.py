@@ -29,12 +29,10 @@ def share_button(
     title: str = "",
     notes: Sequence[str] = (),
 ) -> None:
-    """A button that opens the sharing of cases.
+    """A button that opens the sharing of cases, which are explained then.
 
     Args:
-        explained: explains the cases when the dialog opens.
-        title: of a collection; a single case has its finding.
-        notes: one for each case.
+        title: of a collection, with a note for each case; a single case has its finding.
     """
     if st.button("Share", icon=":material/ios_share:", key=f"{key}-share"):
         _share(source, explained, key, name, title, notes)

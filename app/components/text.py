@@ -1,10 +1,11 @@
 """Section headings, small text with enough contrast, and rows of choices."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import streamlit as st
 
+from app import state
 from recap.printable import markdown_text
 
 if TYPE_CHECKING:
@@ -29,8 +30,35 @@ def choose_one(label: str, options: Sequence[T], *, key: str, named: Callable[[T
     return options[0] if chosen is None else chosen
 
 
-def section(title: str, *, help: str | None = None, width: str = "stretch") -> None:
-    st.header(title, anchor=False, help=help, width="content" if width == "content" else "stretch")
+def pick(
+    kind: Callable[..., object],
+    label: str,
+    options: Any,
+    act: Callable[[], None],
+    *on: str,
+    key: str,
+    value: object,
+    offered: Collection[object] = (),
+    **look: Any,
+) -> None:
+    """A widget that shows ``value``; a choice runs ``act``. Its label is for screen readers unless ``look`` shows it.
+
+    Args:
+        on, offered: see `app.state.unless_late`.
+        look: further options of the widget.
+    """
+    st.session_state[key] = value
+    change = state.unless_late(act, *on, key=key if offered else None, offered=offered)
+    kind(label, options, key=key, on_change=change, **({"label_visibility": "collapsed"} | look))
+
+
+def key_button(label: str, key: str, shortcut: str, act: Callable[..., None], *args: object, **look: Any) -> None:
+    """A button that a key presses too."""
+    st.button(label, key=key, shortcut=shortcut, on_click=act, args=args, **look)
+
+
+def section(title: str, *, help: str | None = None) -> None:
+    st.header(title, anchor=False, help=help)
 
 
 def toggle(label: str, value: bool = False, *, help: str, **more: Any) -> bool:

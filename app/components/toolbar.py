@@ -13,7 +13,7 @@ from analysis.sharing.tables import EXACT, PRIVACY, is_personal, share_table, to
 from app import state
 from app.cached.workspace import imported_predictions, open_workspace
 from app.components import words
-from app.components.text import quiet, toggle
+from app.components.text import pick, quiet, toggle
 from app.pages import View
 from app.settings import AppSettings
 from app.sources import Source, find_sources
@@ -23,16 +23,12 @@ from recap.moments import Moment
 
 
 def source_picker(source: Source, width: int = 360, *, lists: bool = False, says_start: bool = True) -> None:
-    """Choose among all datasets and checkpoints.
-
-    Args:
-        says_start: whether a grey line says where the open model's curves started.
-        lists: include imported predictions of the open dataset.
+    """Choose among all datasets and checkpoints, with ``lists`` also imported predictions of the open dataset;
+    ``says_start``: a grey line says where the open model's curves started.
     """
     labels = {item.token: item.label for item in find_sources(AppSettings.from_environment())}
     imported = {key: item.label for key, item in imported_predictions(source).items()} if lists else {}
     labels |= imported
-    st.session_state["picked_source"] = source.imported or source.token
 
     def choose() -> None:
         picked = st.session_state["picked_source"]
@@ -41,14 +37,17 @@ def source_picker(source: Source, width: int = 360, *, lists: bool = False, says
         else:
             state.choose_source(picked)
 
-    st.selectbox(
+    pick(
+        st.selectbox,
         "Dataset and model",
         list(labels),
+        choose,
+        *("source", "predictions"),
         key="picked_source",
+        value=source.imported or source.token,
+        offered=labels,
         format_func=lambda token: labels.get(token, token),
-        label_visibility="collapsed",
         width=width,
-        on_change=state.unless_late(choose, "source", "predictions", key="picked_source", offered=labels),
         help=words.SOURCES_HELP,
     )
     if says_start and source.start is not None:
@@ -61,22 +60,15 @@ def metric_control() -> str:
 
 
 def choice_control(name: str, choices: Mapping[str, str], default: str, labels: Mapping[str, str]) -> str:
-    """A row of choices, always one of them on, see `app.state.current_choice`.
-
-    Args:
-        choices: by text in links.
-    """
+    """A row of choices (by text in links), always one of them on, see `app.state.current_choice`."""
     key = f"pick_{name}"
-    st.session_state[key] = state.current_choice(name, choices, default)
-    st.segmented_control(
-        name.capitalize(),
-        list(dict.fromkeys(choices.values())),
-        required=True,
-        format_func=labels.__getitem__,
-        key=key,
-        label_visibility="collapsed",
-        on_change=state.unless_late(lambda: state.choose(name, st.session_state[key]), name),
-    )
+    chosen, offered = state.current_choice(name, choices, default), list(dict.fromkeys(choices.values()))
+    look: dict[str, Any] = {"required": True, "format_func": labels.__getitem__}
+
+    def choose() -> None:
+        state.choose(name, st.session_state[key])
+
+    pick(st.segmented_control, name.capitalize(), offered, choose, name, key=key, value=chosen, **look)
     return str(st.session_state[key])
 
 
@@ -113,12 +105,10 @@ def downloads(
     pictures: Mapping[str, Callable[[bool], bytes]] | None = None,
     **more: Any,
 ) -> None:
-    """Download every table of a view as CSV, and maps as ``pictures``.
+    """A button that offers tables and pictures, which are computed when it is pressed; see `download_buttons`.
 
     Args:
-        more: see `download_buttons`.
-        tables: by name; computed when the button is pressed.
-        pictures: drawn on request; receive whether everything is shown as recorded.
+        pictures: by name; each receives whether everything is shown as recorded.
     """
     button = st.popover("Download", icon=":material/download:", key=f"{key}-data", on_change="rerun")
     if button.open:
@@ -173,11 +163,7 @@ _KINDS: Final = {
 
 
 def save_button(label: str, write: Callable[[], bytes], name: str, *, key: str, **more: Any) -> None:
-    """A button that writes and saves a file.
-
-    Args:
-        name: of the file, with its ending, without ``recap-``.
-    """
+    """A button that writes and saves a file; its name is given with its ending, without ``recap-``."""
     mime, icon = _KINDS[name.rpartition(".")[2]]
     look: dict[str, Any] = {"mime": mime, "icon": icon, "on_click": "ignore"}
     st.download_button(label, data=write, file_name=f"recap-{name}", key=key, **(look | more))

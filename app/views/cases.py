@@ -59,7 +59,7 @@ def view() -> None:
         return
     grid = st.grid(3, min_column_width=232)  # three columns from a width of 800 pixels on
     with grid.cell(column_span=2):
-        show_cards(source, listed.entries, chosen)
+        show_cards(source, shelf, listed.entries, chosen)
     with grid.cell(), st.container(border=True):
         show_chosen(source, shelf, chosen, listed.collection)
 

@@ -94,9 +94,9 @@ def _explain(source: Source, moment: Moment) -> None:
     top = st.grid(3, min_column_width=NARROW)
     with top.cell(column_span=2):
         show_contributions(shown)
+        show_tabs(source, before, shown, edits)
     with top.cell(), st.container(border=True, key="tray"):
         show_what_if(source, before, shown, edits)
-    show_tabs(source, before, shown, edits)
     with exports:
         if isinstance(moment, Case):
             if not hide_truth:  # Present shows the truth

@@ -1,5 +1,7 @@
 """Learn: a route of three lessons on live models, further ones, and a page for teachers."""
 
+from functools import partial
+
 import streamlit as st
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
@@ -11,7 +13,7 @@ from app.components.learn import place, words
 from app.components.learn.lesson_page import show_lesson
 from app.components.learn.page_top import start_at_top
 from app.components.learn.teacher import show_teacher
-from app.components.text import quiet
+from app.components.text import pick, quiet
 from app.components.toolbar import source_picker
 
 
@@ -41,15 +43,9 @@ def view() -> None:
 
 
 def _show_contents(number: int, progress: Progress) -> None:
-    st.session_state["learn_contents"] = number if number < ROUTE else None
-    st.segmented_control(
-        "Lessons",
-        range(ROUTE),
-        key="learn_contents",
-        format_func=lambda at: _title(at, progress),
-        on_change=state.unless_late(_chosen, "lesson"),
-        label_visibility="collapsed",
-    )
+    shown, named = number if number < ROUTE else None, partial(_title, progress=progress)
+    key = "learn_contents"
+    pick(st.segmented_control, "Lessons", range(ROUTE), _chosen, "lesson", key=key, value=shown, format_func=named)
     further = "Further lessons" if number < ROUTE else _title(number, progress)
     with st.popover(further, icon=":material/list:", key="learn_further"):
         for at in range(ROUTE, len(COURSE)):

@@ -75,15 +75,13 @@ def view() -> None:
 
 
 def eta_slider() -> int:
-    st.session_state["pick_eta"] = state.current_choice(
-        "eta", {str(count): count for count in range(10)}, TAIL_MAX_COUNT
-    )
+    st.session_state["pick_eta"] = state.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
     return st.slider(
         headlines.ETA_LABEL,
         0,
         9,
         key="pick_eta",
-        width=230,
+        width=170,
         on_change=state.unless_late(lambda: state.choose("eta", st.session_state["pick_eta"]), "eta"),
     )
 
@@ -159,11 +157,11 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
     number, text = st.column_config.NumberColumn, st.column_config.TextColumn
     columns: dict[str, Any] = {
         c.CASE: number("Case", width=64, format="localized"),
-        TRANSITION: text("Transition", width=270),
+        TRANSITION: text("Transition", width=290),
         c.TRANSITION_COUNT: number("Seen", width=64, help="In training."),
         c.RANK: text(model.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
         REFERENCE: text(reference.label[:18], width=96, alignment="right", help=headlines.RANK_HELP),
-        WHY: text("Why", width=430, help=headlines.WHY_HELP),
+        WHY: text("Why", width=410, help=headlines.WHY_HELP),
     }
     hides_truth = st.query_params.get("truth") == "false"
     has_model = model.source.checkpoint_hash is not None

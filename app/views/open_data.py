@@ -9,7 +9,7 @@ from app.cached.better_source import better_source
 from app.cached.workspace import open_workspace
 from app.components.error_boundary import error_boundary
 from app.components.own_data import words
-from app.components.own_data.check import show_check
+from app.components.own_data.check import show_check, show_points
 from app.components.runs.live import once_drawn, show_live
 from app.components.runs.words import run_headline
 from app.components.text import quiet, section
@@ -17,6 +17,7 @@ from app.pages import COMPARE, EXPLAIN, LONG_TAIL, NEXT, OVERVIEW, WALK
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, own_datasets
 from app.uploads import LARGEST_MB, Upload
+from recap import columns as c
 from recap.data.parsing.options import ReadOptions
 from recap.errors import RecapError
 from recap.presets import DEFAULT_PRESET
@@ -122,20 +123,28 @@ def _open(source: Source | None) -> None:
 def _show_ready(source: Source) -> None:
     """Step 3: what the dataset holds, predictions, and a training to start."""
     opened, store = open_workspace(source), run_store.open_store()
-    users, places = count_of(opened.dataset.num_users, "user"), count_of(opened.dataset.num_pois, "place")
+    dataset, checkins = opened.dataset, opened.dataset.checkins
+    users, places = count_of(dataset.num_users, "user"), count_of(dataset.num_pois, "place")
     cases = count_of(len(opened.cases), "test case")
     st.title(words.READY.format(name=markdown_text(opened.name), users=users, places=places, cases=cases), anchor=False)
-    st.markdown(words.LOOK)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if st.button("Predict", icon=":material/arrow_forward:", type="primary", key="predict"):
-            st.switch_page(NEXT.path, query_params=state.link_to(source))
-        specs = run_store.build_specs_of(source, preset=DEFAULT_PRESET)
-        if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
-            (started,) = control.submit(store, specs)
-            state.write_param("run", started.id)
-            st.rerun()
-        time = estimate(store, specs[0], "cuda" if run_store.gpus() else "cpu").seconds
-        quiet(words.NO_ESTIMATE if time is None else words.TAKES.format(time=duration(time)))
+    halves = st.grid(2, min_column_width=380, gap="medium")
+    with halves.cell():
+        at = checkins[c.POI].to_numpy()
+        show_points(opened.latitude[at], opened.longitude[at], invented=source.synthetic)
+    with halves.cell():
+        section(words.HOLDS)
+        st.table(words.dataset_facts(dataset.local_time, checkins), border="horizontal")
+        st.markdown(words.LOOK)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            if st.button("Predict", icon=":material/arrow_forward:", type="primary", key="predict"):
+                st.switch_page(NEXT.path, query_params=state.link_to(source))
+            specs = run_store.build_specs_of(source, preset=DEFAULT_PRESET)
+            if st.button("Train RECAP", icon=":material/play_arrow:", key="train"):
+                (started,) = control.submit(store, specs)
+                state.write_param("run", started.id)
+                st.rerun()
+            time = estimate(store, specs[0], "cuda" if run_store.gpus() else "cpu").seconds
+            quiet(words.NO_ESTIMATE if time is None else words.TAKES.format(time=duration(time)))
 
 
 def _run() -> RunFolder | None:

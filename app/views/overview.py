@@ -40,8 +40,8 @@ def view() -> None:
         model_card(source)
         data = st.container(width="content")
     title = st.container()
-    grid = st.grid(5, min_column_width=190, gap="medium")
-    accuracy, long_tail = grid.cell(column_span=3), grid.cell(column_span=2)
+    halves = st.grid(2, min_column_width=400, gap="medium")
+    accuracy, long_tail = halves.cell(), halves.cell()
     with long_tail:  # needs no model, so it appears at once
         show_distribution(source)
     groups = tables.by_group(source, metric)
@@ -61,7 +61,7 @@ def view() -> None:
         section(words.panels_title(metric))
         figure = drawn(plot_lollipops, tables.lead_groups(source, metric))
         show_figure(figure, "lollipops", words.overview_headline(groups, metric))
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xxsmall"):
             with st.container(width="content"):
                 show_all_models(source, metric)
             quiet(markdown_text(words.intervals_line(line)), width="content")

@@ -1,5 +1,7 @@
 """Present: four slides by arrow keys; no navigation, no toolbar, no notices."""
 
+from typing import Any
+
 import streamlit as st
 
 from analysis.cases.slides import STEPS, Number, Slide, case_slide, change_slide, shown_places, why_slide
@@ -18,7 +20,7 @@ from app.components.error_boundary import error_boundary
 from app.components.picture import show_picture
 from app.components.present import words
 from app.components.present.deck import Deck, Presented, current_deck, current_slide, go_to
-from app.components.text import coloured
+from app.components.text import coloured, key_button, pick
 from app.components.theme_watch import watch_theme
 from app.pages import CASES, PAGES
 from app.sources import Source
@@ -126,40 +128,20 @@ def _controls(deck: Deck, position: int) -> None:
     which, step = deck.slides[position]
     last = position == len(deck.slides) - 1
     with st.bottom, st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.session_state["present_step"] = step
 
         def jump() -> None:
             chosen = st.session_state["present_step"] or step
             go_to(deck, deck.slides.index((0 if chosen == "often" else which, chosen)))
 
-        st.segmented_control(
-            "Slide",
-            list(STEPS),
-            key="present_step",
-            format_func=STEPS.__getitem__,
-            label_visibility="collapsed",
-            on_change=state.unless_late(jump, "at", "step"),
-        )
+        look: dict[str, Any] = {"key": "present_step", "value": step, "format_func": STEPS.__getitem__}
+        pick(st.segmented_control, "Slide", list(STEPS), jump, "at", "step", **look)
         st.space("stretch")
         watch_theme()
         _end_button("")
-        st.button(
-            "Back",
-            key="present_back",
-            type="tertiary",
-            shortcut="Left",
-            disabled=position == 0,
-            on_click=go_to,
-            args=(deck, position - 1),
-        )
-        st.button(
-            "Next case" if step == "change" and which + 1 < len(deck.cases) else "Next",
-            key="present_next",
-            shortcut="Right",
-            disabled=last,
-            on_click=go_to,
-            args=(deck, position + 1),
-        )
+        back: dict[str, Any] = {"type": "tertiary", "disabled": position == 0}
+        key_button("Back", "present_back", "Left", go_to, deck, position - 1, **back)
+        label = "Next case" if step == "change" and which + 1 < len(deck.cases) else "Next"
+        key_button(label, "present_next", "Right", go_to, deck, position + 1, disabled=last)
 
 
 def _leave(reason: str) -> None:

@@ -12,6 +12,7 @@ from app.components.chart_table import ticked_row
 from app.components.error_boundary import error_boundary
 from app.components.runs import words
 from app.components.runs.actions import show_actions
+from app.components.runs.example import show_example
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
 from app.components.text import section
@@ -54,6 +55,7 @@ def view() -> None:
     with grid.cell(column_span=3 if store.read_only else 2):
         if chosen is None:
             st.markdown(words.FIRST_RUN)
+            show_example()
             return
         show_live(store, chosen)
         show_queue(store, rows, chosen)
@@ -68,13 +70,14 @@ def show_queue(store: RunStore, rows: list[RunRow], chosen: str) -> None:
         table,
         hide_index=True,
         key="run_queue",
+        column_order=["run", "state", "progress", "what", "hr20", "time", "note"],  # progress shows at 800 pixels too
         on_select="rerun",
         selection_mode="single-row",
         column_config={
-            "run": st.column_config.TextColumn("Run", width=50),
-            "what": st.column_config.TextColumn("What", width=240),
+            "run": st.column_config.TextColumn("Run", width=44),
+            "what": st.column_config.TextColumn("What"),
             "state": st.column_config.MultiselectColumn("State", options=list(STATE_COLOURS), color=colours, width=90),
-            "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=120),
+            "progress": st.column_config.ProgressColumn("Progress", format="percent", color="blue", width=110),
             "hr20": st.column_config.TextColumn("Validation HR@20", width=130, alignment="right"),
             "time": st.column_config.TextColumn("Time", width=70, alignment="right"),
             "note": st.column_config.TextColumn("Note"),

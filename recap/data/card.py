@@ -29,8 +29,8 @@ def dropped_reasons(config: DataConfig) -> dict[str, str]:
         "rare_user": f"of users with fewer than {config.min_user_checkins} check-ins",
         MERGED: f"{merging}, merged into the earlier one",
         "short_trajectory": short,
-        "unseen_user": "validation or test check-in of a user without training check-ins",
-        "unseen_poi": "validation or test check-in at a place without training check-ins",
+        "unseen_user": "of users who have no check-in in training",
+        "unseen_poi": "at places that have no check-in in training",
     }
 
 

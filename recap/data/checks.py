@@ -161,7 +161,7 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
         f"stretches of more than {LONG_GAP_HOURS:g} h have no check-in at all",
         rows,
         (f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows)),
-        "Days missing from the crawl: they cut trajectories and make habits look rarer.",
+        "Whole days may be missing from the file: that cuts trajectories and makes routines look rarer.",
     )
 
 

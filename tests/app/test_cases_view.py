@@ -143,6 +143,7 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     found = search_cases(cases_of_any_model(source), "user 0")
     app = save(open_view("cases", search="user 0"))
     app = field(app, "selectbox", "add_to-").set_value("Tuesday").run()  # type: ignore[attr-defined]
+    assert "In Tuesday" in texts(app) and [toast.value for toast in app.toast] == ["Added to Tuesday."]
     app = open_view("cases", search="user 0")
     app = app.button(key=f"choose-{found[1]}").click().run()
     app = save(app)
@@ -158,6 +159,7 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     (collection,) = Library.of_user().read().collections
     app = calm_view("cases", collection=collection)
     assert "Tuesday" in app.title[0].value and "2 saved cases" in app.title[0].value
+    assert texts(app).count("In Tuesday") == 3, "on both cards and next to them"
     (later,) = [button for button in app.button if str(button.key).startswith("later-") and not button.disabled]
     app = later.click().run()
     assert order() == [int(found[1]), int(found[0])]

@@ -72,6 +72,8 @@ def parts(block: Any) -> Iterator[tuple[str, str]]:
         if not hasattr(child, "children"):
             yield child.type, str(child.value) if child.type in ("markdown", "header", "title") else ""
             continue
+        if child.type == "tab":  # its name is between what is above and its content
+            yield "end", ""
         inside = list(parts(child))
         texts = [text for kind, text in inside if kind == "markdown"]
         if texts and is_row(child):

@@ -69,6 +69,8 @@ def test_from_a_file_to_a_dataset(home: Path) -> None:
     click(app, "prepare")
     assert "is ready" in app.title[0].value
     assert [button.label for button in app.button][:2] == ["Predict", "Train RECAP"], "the next step first"
+    assert [header.value for header in app.header] == ["On a map", "What it holds"]
+    assert "Check-ins" in str(app.table[0].value)
     assert left_on_disk(home) == []
     (folder,) = own_datasets()
     assert folder.name == "visits" and uploads.free_dataset_folder("Visits").name == "visits-2"

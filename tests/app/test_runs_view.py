@@ -32,6 +32,7 @@ from recap.runs.store.state import Lease
 from recap.storage import atomic
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
 from tests.background import new_store, tiny_spec, walking_dataset
+from tests.learn_worlds import DEMO
 from tests.worlds import small_training
 
 GIB = 1 << 30
@@ -81,6 +82,14 @@ def test_empty(store: RunStore) -> None:
     fields = [*app.selectbox, *app.slider, *app.get("button_group")]
     assert {field.label for field in fields if field.label != "Device"} == {"Data", "Model", "Epochs", "Hops", "Seeds"}
     assert list(app.selectbox(key="run_model").options)[:2] == ["RECAP", "RECAP (paper)"]
+
+
+def test_the_empty_page_shows_a_finished_training(store: RunStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The result and the curve of the first checkpoint that is here."""
+    point_app_at(monkeypatch, DEMO / "dataset", DEMO / "checkpoint")
+    app = calm_view("runs")
+    assert app.header[-1].value == "A finished run looks like this: Saltmere · RECAP"
+    assert len(app.table) == len(app.get("plotly_chart")) == 1
 
 
 def test_a_run_at_work(store: RunStore, data: Path) -> None:

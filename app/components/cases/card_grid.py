@@ -8,7 +8,7 @@ import streamlit as st
 
 from analysis.cases import words
 from analysis.cases.cards import describe_card
-from analysis.cases.library import Stored
+from analysis.cases.library import Shelf, Stored
 from analysis.cases.picture import blank_thumbnail
 from analysis.cases.recipes import FoundCases, RecipeTables
 from analysis.cases.saved_case import SavedCase
@@ -46,7 +46,7 @@ def choose(key: str) -> None:
     st.session_state[_CHOSEN] = key
 
 
-def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -> None:
+def show_cards(source: Source, shelf: Shelf, entries: Sequence[Entry], chosen: Entry | None) -> None:
     """The requested number of cards, six at first."""
     searched = tables.recipe_tables(source)
     number = int(st.session_state.get("cards_shown", PAGE))
@@ -54,7 +54,8 @@ def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -
     pictures: list[Callable[[], None]] = []
     for at, entry in enumerate(entries[:number]):
         with grid.cell():
-            pictures.append(_card(source, searched, entry, f"{at + 1} of {len(entries):,}", entry == chosen))
+            place = f"{at + 1} of {len(entries):,}"
+            pictures.append(_card(source, searched, shelf, entry, place, entry == chosen))
     if len(entries) > number:
         st.button(
             f"Show {min(PAGE, len(entries) - number)} more",
@@ -66,7 +67,9 @@ def show_cards(source: Source, entries: Sequence[Entry], chosen: Entry | None) -
         draw()
 
 
-def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_chosen: bool) -> Callable[[], None]:
+def _card(
+    source: Source, searched: RecipeTables, shelf: Shelf, entry: Entry, place: str, is_chosen: bool
+) -> Callable[[], None]:
     """Write a card's text; returns a function that draws its picture above."""
     opened = open_workspace(source)
     card = describe_card(opened, searched, entry.case, entry.found)
@@ -91,7 +94,8 @@ def _card(source: Source, searched: RecipeTables, entry: Entry, place: str, is_c
         said = card.sentence or _written(entry)
         if said:
             st.markdown(markdown_text(shortened(said, 100)))
-        quiet(" · ".join([*ranks[:-1], f"**{ranks[-1]}**", card.seen]))
+        kept = words.collections_line(shelf.titles_with(entry.saved.name) if entry.saved else ())
+        quiet(" · ".join([*ranks[:-1], f"**{ranks[-1]}**", card.seen, *([kept] if kept else [])]))
 
     def draw() -> None:
         picture = maps.thumbnail(source, entry.case, palette.theme, hops=hops)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
@@ -16,6 +16,7 @@ from app import state
 from app.cached.tables import cases_of_any_model
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import PAGE, Entry
+from app.components.text import pick
 from app.sources import Source
 from recap import columns as c
 
@@ -78,40 +79,23 @@ def current_collection(shelf: Shelf) -> Stored[Collection] | None:
 
 
 def search_box() -> None:
-    st.session_state["search_cases"] = current_search()
-
     def search() -> None:
         st.session_state.update(case_search=st.session_state["search_cases"], cards_shown=PAGE)
 
-    st.text_input(
-        "Search",
-        key="search_cases",
-        placeholder=words.SEARCH_HINT,
-        label_visibility="collapsed",
-        width=290,
-        max_chars=100,
-        on_change=state.unless_late(search, *FIELDS),
-    )
+    look: dict[str, Any] = {"placeholder": words.SEARCH_HINT, "width": 290, "max_chars": 100}
+    pick(st.text_input, "Search", "", search, *FIELDS, key="search_cases", value=current_search(), **look)
 
 
 def list_pills(found: Mapping[RecipeName, FoundCases], saved: int, chosen: str) -> None:
-    st.session_state["list_pills"] = None if current_search() else chosen
-
-    def pick() -> None:
+    def choose() -> None:
         picked = st.session_state["list_pills"] or chosen
         st.session_state.update(case_list=picked, case_search="", cards_shown=PAGE)
 
     def label(name: str) -> str:
         return f"Saved {saved:,}" if name == SAVED else f"{LABELS[name]} {_count(found[name])}"  # type: ignore[index]
 
-    st.pills(
-        "List",
-        _LISTS,
-        key="list_pills",
-        format_func=label,
-        label_visibility="collapsed",
-        on_change=state.unless_late(pick, *FIELDS),
-    )
+    shown = None if current_search() else chosen
+    pick(st.pills, "List", _LISTS, choose, *FIELDS, key="list_pills", value=shown, format_func=label)
 
 
 def _count(found: FoundCases) -> str:
@@ -120,25 +104,18 @@ def _count(found: FoundCases) -> str:
 
 def collection_picker(shelf: Shelf) -> None:
     current, offered = st.session_state.get("collection"), [_ALL, *shelf.collections]
-    st.session_state["picked_collection"] = current if current in shelf.collections else _ALL
+    key, shown = "picked_collection", current if current in shelf.collections else _ALL
 
     def label(name: str) -> str:
         stored = shelf.collections.get(name)
         return f"{stored.value.title}, {len(shelf.in_order(stored.value)):,}" if stored else "All saved cases"
 
-    def pick() -> None:
-        name = st.session_state["picked_collection"]
+    def choose() -> None:
+        name = st.session_state[key]
         st.session_state.update(collection=None if name == _ALL else name, cards_shown=PAGE)
 
-    st.selectbox(
-        "Collection",
-        offered,
-        key="picked_collection",
-        format_func=label,
-        label_visibility="collapsed",
-        width=230,
-        on_change=state.unless_late(pick, *FIELDS, key="picked_collection", offered=offered),
-    )
+    look: dict[str, Any] = {"format_func": label, "width": 230}
+    pick(st.selectbox, "Collection", offered, choose, *FIELDS, key=key, value=shown, offered=offered, **look)
 
 
 def list_cases(

@@ -49,8 +49,12 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
         quiet(READ_ONLY)
     saved = entry.saved or _saved_view(source, shelf, entry.case)
     _notes(source, entry, saved, read_only=read_only)
-    if saved is not None and not read_only:
-        _membership(shelf, saved)
+    if saved is not None:
+        titles = shelf.titles_with(saved.name)
+        if titles:
+            quiet(f":material/bookmarks: {words.collections_line(titles)}")
+        if not read_only:
+            _membership(shelf, saved)
     if collection is not None:
         _order(shelf, collection, read_only=read_only)
     said = st.session_state.pop(_SAID, None)
@@ -141,10 +145,11 @@ def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
         library = open_library()
         made = Collection(title=title, cases=(saved.name,), changed=datetime.now(UTC))
         stored = shelf.collections.get(made.name)
+        done = words.added_line(title)
         if stored is None:
-            _do(lambda: library.add(made))
+            _do(lambda: library.add(made), done)
         else:
-            _do(lambda: library.change(stored, stored.value.with_case(saved.name)))
+            _do(lambda: library.change(stored, stored.value.with_case(saved.name)), done)
         st.session_state["collection"] = made.name
 
     st.selectbox(
@@ -209,12 +214,14 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
         )
 
 
-def _do(action: Callable[[], object]) -> None:
-    """Change the library; a refusal becomes a message, and typed text stays."""
+def _do(action: Callable[[], object], said: str = "") -> None:
+    """Change the library and say so; a refusal becomes a message, and typed text stays."""
     try:
         done = action()
     except RecapError as error:
         st.session_state[_SAID] = str(error)
     else:
         if isinstance(done, Stored) and isinstance(done.value, SavedCase):
-            st.toast(words.saved_line(done.value.link.case))
+            said = words.saved_line(done.value.link.case)
+        if said:
+            st.toast(said)

@@ -12,11 +12,7 @@ from app.pages import PRESENT
 def present_button(
     cases: Mapping[str, str], *, type: Literal["secondary", "tertiary"] = "tertiary", disabled: bool = False
 ) -> None:
-    """Open the presentation of one case or of several.
-
-    Args:
-        cases: query of the link, see `app.components.present.deck`.
-    """
+    """Open the presentation of one case or of several, by the link's query, see `app.components.present.deck`."""
     if st.button(
         "Present", icon=":material/slideshow:", type=type, key="present", disabled=disabled, help=words.PRESENT_HELP
     ):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import streamlit as st
 
 from analysis.cases import words
-from analysis.cases.library import Stored
+from analysis.cases.library import Shelf, Stored
 from analysis.cases.saved_case import MAX_NOTE, MAX_TITLE, SavedCase
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.links import CaseLink
@@ -25,12 +25,13 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
     """A button that opens the note, and links to saved cases; a read-only app saves nothing."""
     assert source.checkpoint_hash is not None
     read_only = AppSettings.from_environment().read_only
-    cases = open_library().read().of(source.dataset_hash, source.checkpoint_hash)
+    shelf = open_library().read()
+    cases = shelf.of(source.dataset_hash, source.checkpoint_hash)
     with st.popover("Saved" if read_only else "Save", icon=":material/bookmark:", key="save-case"):
         if read_only:
             quiet(READ_ONLY)
         else:
-            _note(source, shown, about, against, cases)
+            _note(source, shown, about, against, shelf)
         refused = st.session_state.pop("save_refused", None)
         if refused:
             st.warning(markdown_text(refused))
@@ -40,23 +41,20 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
             st.switch_page(CASES.path, query_params={"list": "saved"})
 
 
-def _note(
-    source: Source,
-    shown: CaseExplanation,
-    about: int | None,
-    against: int | None,
-    cases: list[Stored[SavedCase]],
-) -> None:
+def _note(source: Source, shown: CaseExplanation, about: int | None, against: int | None, shelf: Shelf) -> None:
     """A note for this view; overwrites a saved one."""
     link = CaseLink.to(open_predictor(source), shown.moment, about=about, against=against, edits=shown.edits)
-    full = {"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash}
-    link = link.model_copy(update=full)
+    link = link.model_copy(update={"checkpoint": source.checkpoint_hash, "dataset": source.dataset_hash})
     view = SavedCase(link=link, title=shown.headline.text[:MAX_TITLE], saved=datetime.now(UTC))
-    there = next((stored for stored in cases if stored.value.name == view.name), None)
+    there = shelf.cases.get(view.name)
+    key = f"case_note-{view.name}-{there.version[:8] if there else ''}"
+    titles = shelf.titles_with(view.name)
+    if titles:
+        quiet(words.collections_line(titles))
     st.text_input(
         "Note",
         there.value.note if there else "",
-        key=f"case_note-{view.name}-{there.version[:8] if there else ''}",
+        key=key,
         max_chars=MAX_NOTE,
         placeholder=words.NOTE_HINT,
     )
@@ -65,7 +63,7 @@ def _note(
         icon=":material/bookmark_add:",
         key="save",
         on_click=_save,
-        args=(view, there, f"case_note-{view.name}-{there.version[:8] if there else ''}"),
+        args=(view, there, key),
     )
 
 

@@ -17,11 +17,7 @@ MOST: Final = 10
 
 
 def share_shown(source: Source, entries: list[Entry], title: str) -> None:
-    """A button; nothing for models without parts.
-
-    Args:
-        title: of the collection or the recipe.
-    """
+    """A button for a list by the title of its collection or recipe; nothing for models without parts."""
     if not source.has_parts or not entries:
         return
     first = entries[:MOST]

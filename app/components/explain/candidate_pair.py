@@ -12,6 +12,7 @@ from analysis.formatting import ordinal
 from app import state
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
+from app.components.text import pick
 from app.sources import Source
 from recap.moments import Moment
 from recap.printable import markdown_text, shortened
@@ -51,16 +52,17 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
     names = {entry.poi: f"{shortened(entry.name, _LONGEST)}, {ordinal(entry.rank)}" for entry in shown.candidates}
     if shown.truth is not None:
         names[shown.truth] = f"◎ {names.get(shown.truth, shown.truth_name)}"
-    st.session_state["pair_against"] = shown.runner_up
-    st.selectbox(
+    pick(
+        st.selectbox,
         "Compared with",
         [poi for poi in names if poi != shown.target],
+        partial(_picked, source, shown, pair),
+        *(*state.MOMENT, *_FIELDS),
         key="pair_against",
+        value=shown.runner_up,
         format_func=lambda poi: f"vs {names.get(poi, poi)}",
         accept_new_options=True,
-        label_visibility="collapsed",
         width=255,
-        on_change=state.unless_late(partial(_picked, source, shown, pair), *state.MOMENT, *_FIELDS),
         help=sentences.RUNNER_UP_HELP,
     )
     missing = st.session_state.pop("place_missing", None)

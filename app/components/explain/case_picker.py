@@ -1,11 +1,15 @@
 """Choose Explain's case: previous, a list of the user's cases or a typed number, next."""
 
+from functools import partial
+from typing import Any
+
 import streamlit as st
 
 from analysis.explain import sentences
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case, last_case, moment_name
 from app import state
 from app.cached.workspace import open_workspace
+from app.components.text import key_button, pick
 from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
 from recap.moments import Case, Moment, next_place
@@ -30,36 +34,23 @@ def case_picker(source: Source, moment: Moment) -> None:
     is_case, last = isinstance(moment, Case), len(opened.cases) - 1
     case = moment.number if isinstance(moment, Case) else last_case(opened, moment)
     others = [] if is_case else [moment_name(opened, moment)]
-    st.button(
-        ":material/chevron_left:",
-        key="case-before",
-        shortcut="Left",
-        disabled=is_case and case == 0,
-        on_click=state.set_case,
-        args=(max(case - is_case, 0),),
-        help="The case before",
-    )
-    st.session_state["explained_case"] = others[0] if others else case
-    st.selectbox(
+    before: dict[str, Any] = {"help": "The case before", "disabled": is_case and case == 0}
+    key_button(":material/chevron_left:", "case-before", "Left", state.set_case, max(case - is_case, 0), **before)
+    pick(
+        st.selectbox,
         "Case",
         [*cases_of_user(opened, case, _LISTED), *others],
+        partial(_picked, source),
+        *state.MOMENT,
         key="explained_case",
+        value=others[0] if others else case,
         format_func=lambda number: case_name(opened, number) if isinstance(number, int) else str(number),
         accept_new_options=True,
-        label_visibility="collapsed",
         width=300,
-        on_change=state.unless_late(lambda: _picked(source), *state.MOMENT),
         help=sentences.case_help(last),
     )
-    st.button(
-        ":material/chevron_right:",
-        key="case-after",
-        shortcut="Right",
-        disabled=case == last,
-        on_click=state.set_case,
-        args=(min(case + 1, last),),
-        help="The next case",
-    )
+    after: dict[str, Any] = {"help": "The next case", "disabled": case == last}
+    key_button(":material/chevron_right:", "case-after", "Right", state.set_case, min(case + 1, last), **after)
     missing = st.session_state.pop("case_unknown", None)
     if missing:
         st.toast(sentences.no_such_case(missing))

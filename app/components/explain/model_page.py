@@ -30,9 +30,7 @@ def show_model_page(
     """The page below the selectors.
 
     Args:
-        about: the place whose numbers are shown; None for the true next place, or the best one.
-        against: the place it is compared with; None for the best other one.
-        hide_truth: nothing depends on the true place.
+        about, against: the two places; None for the true next place or the best one, and for the best other one.
     """
     flow = explanations.flow(source, moment, about=about, against=against, hide_truth=hide_truth)
     deciding = tables.deciding_parts(source)

@@ -31,7 +31,7 @@ from recap.printable import markdown_text
 
 COLOURS: Final[dict[Role, str]] = {"truth": "orange", "model": "blue", "other": "gray"}
 """Colour of a place's name in Markdown."""
-_NARROWEST: Final = 200
+_NARROWEST: Final = 134
 _MAP_HEIGHT: Final = 340
 _TABLE_HEIGHT: Final = 248
 _MOST_ROWS: Final = 5
@@ -43,11 +43,7 @@ _PATHS_TABLE, _VISITS_TABLE = "paths-table", "visits-table"
 
 
 def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
-    """Draw only the open tab.
-
-    Args:
-        before, shown: the case without and with the edits.
-    """
+    """Draw only the open tab, of the case without and with the edits."""
     parts = {
         _HOPS: partial(_paths, source, before, shown, edits),
         PAST_VISITS: partial(_visits, source, before, shown, edits),

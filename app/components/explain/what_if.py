@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import datetime, time, timedelta
-from typing import Final
+from typing import Any, Final
 
 import streamlit as st
 
@@ -28,7 +28,7 @@ from app import state
 from app.cached import explanations
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
-from app.components.text import quiet, section
+from app.components.text import pick, quiet, section
 from app.sources import Source
 from recap.errors import RecapError
 from recap.moments import Moment
@@ -38,6 +38,7 @@ Edits = tuple[Edit, ...]
 _KEY: Final = "edits_made"
 _EDITED: Final = (*state.MOMENT, "edits")
 """Fields of the address that the controls show."""
+_PILLS: Final[dict[str, Any]] = {"selection_mode": "multi", "label_visibility": "visible"}
 _VISITS: Final = 3
 _LINE_PX: Final = 240
 _LONGEST_NAME: Final = 20
@@ -134,28 +135,17 @@ def _result(before: CaseExplanation, shown: CaseExplanation) -> None:
 def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None:
     parts = [entry.name for entry in before.without]
     off = {slug(edit.name) for edit in edits if isinstance(edit, SwitchOff)}
-    st.session_state["edit_parts"] = [name for name in parts if slug(name) in off]
 
     def switch() -> None:
         wanted = tuple(SwitchOff(name=name) for name in st.session_state["edit_parts"])
         change_edits(source, before.moment, lambda now: with_edits(now, SwitchOff, wanted))
 
-    st.pills(
-        "Remove",
-        parts,
-        selection_mode="multi",
-        key="edit_parts",
-        format_func=part_pill,
-        on_change=state.unless_late(switch, *_EDITED),
-    )
+    shown = [name for name in parts if slug(name) in off]
+    pick(st.pills, "Remove", parts, switch, *_EDITED, key="edit_parts", value=shown, format_func=part_pill, **_PILLS)
 
 
 def clock(source: Source, moment: Moment, before: str, shown: str) -> None:
-    """A slider of the local time at which the user leaves; the original time removes the edit.
-
-    Args:
-        before, shown: local times without and with the edits, ISO 8601.
-    """
+    """A slider of the local time of leaving (ISO 8601, without and with edits); the original time removes the edit."""
     was, now = (datetime.fromisoformat(text).time().replace(second=0) for text in (before, shown))
     st.session_state["edit_time"] = now
 
@@ -186,7 +176,6 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
         return
     if len(every) > len(labels):
         labels[_MORE] = f"{len(every) - len(labels):,} more…"
-    st.session_state["edit_visits"] = [visit for visit in labels if visit in removed]
 
     def remove() -> None:
         chosen = set(st.session_state["edit_visits"])
@@ -195,14 +184,8 @@ def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:
             return
         remove_visits(source, before.moment, set(labels), chosen)
 
-    st.pills(
-        "Remove a visit",
-        list(labels),
-        selection_mode="multi",
-        key="edit_visits",
-        format_func=labels.__getitem__,
-        on_change=state.unless_late(remove, *_EDITED),
-    )
+    look = {"key": "edit_visits", "value": [visit for visit in labels if visit in removed], **_PILLS}
+    pick(st.pills, "Remove a visit", list(labels), remove, *_EDITED, format_func=labels.__getitem__, **look)
 
 
 def _visit_label(name: str, visit: Visit) -> str:

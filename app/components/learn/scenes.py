@@ -34,11 +34,7 @@ def one_handle(handle: Handle, key: str) -> int:
 
 
 def show_scene(scene: Scene, key: str, lesson: Lesson | None = None) -> None:
-    """The finding as a heading, then the charts and a line below.
-
-    Args:
-        lesson: has the list that clicks on a map choose from.
-    """
+    """The finding as a heading, then the charts and a line below; clicks on a map choose from the lesson's list."""
     section(markdown_text(scene.finding))
     grid = st.grid(len(scene.charts), min_column_width=380, gap="medium")
     for number, chart in enumerate(scene.charts):

@@ -54,7 +54,7 @@ def show_check(upload: Upload) -> Path | None:
     _show_columns(upload, found)
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
-        _show_map(read)
+        show_points(*read.table[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).T)
     with halves.cell():
         options = _choose_zone(found, read.proposed_zone)
         _show_kept(upload, inspection, config)
@@ -143,14 +143,14 @@ def _choose_zone(found: Understanding, proposed: str | None) -> ReadOptions:
     return answers[0].model_copy(update={"timezone": zone, "local_times": is_local})
 
 
-def _show_map(read: RawRead) -> None:
+def show_points(latitude: np.ndarray, longitude: np.ndarray, *, invented: bool = False) -> None:
+    """A sample of check-ins (degrees) on a map; an invented city lies anywhere."""
     section(words.WHERE)
-    every = max(1, len(read.table) // _MOST_POINTS)
-    points = read.table[[c.LATITUDE, c.LONGITUDE]].iloc[::every].to_numpy(np.float64)
-    picture, is_on_land = _picture(points[:, 0], points[:, 1], state.theme_palette().theme)
+    sample = slice(None, None, max(1, len(latitude) // _MOST_POINTS))
+    picture, is_on_land = _picture(latitude[sample], longitude[sample], state.theme_palette().theme)
     st.image(picture, width="stretch", alt=words.ON_A_MAP)
-    shown = words.POINTS.format(shown=len(points), all=len(read.table))
-    quiet(shown if is_on_land else f"{shown} {words.AT_SEA}")
+    shown = words.POINTS.format(shown=len(latitude[sample]), all=len(latitude))
+    quiet(shown if is_on_land or invented else f"{shown} {words.AT_SEA}")
 
 
 def _show_kept(upload: Upload, inspection: Inspection, config: DataConfig) -> None:

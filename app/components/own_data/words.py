@@ -2,6 +2,11 @@
 
 from typing import Final
 
+import pandas as pd
+
+from analysis.formatting import day
+from recap import columns as c
+
 STEPS: Final = ("Drop a file", "Check the columns", "Predict", "Train RECAP")
 CLOSED: Final = "You cannot open files here"
 READ_ONLY: Final = "This app is read-only."
@@ -60,6 +65,22 @@ TOO_LARGE: Final = "The file is too large for the memory of this computer; prepa
 PREPARING: Final = ("Reading every row", "Cleaning and splitting {checkins:,} check-ins", "Writing the dataset")
 READY: Final = "{name} is ready: {users}, {places}, {cases}"
 LOOK: Final = "Predict now with the pretrained model. Training can make predictions better."
+HOLDS: Final = "What it holds"
 TAKES: Final = "About {time}."
 NO_ESTIMATE: Final = "Time estimate appears after the first epoch."
 CONTINUES: Final = "Training continues when you close this page."
+
+
+def dataset_facts(local_time: pd.Series, checkins: pd.DataFrame) -> dict[str, str]:
+    """A dataset's size and period."""
+    first, last = local_time.min(), local_time.max()
+    places = checkins.groupby(c.USER)[c.POI]
+    splits = checkins[c.SPLIT].value_counts().sort_index()
+    return {
+        "Check-ins": f"{len(checkins):,}",
+        "From": f"{day(first)} {first:%Y}",
+        "To": f"{day(last)} {last:%Y}",
+        "A user's check-ins": f"{places.size().median():,.0f} (median)",
+        "A user's places": f"{places.nunique().median():,.0f} (median)",
+        "Training, validation, test": " · ".join(f"{number:,}" for number in splits),
+    }

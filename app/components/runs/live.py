@@ -19,7 +19,9 @@ from recap.runs.store.description import best_epoch, describe_run
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE
-from recap.runs.store.types import RunDescription, RunRow
+from recap.runs.store.types import RunDescription, RunReference, RunRow, RunSummary
+from recap.training.metrics_file import EpochLine
+from recap.training_config import AnyTraining
 
 POLL_SECONDS = 1.0
 GPU_SECONDS = 2.0
@@ -88,23 +90,31 @@ def _draw(store: RunStore, run_id: str, seen: tuple[str, int]) -> None:
     if described["error"]:
         st.warning(markdown_text(described["error"]), icon=":material/info:")
     if described["state"] == "finished":
-        _show_result(run, described)
+        show_result(words.model_of(described), run.read_summary())
+        _show_better(run)
     elif described["state"] == "running" and not described["metrics"]:
         progress = described["progress"]
         st.progress(min(progress.get("step", 0) / max(progress.get("steps", 1), 1), 1.0), words.BEFORE_FIRST_EPOCH)
     if described["metrics"]:
         _show_numbers(run, described)
-        _show_curves(run, described)
+        try:
+            show_curves(run.read_spec().train_config(), described["metrics"], described["reference"])
+        except RecapError as error:
+            quiet(markdown_text(str(error)))
     with st.expander("Log", icon=":material/notes:", key=f"log_{run_id}"):
         text, _ = read_log(run, lines=40)
         st.code(text or "Nothing written yet.", language=None, height=220)
 
 
-def _show_result(run: RunFolder, described: RunDescription) -> None:
-    table = result_table(words.model_of(described), run.read_summary())
+def show_result(model: str, summary: RunSummary) -> None:
+    table = result_table(model, summary)
     if len(table):
         quiet(words.RESULT)
         st.table(table.set_index("Model"), border="horizontal")
+
+
+def _show_better(run: RunFolder) -> None:
+    """Which of the trained model and `pretrained` is better, and the ways to open it."""
     trained = run_store.source_of(run)
     if trained is None:
         return
@@ -131,14 +141,9 @@ def _show_numbers(run: RunFolder, described: RunDescription) -> None:
             st.metric("GPU memory", f"{byte_size(used)} of {byte_size(gpu.total_bytes)}", width="content")
 
 
-def _show_curves(run: RunFolder, described: RunDescription) -> None:
-    try:
-        config = run.read_spec().train_config()
-    except RecapError as error:
-        quiet(markdown_text(str(error)))
-        return
-    tables = {curve: curve_table(described["metrics"], curve) for curve in CURVES}
-    levels = {curve: counter_levels(described["reference"], curve) for curve in CURVES}
+def show_curves(config: AnyTraining, metrics: list[EpochLine], reference: RunReference) -> None:
+    tables = {curve: curve_table(metrics, curve) for curve in CURVES}
+    levels = {curve: counter_levels(reference, curve) for curve in CURVES}
     # One point is no curve, but next to the counters' lines it says how good the model is.
     drawn = [curve for curve, table in tables.items() if table["epoch"].nunique() > (0 if levels[curve] else 1)]
     if not drawn:
@@ -150,5 +155,5 @@ def _show_curves(run: RunFolder, described: RunDescription) -> None:
         curve = choose_one("Curve", drawn, key="run_curve", named=CURVES.__getitem__)
     spans, palette = stage_spans(config), state.theme_palette()
     figure = plot_training(tables[curve], spans, config.epochs, palette, levels=levels[curve])
-    alt = words.chart_alt(CURVES[curve], described["epoch"], config.epochs, levels[curve])
+    alt = words.chart_alt(CURVES[curve], metrics[-1]["epoch"], config.epochs, levels[curve])
     show_figure(figure, "run_chart", alt)

@@ -10,6 +10,7 @@ from recap.runs.store.types import RunDescription, RunSummary
 
 NO_RUN: Final = "Train a model of your own"
 FIRST_RUN: Final = "Choose data and a model and press *Start*. Training continues when you close this page."
+EXAMPLE: Final = "A finished run looks like this"
 NO_DATA: Final = "There is no dataset yet. Make one with `recap prepare`."
 BEFORE_FIRST_EPOCH: Final = "Time estimate appears after the first epoch."
 NO_GPU: Final = "This machine has no GPU, so it trains on the CPU."
@@ -31,12 +32,7 @@ def model_of(described: RunDescription) -> str:
 
 
 def run_headline(described: RunDescription, summary: RunSummary, seconds_left: float | None) -> str:
-    """A run's state in one sentence.
-
-    Args:
-        summary: of a finished run.
-        seconds_left: of a running one; None before its first epoch.
-    """
+    """A run's state in one sentence; a finished one has a summary, a running one seconds after its first epoch."""
     spec, state = described["spec"], described["state"]
     what = model_of(described) + (f" on {markdown_text(spec['dataset_name'])}" if spec is not None else "")
     epoch, epochs = described["epoch"], described["epochs"] or 0

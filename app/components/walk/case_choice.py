@@ -1,6 +1,7 @@
 """Choose what Walk shows: filters, search, a bar or cell of another view, a user and a trajectory."""
 
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 import numpy as np
 import streamlit as st
@@ -22,7 +23,7 @@ from app import state
 from app.cached import comparisons
 from app.cached.comparisons import Selection
 from app.cached.workspace import open_workspace, read_ablations, read_records, waits_for_causes
-from app.components.text import quiet
+from app.components.text import key_button, pick, quiet
 from app.components.toolbar import source_picker
 from app.components.walk import words
 from app.sources import Source
@@ -129,49 +130,36 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     offered = np.union1d(users_of(opened, numbers), trajectory.user)
     at = int(np.searchsorted(offered, trajectory.user))
     users = offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist()
-    st.session_state[c.USER] = trajectory.user
-    st.selectbox(
-        "User",
-        users,
-        key=c.USER,
-        format_func=opened.user_name,
-        label_visibility="collapsed",
-        width=130,
-        on_change=state.unless_late(lambda: go_to(c.USER), "case", key=c.USER, offered=users),
-    )
+    look: dict[str, Any] = {"key": c.USER, "value": trajectory.user, "offered": users, "width": 130}
+    pick(st.selectbox, "User", users, partial(go_to, c.USER), "case", format_func=opened.user_name, **look)
     own = numbers[opened.cases[c.USER].to_numpy()[numbers] == trajectory.user]
     table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
     names = {
         int(number): f"{day(start)}, {stops} stops"
         for number, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
     }
-    st.session_state[c.TRAJECTORY] = trajectory.number
-    st.selectbox(
+    look = {"key": c.TRAJECTORY, "value": trajectory.number, "offered": names, "width": 190}
+    go = partial(go_to, c.TRAJECTORY)
+    pick(
+        st.selectbox,
         "Trajectory",
         list(names),
-        key=c.TRAJECTORY,
-        format_func=lambda number: names.get(number, "earlier choice"),
-        label_visibility="collapsed",
-        width=190,
-        on_change=state.unless_late(lambda: go_to(c.TRAJECTORY), "case", key=c.TRAJECTORY, offered=names),
+        go,
+        "case",
+        format_func=lambda n: names.get(n, "earlier choice"),
+        **look,
     )
 
 
 def count_and_jumps(source: Source, case: int, numbers: np.ndarray) -> None:
     opened = open_workspace(source)
     total, users, with_cases = len(opened.cases), opened.dataset.num_users, opened.cases[c.USER].nunique()
-    ways = {"back": numbers[numbers < case][-1:], "on": numbers[numbers > case][:1]}
-    for way, found in ways.items():
-        st.button(  # also without filters, so the page does not move
-            f":material/keyboard_double_arrow_{'left' if way == 'back' else 'right'}:",
-            type="tertiary",
-            shortcut="Shift+Left" if way == "back" else "Shift+Right",
-            disabled=len(found) == 0,
-            key=f"jump-{way}",
-            help="Previous case" if way == "back" else "Next case",
-            on_click=state.set_case,
-            args=(int(found[0]) if len(found) else case,),
-        )
+    ways = (("back", "Left", numbers[numbers < case][-1:]), ("on", "Right", numbers[numbers > case][:1]))
+    for way, side, found in ways:  # also without filters, so the page does not move
+        icon, to = f":material/keyboard_double_arrow_{side.lower()}:", int(found[0]) if len(found) else case
+        look = {"type": "tertiary", "disabled": len(found) == 0}
+        tip = "Previous case" if way == "back" else "Next case"
+        key_button(icon, f"jump-{way}", f"Shift+{side}", state.set_case, to, help=tip, **look)
     quiet(words.count_line(len(numbers), total, with_cases, users), width="content")
 
 

@@ -29,8 +29,7 @@ def show_predictions(
 ) -> DeltaGenerator:
     """Facts about the truth (none after the user's last check-in), the list, and the score of the chosen place.
 
-    Returns:
-        the row above the list, for buttons.
+    Returns the row above the list, for buttons.
     """
     case, row = int(prediction.case[c.CASE]), int(prediction.case[c.ROW])
     stop = trajectory.stop_of(row)

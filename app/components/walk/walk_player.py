@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -15,6 +16,7 @@ from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
 from app.components.cases.present_button import present_button
 from app.components.error_boundary import error_boundary
+from app.components.text import key_button, pick
 from app.components.toolbar import downloads, legend, open_case_button, truth_toggle
 from app.components.walk import words
 from app.components.walk.predictions import show_predictions
@@ -29,11 +31,7 @@ SECONDS_PER_STEP = 1.6
 
 
 def show_walk_player(source: Source, trajectory: Trajectory, following: int | None) -> None:
-    """Draw the current case of a trajectory; while playing, move on every 1.6 s.
-
-    Args:
-        following: the next case after the trajectory's last; None stops playing there.
-    """
+    """Draw the current case of a trajectory; playing moves on every 1.6 s, after the last one to ``following``."""
     playing = bool(st.session_state.get("playing"))
     player: Callable[[Source, Trajectory, int | None, bool], None]
     player = st.fragment(run_every=SECONDS_PER_STEP if playing else None)(_draw)
@@ -135,45 +133,20 @@ def _controls(
     position, last = steps.index(moment), len(steps) - 1
     playing = bool(st.session_state.get("playing"))
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.button(
-            "Back",
-            icon=":material/skip_previous:",
-            type="tertiary",
-            shortcut="Left",
-            key="back",
-            disabled=position == 0,
-            on_click=state.set_moment,
-            args=(steps[max(position - 1, 0)],),
-        )
-        st.button(
-            "Pause" if playing else "Play",
-            icon=f":material/{'pause' if playing else 'play_arrow'}:",
-            shortcut="P",
-            key="play",
-            disabled=position == last and following is None,
-            on_click=_toggle_playing,
-        )
-        st.button(
-            "Next",
-            icon=":material/skip_next:",
-            type="tertiary",
-            shortcut="Right",
-            key="next",
-            disabled=position == last,
-            on_click=state.set_moment,
-            args=(steps[min(position + 1, last)],),
-        )
+        look: dict[str, Any] = {"type": "tertiary", "disabled": position == 0}
+        before, after = steps[max(position - 1, 0)], steps[min(position + 1, last)]
+        key_button("Back", "back", "Left", state.set_moment, before, icon=":material/skip_previous:", **look)
+        icon, stops_here = f":material/{'pause' if playing else 'play_arrow'}:", position == last and following is None
+        key_button("Pause" if playing else "Play", "play", "P", _toggle_playing, icon=icon, disabled=stops_here)
+        look["disabled"] = position == last
+        key_button("Next", "next", "Right", state.set_moment, after, icon=":material/skip_next:", **look)
         if last > 0:
-            st.session_state["step"] = position
-            st.select_slider(
-                "Stop",
-                list(range(len(steps))),
-                key="step",
-                format_func=labels.__getitem__,
-                label_visibility="collapsed",
-                width=170,
-                on_change=state.unless_late(lambda: state.set_moment(steps[st.session_state["step"]]), *state.MOMENT),
-            )
+            look = {"key": "step", "value": position, "format_func": labels.__getitem__, "width": 170}
+
+            def move() -> None:
+                state.set_moment(steps[st.session_state["step"]])
+
+            pick(st.select_slider, "Stop", list(range(len(steps))), move, *state.MOMENT, **look)
         st.space("stretch")
         show_truth = truth_toggle()
         if has_paths:

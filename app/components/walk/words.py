@@ -30,11 +30,7 @@ def title(source: str, truth: str | None) -> str:
 
 
 def stop_line(when: datetime, stop: int, stops: int, here: str, there: str) -> str:
-    """When and where in the trajectory.
-
-    Args:
-        here, there: neighbourhoods of the current place and of the true next one; empty if unknown or hidden.
-    """
+    """When and where in the trajectory; a neighbourhood is empty if it is unknown or hidden."""
     now = f" in {markdown_text(here)}" if here else ""
     then = f", in {markdown_text(there)}" if there else ""
     return f"{day(when)}, {when:%H:%M}{now}. Stop {stop} of {stops}. The true next place{then}:"
@@ -50,13 +46,14 @@ def map_alt(names: Sequence[str]) -> str:
 
 
 def count_line(passing: int, cases: int, users: int, all_users: int) -> str:
-    """How many cases pass the filters, and why not every user is listed.
+    """How many cases pass the filters; without filters, of how many users.
 
-    >>> count_line(12, 3984, 335, 533)
-    '12 of 3,984 cases. 335 of 533 users have any.'
+    >>> count_line(12, 3984, 335, 533), count_line(3984, 3984, 335, 533)
+    ('12 of 3,984 cases', '3,984 cases of 335 of 533 users')
     """
-    said = f"{passing:,} of {cases:,} cases"
-    return said if users == all_users else f"{said}. {users:,} of {all_users:,} users have any."
+    if passing < cases:
+        return f"{passing:,} of {cases:,} cases"
+    return f"{cases:,} cases of {users:,}{f' of {all_users:,}' * (users < all_users)} users"
 
 
 def not_among(case: int) -> str:

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from analysis.figures.elements import picks_in, words_in
-from analysis.figures.long_tail import draw_accuracy_by_count, draw_cohorts
-from analysis.figures.palette import LIGHT
+from analysis.figures.long_tail import draw_accuracy_by_count, draw_cohorts, plot_ablations
+from analysis.figures.palette import DARK, LIGHT, Palette
 from analysis.records.case_selection import CaseSelection
 from recap import columns as c
 
@@ -46,3 +46,10 @@ def test_a_cell_names_its_cohort(eta: int) -> None:
     assert cells == [(1, 1, eta), (0, 1, eta), (1, 0, eta), (0, 0, eta)]
     values = [word for word in words_in(drawn) if word.startswith("0.")]
     assert values == ["0.97", "0.14", "0.92", "0.02"]
+
+
+@pytest.mark.parametrize("palette", [LIGHT, DARK], ids=["light", "dark"])
+def test_the_picture_of_a_chart_has_a_ground(palette: Palette) -> None:
+    """Its button has the colour of actions."""
+    layout = plot_ablations(pd.DataFrame(columns=["name", "drop", "lower", "upper"]), "HR@20", palette).layout
+    assert layout.paper_bgcolor == palette.page and layout.modebar.color == palette.model.text

@@ -228,12 +228,15 @@ def test_picture_of_an_explanation() -> None:
 
 
 def test_a_city_without_streets_shows_its_frequent_transitions() -> None:
-    """Taken twice or more between places at most 4 km apart; not where the basemap has streets or tiles are shown."""
+    """Taken twice or more between places at most 2 km apart; not where the basemap has streets or tiles are shown."""
     latitude, longitude = np.array([46.0, 46.01, 46.0, 47.0]), np.array([-35.0, -35.0, -35.02, -35.0])
     counts = sparse.csr_array(([5, 2, 1, 9], ([0, 1, 2, 0], [1, 2, 0, 3])), shape=(4, 4))
     ways = frequent_ways(counts, latitude, longitude)
     assert ways.tolist() == [[0, 1], [1, 2]]
     style = json.loads(basemap_style(None, latitude, longitude, LIGHT, ways=ways))
-    assert style["sources"]["ways"]["data"]["geometry"]["coordinates"][0] == [[-35.0, 46.0], [-35.0, 46.01]]
+    first = style["sources"]["ways"]["data"]["features"][-1]
+    assert first["properties"] == {"quarter": 0}, "the most frequent ones are on top"
+    assert first["geometry"]["coordinates"] == [[[-35.0, 46.0], [-35.0, 46.01]]]
+    assert "recap basemap" in style["sources"]["ways"]["attribution"]
     assert "ways" not in json.loads(basemap_style(None, latitude, longitude, LIGHT, ways=ways, tiles=True))["sources"]
     assert has_streets(build_basemap()) and not has_streets(None)
