@@ -117,6 +117,8 @@ def find_sources(settings: AppSettings) -> list[Source]:
     unique = [_with_folder(source) if labels.count(source.label) > 1 else source for source in unique]
 
     def is_later(source: Source) -> tuple[bool, bool]:
+        if settings.pretrained:
+            return source.dataset_folder != (settings.data or unique[0].dataset_folder), source.model != PRETRAINED
         if settings.data is None:
             return False, False
         return source.dataset_folder != settings.data, source.checkpoint_folder != settings.checkpoint

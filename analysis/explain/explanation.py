@@ -21,6 +21,7 @@ from recap.counterfactuals import Counterfactual
 from recap.device import one_thread
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
+from recap.itinerary import Itinerary
 from recap.moments import Case, Moment
 from recap.predictor import CaseRanker
 from recap.probabilities import log_probabilities
@@ -42,6 +43,7 @@ class CaseExplanation(Config):
     case: int | None
     user: int
     row: int = Field(description="Of the current check-in.")
+    stops: str = Field("", description="Changed stops, see `recap.itinerary`; then user and row may be -1.")
     local_time: str = Field(description="Of the current check-in, ISO 8601 without offset.")
     source: int
     source_name: str
@@ -79,6 +81,8 @@ class CaseExplanation(Config):
 
     @property
     def moment(self) -> Moment:
+        if self.stops:
+            return Itinerary(self.user, self.row).with_stops(self.stops, self.num_places)
         if self.case is None or self.split is None:
             return Moment(self.user, self.row)
         return Case(self.user, self.row, self.case, c.SPLIT_NAMES.index(self.split))
@@ -202,6 +206,7 @@ def explain_edited_case(
         case=moment.number if isinstance(moment, Case) else None,
         user=moment.user,
         row=moment.row,
+        stops=str(moment.fields.get("stops", "")),
         local_time=local_iso(int(history.local_seconds_H[-1])),
         source=source,
         source_name=labels[source],

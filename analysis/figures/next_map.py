@@ -15,7 +15,7 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MARGIN_PX
-from analysis.trajectories.everyone import COUNTED, EXPECTED, PEOPLE
+from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, PEOPLE
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -61,15 +61,15 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
 
 def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
     """Expected against counted next visits of each place, with the line of equality."""
-    shown = places[(places["expected_later"] >= _LEAST) | (places[COUNTED] > 0)]
-    most = float(max(shown["expected_later"].max(), shown[COUNTED].max(), 1.0)) * 1.08
+    shown = places[(places[EXPECTED_COUNTED] >= _LEAST) | (places[COUNTED] > 0)]
+    most = float(max(shown[EXPECTED_COUNTED].max(), shown[COUNTED].max(), 1.0)) * 1.08
     ink: dict[str, Any] = {"type": "scatter", "mode": "lines", "line": {"color": palette.baseline, "width": 1.5}}
     data = [
         ink | {"x": [0, most], "y": [0, most], "hoverinfo": "skip"},
         {
             "type": "scatter",
             "mode": "markers",
-            "x": shown["expected_later"].round(2).tolist(),
+            "x": shown[EXPECTED_COUNTED].round(2).tolist(),
             "y": shown[COUNTED].tolist(),
             "text": [escape_tags(name) for name in shown["name"]],
             "hovertemplate": "%{text}<br>%{x} expected, %{y} counted<extra></extra>",
@@ -86,7 +86,5 @@ def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
 
 def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:
     """Expected next visits that may be shared: of places where at least so many of the users have been."""
-    kept = places[places[PEOPLE] >= min_people]
-    followed = places[COUNTED].any()
-    columns = [c.POI, "name", EXPECTED, PEOPLE, *(["expected_later", COUNTED] if followed else [])]
-    return kept[columns].reset_index(drop=True)
+    columns = [c.POI, "name", EXPECTED, PEOPLE, *(name for name in (EXPECTED_COUNTED, COUNTED) if name in places)]
+    return places.loc[places[PEOPLE] >= min_people, columns].reset_index(drop=True)

@@ -2,13 +2,19 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.counterfactuals import History
+from recap.itinerary import Itinerary
 from recap.moments import Case, Moment, find_moment
+
+SHOWN_STOPS: Final = 4
+"""Recorded stops of Next, the latest of the last trajectory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +76,29 @@ def read_trajectory(opened: Workspace, case: int | Moment) -> Trajectory:
         }
     )
     return Trajectory(moment.user, number, start, stops)
+
+
+def read_stops(opened: Workspace, itinerary: Itinerary) -> Trajectory:
+    """The latest stops of an itinerary's last trajectory and the added ones, as one trajectory.
+
+    Returns:
+        ``stops`` with a column ``change``: the number that `Itinerary.without` and `later` take.
+    """
+    history = itinerary.history(opened.dataset, opened.checkins)
+    number_H = itinerary.numbers(len(History.until(opened.checkins, itinerary.row)) if itinerary.row >= 0 else 0)
+    recorded = np.flatnonzero((number_H >= 0) & (history.trajectory_H == history.trajectory_H[-1]))
+    shown = np.append(recorded[-SHOWN_STOPS:], np.flatnonzero(number_H < 0))
+    poi = history.poi_H[shown]
+    stops = {
+        "stop": np.arange(1, len(shown) + 1),
+        c.POI: poi,
+        "name": [opened.labels[p] for p in poi],
+        "local_time": history.local_seconds_H[shown].astype("datetime64[s]"),
+        c.CASE: -1,
+        "change": number_H[shown],
+    }
+    first_row = itinerary.row + 1 - len(shown)  # the last stop has the itinerary's row, as in its prediction
+    return Trajectory(history.user, int(history.trajectory_H[-1]), first_row, pd.DataFrame(stops))
 
 
 def last_moment(opened: Workspace, trajectory: Trajectory) -> Moment | None:

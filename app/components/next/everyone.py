@@ -12,7 +12,6 @@ from analysis.figures.next_map import EVERYONE_HEIGHT_PX, draw_expected, offered
 from analysis.glossary import tooltip
 from analysis.records.case_filters import matching_places
 from analysis.trajectories.everyone import FIRST, LIKELY_PLACES, SECOND, Everyone, last_day
-from analysis.trajectories.itinerary import Itinerary
 from app import state
 from app.cached import next_places
 from app.cached.figures import drawn
@@ -23,6 +22,7 @@ from app.components.text import choose_one, quiet
 from app.components.toolbar import downloads
 from app.sources import Source
 from recap import columns as c
+from recap.itinerary import Itinerary
 from recap.privacy import Generalisation
 
 _FIFTH_PX: Final = 190

@@ -7,7 +7,7 @@ from typing import Final
 from analysis.explain.sentences import part_pill
 from analysis.formatting import day, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
-from analysis.trajectories.next_place import LIKELY
+from analysis.trajectories.predictions import LIKELY, CasePrediction
 from recap.features.catalogue import PLACES
 from recap.printable import markdown_text, shortened
 
@@ -27,9 +27,7 @@ NEW_HELP: Final = "Rank only places where the user has never been."
 HAPPENED_HELP: Final = "Show where the user went next."
 AS_OF_HELP: Final = "The check-in to predict from: later ones are left out."
 AS_OF_DAY: Final = "The day to predict from: later check-ins are left out."
-EXPLAIN_HELP: Final = "Explain opens recorded check-ins: remove the changed stops first."
-UNREADABLE: Final = "The link's stops cannot be read, so they are left out."
-NOT_THEIRS: Final = "The link's check-in is not one of its user's here, so another one is shown."
+UNREADABLE: Final = "The link's check-in or stops do not fit this data, so others are shown."
 NOBODY: Final = "No user passes these filters."
 TABLE_ALT: Final = "Every user with last place, first and second choice; a ticked row opens the user"
 OPEN_ROW: Final = "Tick a row to open the user."
@@ -41,21 +39,20 @@ CHART_ALT: Final = "Expected and counted next visits of each place, with the lin
 EXPECTED_ALT: Final = "Map of the expected next visits of each place"
 
 
-def headline(user: str | None, place: str, probability: float | None, *, new: bool, changed: bool) -> str:
+def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
     """The first choice and its probability.
 
     Args:
         user: the name; None for a new user.
-        probability: None for a model without probabilities.
-        new: only new places are ranked.
         changed: whether stops differ from the recorded ones.
     """
+    best = found.candidates.iloc[0]
     who = "a new user" if user is None else markdown_text(user)
-    named = f":blue[{markdown_text(place)}]"
-    kind = "new place" if new else "place"
-    if probability is not None and probability < LIKELY:
+    named, probability = f":blue[{markdown_text(str(best['name']))}]", float(best["probability"])
+    kind = "new place" if found.only_new else "place"
+    if probability < LIKELY:
         return f"No {kind} is likely for {who}: the first choice, {named}, has {percent(probability, 1)}."
-    said = "" if probability is None else f" ({percent(probability)})"
+    said = f" ({percent(probability)})" if probability == probability else ""
     verb = "would" if changed else "will"
     return f"{who[:1].upper()}{who[1:]} {verb} most likely go to {named} next{said}."
 

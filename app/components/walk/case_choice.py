@@ -3,6 +3,7 @@
 from typing import Final
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from analysis.formatting import day
@@ -141,10 +142,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     )
     own = numbers[opened.cases[c.USER].to_numpy()[numbers] == trajectory.user]
     table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
-    names = {
-        int(number): f"{day(start)}, {stops} stops"
-        for number, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
-    }
+    names = trajectory_names(table)
     st.session_state[c.TRAJECTORY] = trajectory.number
     st.selectbox(
         "Trajectory",
@@ -155,6 +153,19 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
         width=190,
         on_change=state.unless_late(lambda: go_to(c.TRAJECTORY), "case", key=c.TRAJECTORY, offered=names),
     )
+
+
+def trajectory_names(table: pd.DataFrame) -> dict[int, str]:
+    """Day and number of stops by trajectory; where two share both, also year and time.
+
+    Args:
+        table: see `trajectories_of`.
+    """
+    rows = list(zip(table[c.TRAJECTORY].tolist(), table["start"], table["stops"], strict=True))
+    plain = [f"{day(start)}, {stops} stops" for _, start, stops in rows]
+    exact = [f"{day(start)} {start:%Y, %H:%M}, {stops} stops" for _, start, stops in rows]
+    names = [more if plain.count(name) > 1 else name for name, more in zip(plain, exact, strict=True)]
+    return dict(zip((number for number, *_ in rows), names, strict=True))
 
 
 def count_and_jumps(source: Source, case: int, numbers: np.ndarray) -> None:
