@@ -124,50 +124,36 @@ class Itinerary(Moment):
         poi, gap = self.added[at]
         return replace(self, added=(*self.added[:at], (poi, max(gap + minutes, 0)), *self.added[at + 1 :]))
 
-    def numbers(self, num_checkins: int) -> np.ndarray:
-        """Of each check-in of `history` the number that `without` takes, int64 (H,).
-
-        Args:
-            num_checkins: recorded ones up to the row.
-        """
-        back_H = np.arange(num_checkins)[::-1]
+    def numbers(self, checkins: CheckinTensors) -> np.ndarray:
+        """Of each check-in of `history` the number that `without` takes, int64 (H,)."""
+        recorded = 0 if self.is_new_user else self.row - int(checkins.first_T[self.row]) + 1
+        back_H = np.arange(recorded)[::-1]
         return np.append(back_H[~np.isin(back_H, self.left_out)], -1 - np.arange(len(self.added)))
 
     def history(self, dataset: Dataset, checkins: CheckinTensors) -> History:
         """The check-ins to predict from; no moved one passes another. A long gap begins a new trajectory."""
-        known = self._recorded(dataset, checkins)
-        offset_H = known.local_seconds_H - known.seconds_H
-        second, offset = (known.seconds_H[-1], offset_H[-1]) if len(known) else last_noon(checkins)
-        minutes = np.array([minutes for _, minutes in self.added], dtype=np.int64)
-        gap = 3600 * dataset.manifest.config.trajectory_gap_hours
-        is_later = 60 * minutes > gap
-        is_later[:1] &= len(known) > 0  # the first stop of a new user begins the first trajectory
-        number = known.trajectory_H[-1] if len(known) else 0
-        seconds_H = np.append(known.seconds_H, second + 60 * minutes.cumsum())
+        numbers = self.numbers(checkins)
+        back_H, moved = numbers[numbers >= 0], dict(self.moved)
+        row_H = torch.from_numpy(self.row - back_H)
+        poi_H, second_H, local_H, trajectory_H = (
+            column[row_H].numpy()
+            for column in (checkins.poi_T, checkins.seconds_T, checkins.local_seconds_T, checkins.trajectory_T)
+        )
+        offset_H = local_H - second_H
+        later_H = np.array([60 * moved.get(back, 0) for back in back_H.tolist()], dtype=np.int64)
+        second_H = np.maximum.accumulate(second_H + later_H)
+        last, offset = (second_H[-1], offset_H[-1]) if len(back_H) else last_noon(checkins)
+        added = np.array(self.added, dtype=np.int64).reshape(-1, 2)
+        second_H = np.append(second_H, last + 60 * added[:, 1].cumsum())
+        begins = 60 * added[:, 1] > 3600 * dataset.manifest.config.trajectory_gap_hours
+        begins[:1] &= len(back_H) > 0  # the first stop of a new user is in the first trajectory
+        trajectory = trajectory_H[-1] if len(back_H) else 0
         return History(
             dataset.num_users if self.is_new_user else self.user,
-            poi_H=np.append(known.poi_H, np.array([poi for poi, _ in self.added], dtype=np.int64)),
-            seconds_H=seconds_H,
-            local_seconds_H=seconds_H + np.append(offset_H, np.full(len(minutes), offset)),
-            trajectory_H=np.append(known.trajectory_H, number + is_later.cumsum()),
-        )
-
-    def _recorded(self, dataset: Dataset, checkins: CheckinTensors) -> History:
-        if self.is_new_user:
-            return History(dataset.num_users, *(np.zeros(0, dtype=np.int64) for _ in range(4)))
-        known = History.until(checkins, self.row)
-        back_H = np.arange(len(known))[::-1]
-        moved = dict(self.moved)
-        shift_H = np.array([60 * moved.get(int(back), 0) for back in back_H], dtype=np.int64)
-        kept_H = ~np.isin(back_H, self.left_out)
-        seconds_H = np.maximum.accumulate((known.seconds_H + shift_H)[kept_H])
-        offset_H = (known.local_seconds_H - known.seconds_H)[kept_H]
-        return History(
-            known.user,
-            poi_H=known.poi_H[kept_H],
-            seconds_H=seconds_H,
-            local_seconds_H=seconds_H + offset_H,
-            trajectory_H=known.trajectory_H[kept_H],
+            poi_H=np.append(poi_H, added[:, 0]),
+            seconds_H=second_H,
+            local_seconds_H=second_H + np.append(offset_H, np.full(len(added), offset)),
+            trajectory_H=np.append(trajectory_H, trajectory + begins.cumsum()),
         )
 
 

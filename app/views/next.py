@@ -13,14 +13,13 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.next import choice, words
 from app.components.next.everyone import as_of_control, show_everyone
-from app.components.next.prediction import show_prediction
+from app.components.next.prediction import show_beginning, show_prediction
 from app.components.text import toggle
 from app.components.toolbar import choice_control, source_picker
 from app.components.walk.case_choice import MOST_USERS
 from recap.itinerary import Itinerary
 
-_MOST_MOMENTS: Final = 200
-"""Check-ins in the list, near the chosen one."""
+_MOST_MOMENTS: Final = 200  # check-ins in the list, near the chosen one
 _KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "session"}
 
 
@@ -55,8 +54,10 @@ def view() -> None:
             _pick("As of", opened, itinerary, rows, dict(zip(rows, names, strict=True)), 240)
     if part == choice.EVERYONE:
         show_everyone(source, back)
+    elif itinerary.is_empty:
+        show_beginning(source, itinerary)
     else:
-        show_prediction(source, part, itinerary, only_new=only_new, show_truth=show_truth)
+        show_prediction(source, itinerary, only_new=only_new, show_truth=show_truth)
 
 
 def _near(chosen: int, every: range, most: int) -> list[int]:
@@ -75,8 +76,7 @@ def _pick(
 
     def choose() -> None:
         number = int(st.session_state[key])
-        chosen = choice.at_last(opened, number) if is_user else Itinerary(itinerary.user, number)
-        choice.show(opened, choice.ONE, chosen)
+        choice.show(choice.at_last(opened, number) if is_user else Itinerary(itinerary.user, number))
 
     st.selectbox(
         label,

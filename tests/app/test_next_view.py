@@ -149,11 +149,11 @@ def test_try_it(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     check_calm(app)
     assert app.title[0].value == "Click a place on the map to begin" and not app.dataframe
     opened = Workspace.open(city_folder).with_model("count_plus_markov")
-    pois = [opened.labels.index(name) for name in app.selectbox(key="add-stop").options[1:3]]
-    for poi in pois:
-        app.selectbox(key="add-stop").set_value(poi).run()
+    names = app.selectbox(key="add-stop").options[1:3]
+    for name in names:
+        app.selectbox(key="add-stop").set_value(name).run()
         check_calm(app)
-    asked = Itinerary().plus(pois[0], 0).plus(pois[1], 30)
+    asked = Itinerary().plus(opened.labels.index(names[0]), 0).plus(opened.labels.index(names[1]), 30)
     assert params(app) == fields(asked)
     found = predict_case(opened, asked)
     assert first(found) in app.title[0].value and "A new user" in app.title[0].value

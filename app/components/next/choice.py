@@ -16,26 +16,26 @@ ONE, EVERYONE, TRY = "one", "everyone", "try"
 PARTS: Final = {ONE: "One user", EVERYONE: "Everyone", TRY: "Try it"}
 FIELDS: Final = ("user", "row", "stops")
 _KEPT: Final = "next_itineraries"
-"""By part: the dataset's hash and the itinerary."""
+"""The dataset's hash, and the itinerary by part."""
 
 
 def current_itinerary(opened: Workspace, part: str) -> Itinerary:
     """The chosen or linked itinerary; of a bad link the user, with a message."""
-    owner, itinerary = st.session_state.setdefault(_KEPT, {}).get(part) or (None, None)
-    if owner != opened.dataset.hash:
-        itinerary = None
+    if st.session_state.get(_KEPT, ("", {}))[0] != opened.dataset.hash:
+        st.session_state[_KEPT] = (opened.dataset.hash, {})
+    itinerary = st.session_state[_KEPT][1].get(part)
     asked = state.linked(*FIELDS)
     if asked is not None:
         itinerary = _linked(opened, asked if part == ONE else {"stops": asked["stops"]})
     if itinerary is None or itinerary.is_new_user != (part == TRY):
         itinerary = Itinerary() if part == TRY else at_last(opened, _usual_user(opened))
-    show(opened, part, itinerary)
+    show(itinerary)
     return itinerary
 
 
-def show(opened: Workspace, part: str, itinerary: Itinerary) -> None:
+def show(itinerary: Itinerary) -> None:
     """Predict from this; the address says so."""
-    st.session_state.setdefault(_KEPT, {})[part] = (opened.dataset.hash, itinerary)
+    st.session_state[_KEPT][1][TRY if itinerary.is_new_user else ONE] = itinerary
     state.write_params(dict.fromkeys(FIELDS) | state.fields_of(itinerary))
 
 
