@@ -34,27 +34,22 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
     best = places.head(MOST_DISCS)
     poi = best[c.POI].to_numpy(np.int64)
     latitude, longitude = opened.latitude[poi], opened.longitude[poi]
-    near = slice(None, _FITTED)
-    camera = fit_camera(
-        latitude[near], longitude[near], width_px=_MAP_PX, height_px=EVERYONE_HEIGHT_PX, padding_px=MARGIN_PX
-    )
-    share = best[EXPECTED].to_numpy(float) / max(float(best[EXPECTED].max()), 1e-9)
-    radius = np.round(np.maximum(_LARGEST_PX * np.sqrt(share), 2.0), 1)
-    tips = [f"{row.name}: {row.expected:.1f} expected, {row.people:,} people" for row in best.itertuples(index=False)]
-    discs = pd.DataFrame({"at": positions(longitude, latitude), "r": radius, "tip": tips})
+    size = {"width_px": _MAP_PX, "height_px": EVERYONE_HEIGHT_PX, "padding_px": MARGIN_PX}
+    camera = fit_camera(latitude[:_FITTED], longitude[:_FITTED], **size)
     x, y = screen_offsets(camera, latitude, longitude)
-    marks = np.column_stack([x, y, radius])
-    wanted = discs.assign(x=x, y=y, text=best["name"].to_numpy(), of="model").head(_NAMED)
-    named = slice(None, _NAMED)
-    placed = place_labels(
-        wanted["text"].tolist(), x[named], y[named], radius[named] + 1, obstacles=marks[:_FITTED], half_size=NARROW
+    radius = np.maximum(_LARGEST_PX * np.sqrt(best[EXPECTED] / max(float(best[EXPECTED].max()), 1e-9)), 2.0).round(1)
+    tips = [f"{row.name}: {row.expected:.1f} expected, {row.people:,} people" for row in best.itertuples(index=False)]
+    discs = pd.DataFrame(
+        {"at": positions(longitude, latitude), "x": x, "y": y, "r": radius, "tip": tips, "of": "model"}
     )
+    marks, named = discs[["x", "y", "r"]].to_numpy(float), discs.head(_NAMED)
+    texts, (x, y, radius) = best["name"].head(_NAMED).tolist(), marks[:_NAMED].T
+    placed = place_labels(texts, x, y, radius + 1, obstacles=marks[:_FITTED], half_size=NARROW)
+    fill, line = rgb(palette.model.fill, 170), rgb(palette.land)
     layers = [
         *deck_layers.scale(scale_bar(camera, (_MAP_PX / 2, EVERYONE_HEIGHT_PX / 2)), palette),
-        deck_layers.discs(
-            "expected", discs.iloc[::-1], fill=rgb(palette.model.fill, 170), line=rgb(palette.land), line_px=1.0
-        ),
-        deck_layers.names(label_table(wanted, placed), {"model": palette.model.text}, palette),
+        deck_layers.discs("expected", discs[["at", "r", "tip"]].iloc[::-1], fill=fill, line=line, line_px=1.0),
+        deck_layers.names(label_table(named, placed), {"model": palette.model.text}, palette),
     ]
     return deck_layers.deck(layers, camera, map_style)
 

@@ -144,7 +144,8 @@ def _filtered(source: Source, users: pd.DataFrame) -> pd.DataFrame:
         )
     if place.strip():
         fits_P = matching_places(open_workspace(source).dataset, place)
-        users = users.loc[fits_P[users[[c.POI, FIRST, SECOND]]].any(axis=1)]
+        fits: np.ndarray = np.any(fits_P[users[[c.POI, FIRST, SECOND]]], axis=1)
+        users = users.loc[fits]
     if least:
         users = users.loc[100 * users["probability"] >= least]
     return users if since is None else users.loc[users["local_time"] >= pd.Timestamp(since)]

@@ -114,8 +114,7 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
     if reasons:
         rows["reason"] = [words.reason(group) for group in reasons]
         columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
-    pois = listed[c.POI].tolist()
-    show_list(rows, columns, itinerary, pois, choice.FIELDS, key="next-list", alt=walk_words.LIST_ALT)
+    show_list(rows, itinerary, listed[c.POI].tolist(), choice.FIELDS, "next-list", column_config=columns)
 
 
 def _buttons(

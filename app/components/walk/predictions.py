@@ -1,7 +1,7 @@
 """The list of predictions next to the map."""
 
 import math
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 import pandas as pd
@@ -46,7 +46,7 @@ def show_predictions(
     buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
-    show_list(list_rows(listed), list_columns(listed), row, pois, state.MOMENT, key="list", alt=words.LIST_ALT)
+    show_list(list_rows(listed), row, pois, state.MOMENT, "list", column_config=list_columns(listed))
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -69,20 +69,14 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
 
 
 def show_list(
-    rows: pd.DataFrame,
-    columns: Mapping[str, Any],
-    shown: Hashable,
-    pois: list[int],
-    fields: Iterable[str],
-    *,
-    key: str,
-    alt: str,
+    rows: pd.DataFrame, shown: Hashable, pois: list[int], fields: Iterable[str], key: str, **look: Any
 ) -> None:
     """A list of places; a ticked row chooses its place.
 
     Args:
         shown: what the list is of, see `state.choose_place`.
         fields: of the address on which it depends.
+        look: of `st.dataframe`.
     """
 
     def choose() -> None:
@@ -90,16 +84,10 @@ def show_list(
         if ticked and int(ticked[0]) < len(pois):
             state.choose_place(shown, pois[int(ticked[0])])
 
-    st.dataframe(
-        rows,
-        hide_index=True,
-        column_config=columns,
-        selection_mode="single-row",  # Tab would choose a cell
-        on_select=state.unless_late(choose, *fields),  # before the map is drawn, which marks it
-        key=key,
-        height="content",
-        alt=alt,
-    )
+    # Before the map is drawn, which marks it. A row: Tab would choose a cell.
+    on_select = state.unless_late(choose, *fields)
+    look |= {"hide_index": True, "height": "content", "alt": words.LIST_ALT}
+    st.dataframe(rows, selection_mode="single-row", on_select=on_select, key=key, **look)
 
 
 def list_rows(listed: pd.DataFrame) -> pd.DataFrame:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -134,17 +135,14 @@ def _controls(
     """Buttons, the slider over the steps, and map options; returns whether the truth is shown."""
     position, last = steps.index(moment), len(steps) - 1
     playing = bool(st.session_state.get("playing"))
+
+    def step_button(label: str, icon: str, shortcut: str, to: int) -> None:
+        look: dict[str, Any] = {"icon": f":material/{icon}:", "type": "tertiary", "shortcut": shortcut}
+        there = steps[min(max(to, 0), last)]
+        st.button(label, key=label.lower(), disabled=there == moment, on_click=state.set_moment, args=(there,), **look)
+
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        st.button(
-            "Back",
-            icon=":material/skip_previous:",
-            type="tertiary",
-            shortcut="Left",
-            key="back",
-            disabled=position == 0,
-            on_click=state.set_moment,
-            args=(steps[max(position - 1, 0)],),
-        )
+        step_button("Back", "skip_previous", "Left", position - 1)
         st.button(
             "Pause" if playing else "Play",
             icon=f":material/{'pause' if playing else 'play_arrow'}:",
@@ -153,16 +151,7 @@ def _controls(
             disabled=position == last and following is None,
             on_click=_toggle_playing,
         )
-        st.button(
-            "Next",
-            icon=":material/skip_next:",
-            type="tertiary",
-            shortcut="Right",
-            key="next",
-            disabled=position == last,
-            on_click=state.set_moment,
-            args=(steps[min(position + 1, last)],),
-        )
+        step_button("Next", "skip_next", "Right", position + 1)
         if last > 0:
             st.session_state["step"] = position
             st.select_slider(
