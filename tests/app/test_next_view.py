@@ -125,14 +125,6 @@ def test_only_new_places(model: Workspace, last: Itinerary) -> None:
     assert not app.dataframe[0].value["name"].str.contains("●").any()
 
 
-def test_explain_opens_at_this_moment(model: Workspace, last: Itinerary) -> None:
-    """With the user's number and row."""
-    app = open_view("next", user="5")
-    app.button(key="next-explain").click().run()
-    check_calm(app)
-    assert first(predict_case(model, last)) in app.title[0].value and params(app) == fields(last)
-
-
 @pytest.mark.parametrize(
     "asked", [{"user": "999"}, {"user": "5", "row": "0"}, {"user": "x", "row": "-1"}, {"user": "5", "stops": "99999.1"}]
 )
@@ -158,20 +150,6 @@ def test_try_it(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> None:
     found = predict_case(opened, asked)
     assert first(found) in app.title[0].value and "A new user" in app.title[0].value
     assert app.dataframe[0].value["value"].tolist() == pytest.approx(found.candidates[c.SCORE].tolist())
-
-
-def test_explain_opens_a_new_users_stops(model: Workspace) -> None:
-    """Every tab draws; a bad link of stops opens a case."""
-    asked = Itinerary().plus(1, 0).plus(2, 30)
-    app = open_view("explain", **fields(asked))
-    check_calm(app)
-    assert explain_case(model.predictor, asked).target_name in app.title[0].value and params(app) == fields(asked)
-    assert any(name.startswith("New user") for name in app.selectbox(key="explained_case").options)
-    for tab in ("Past visits", "Curves", "Map", "Is it stable?"):
-        app.session_state["explain-tab"], app.session_state["tab_chosen"] = tab, True
-        check_calm(app.run())
-    check_calm(open_view("explain", half="model", **fields(asked)))
-    assert "a case is shown" in open_view("explain", stops="nonsense").warning[0].value
 
 
 def test_everyone(model: Workspace) -> None:
