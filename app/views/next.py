@@ -14,7 +14,7 @@ from app.components.error_boundary import error_boundary
 from app.components.next import choice, words
 from app.components.next.everyone import as_of_control, show_everyone
 from app.components.next.prediction import show_beginning, show_prediction
-from app.components.text import toggle
+from app.components.text import quiet, toggle
 from app.components.toolbar import choice_control, source_picker
 from app.components.walk.case_choice import MOST_USERS
 from recap.itinerary import Itinerary
@@ -41,12 +41,14 @@ def view() -> None:
         st.space("stretch")
         back, only_new, show_truth = 0, False, False
         if part == choice.EVERYONE:
+            quiet(words.AS_OF, width="content")
             back = as_of_control(source)
         else:
             only_new = toggle("Only new places", key="new", help=words.NEW_HELP, **_KEPT)
         if part == choice.ONE and itinerary.next_place(opened.dataset) is not None:
             show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **_KEPT)
         if part == choice.ONE:
+            quiet(words.AS_OF, width="content")
             first, last = np.searchsorted(opened.checkins.user_T.numpy(), [itinerary.user, itinerary.user + 1])
             rows = _near(itinerary.row, range(int(first), int(last)), _MOST_MOMENTS)[::-1]
             poi_N, time_N = opened.checkins.poi_T[rows].tolist(), opened.dataset.local_time.iloc[rows]

@@ -21,6 +21,7 @@ from app.sources import find_sources
 from recap import columns as c
 from recap.itinerary import Itinerary, usual_gap
 from recap.moments import find_moment
+from recap.printable import shortened
 from tests.app.app_driver import check_calm, open_view, point_app_at, press, texts
 
 
@@ -160,7 +161,7 @@ def test_everyone(model: Workspace) -> None:
     best = found.places.iloc[0]
     assert f"{best['name']}]: {best['expected']:.0f} of {len(found.users)}" in app.title[0].value
     shown = app.dataframe[0].value
-    assert shown["first"].tolist() == [model.labels[poi] for poi in found.users["first"]]
+    assert shown["first"].tolist() == [shortened(model.labels[poi], 21) for poi in found.users["first"]]
     assert shown["probability"].tolist() == pytest.approx((100 * found.users["probability"]).tolist())
     median = 5 * int(20 * found.users["probability"].median())
     app.slider(key="everyone-least").set_value(median).run()

@@ -22,9 +22,11 @@ from app.components.toolbar import downloads
 from app.sources import Source
 from recap import columns as c
 from recap.itinerary import Itinerary
+from recap.printable import shortened
 from recap.privacy import Generalisation
 
 _FIFTH_PX: Final = 190
+_LONGEST_NAME: Final = 21
 _TABLE_PX: Final = EVERYONE_HEIGHT_PX - 80
 _PASSES: Final = 10
 """A prediction for everyone costs about so many times as much as the ranking of as many cases."""
@@ -110,7 +112,8 @@ def _table(source: Source, every: pd.DataFrame) -> None:
     table = users[[c.USER, c.POI, "local_time", FIRST, "probability", SECOND]].copy()
     table["probability"] *= 100
     table[c.USER] = [opened.user_name(user) for user in users[c.USER]]
-    table[[c.POI, FIRST, SECOND]] = np.asarray(opened.labels, dtype=object)[users[[c.POI, FIRST, SECOND]]]
+    for name in (c.POI, FIRST, SECOND):
+        table[name] = [shortened(opened.labels[poi], _LONGEST_NAME) for poi in users[name]]
     bar: dict[str, Any] = {"format": "%.0f %%", "min_value": 0, "max_value": 100, "color": "blue", "width": 95}
     columns: dict[str, Any] = {
         c.USER: st.column_config.TextColumn("User", width=75),
