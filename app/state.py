@@ -13,7 +13,7 @@ from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
 from recap.errors import CaseError, ConfigError
-from recap.moments import Case, Moment, is_moment
+from recap.moments import Case, Moment
 from recap.printable import markdown_text
 
 T = TypeVar("T")
@@ -368,23 +368,27 @@ def current_moment(opened: Workspace) -> Moment | None:
 
     A link's bad moment gives a message; one where a test case starts opens that case.
     """
+    moment: Moment | None = st.session_state.get("moment")
+    asked: Mapping[str, str | None] | None = None
     if incoming("row") is not None or incoming("stops") is not None:
+        asked = {name: standing(name) for name in _ITINERARY}
+    elif incoming("case") is not None or (_went_back() and not {"row", "stops"} & set(st.query_params)):
+        moment = None
+    elif moment is not None:  # it may be of another dataset
+        asked = fields_of(moment)
+    if asked is not None:
         from recap.itinerary import Itinerary  # loads torch
 
         try:
-            asked = {name: standing(name) for name in _ITINERARY}
-            st.session_state["moment"] = Itinerary.read(asked, opened.dataset, opened.checkins)
+            moment = Itinerary.read(asked, opened.dataset, opened.checkins)
         except (CaseError, ConfigError):
+            moment = None
             st.warning("The link's check-in is not one of its user's here, so a case is shown.")
-            st.session_state["moment"] = None
-    elif incoming("case") is not None or (_went_back() and not {"row", "stops"} & set(st.query_params)):
-        st.session_state["moment"] = None
-    moment: Moment | None = st.session_state.get("moment")
-    if moment is not None and is_moment(opened.dataset, moment):
-        set_moment(opened.moment(moment))
-    else:
-        st.session_state["moment"] = None
+    st.session_state["moment"] = moment
+    if moment is None:
         write_params(dict.fromkeys(_ITINERARY))
+    else:
+        set_moment(opened.moment(moment))
     return st.session_state.get("moment")
 
 

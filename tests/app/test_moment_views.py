@@ -63,6 +63,7 @@ def test_explain_opens_without_a_truth(model: Workspace, end: Moment, is_new: bo
         app.session_state["explain-tab"], app.session_state["tab_chosen"] = tab, True
         check_calm(app.run())
     check_calm(open_view("explain", half="model", **fields(asked)))
+    check_calm(app.switch_page("views/walk.py").run())
 
 
 def test_what_if_at_a_moment(model: Workspace, end: Moment) -> None:
