@@ -33,7 +33,7 @@ def view() -> None:
     explanations.open_model(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
-        itinerary = Itinerary() if part == choice.EVERYONE else choice.current_itinerary(opened, part)
+        itinerary = choice.current_itinerary(opened, part)
         if part == choice.ONE:
             users = _near(itinerary.user, range(opened.dataset.num_users), MOST_USERS)
             _pick("User", opened, itinerary, users, dict(zip(users, map(opened.user_name, users), strict=True)), 130)

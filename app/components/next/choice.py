@@ -20,9 +20,11 @@ _KEPT: Final = "next_itineraries"
 
 
 def current_itinerary(opened: Workspace, part: str) -> Itinerary:
-    """The chosen or linked itinerary; of a bad link the user, with a message."""
+    """The chosen or linked itinerary; of a bad link the user, with a message. For everyone, an empty one."""
     if st.session_state.get(_KEPT, ("", {}))[0] != opened.dataset.hash:
         st.session_state[_KEPT] = (opened.dataset.hash, {})
+    if part == EVERYONE:
+        return Itinerary()
     itinerary = st.session_state[_KEPT][1].get(part)
     asked = state.linked(*FIELDS)
     if asked is not None:
