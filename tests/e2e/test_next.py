@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -30,12 +31,15 @@ class City(NamedTuple):
 
 @pytest.fixture(scope="module")
 def new_york(chromium: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[City]:
-    """New York with the pretrained model."""
+    """New York with the pretrained model, which is fitted to it before the first page waits for it."""
     home, dataset = tmp_path_factory.mktemp("new_york"), nyc_dataset()
     dataset.save(home / "nyc")
     command: list[str | Path] = [RECAP, "app", "--data", home / "nyc", "--checkpoint", "pretrained", "--port"]
     most = int(np.argmax(dataset.pois[c.TRAIN_CHECKINS]))
-    with running(command, os.environ | {"RECAP_HOME": str(home)}, home) as url:
+    environment = os.environ | {"RECAP_HOME": str(home)}
+    fit = [RECAP, "predict", "pretrained", "--data", home / "nyc", "--user", dataset.users[c.USER_ID].iloc[0], "--json"]
+    subprocess.run(list(map(str, fit)), env=environment, check=True, stdout=subprocess.DEVNULL)
+    with running(command, environment, home) as url:
         yield City(url, dataset.poi_labels[most])
 
 
