@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from app.door import OWN_NAMES
+from recap.baselines import PRETRAINED
 from recap.storage.installed import bundles_folder
 
 DATA_VARIABLE: Final = "RECAP_APP_DATA"
@@ -23,6 +24,7 @@ class AppSettings:
 
     Attributes:
         data, checkpoint: folders given on the command line.
+        pretrained: `pretrained` was named instead of a checkpoint's folder.
         read_only: the app writes nothing to disk.
         online_map: browsers fetch street tiles, so their provider sees which area is shown.
         address: on which the app listens.
@@ -32,6 +34,7 @@ class AppSettings:
 
     data: Path | None = None
     checkpoint: Path | None = None
+    pretrained: bool = False
     read_only: bool = False
     online_map: bool = False
     address: str = "127.0.0.1"
@@ -50,9 +53,11 @@ class AppSettings:
     def from_environment(cls) -> "AppSettings":
         """Read the variables; an empty one counts as missing."""
         folders = {name: os.environ.get(name, "").strip() for name in (DATA_VARIABLE, CHECKPOINT_VARIABLE)}
+        named = folders[CHECKPOINT_VARIABLE]
         return cls(
             data=Path(folders[DATA_VARIABLE]) if folders[DATA_VARIABLE] else None,
-            checkpoint=Path(folders[CHECKPOINT_VARIABLE]) if folders[CHECKPOINT_VARIABLE] else None,
+            checkpoint=Path(named) if named and named != PRETRAINED else None,
+            pretrained=named == PRETRAINED,
             address=os.environ.get(ADDRESS_VARIABLE, "").strip() or "127.0.0.1",
             allow_upload=os.environ.get(UPLOAD_VARIABLE, "") == "1",
             read_only=os.environ.get(READ_ONLY_VARIABLE, "") == "1",
@@ -64,7 +69,7 @@ class AppSettings:
         """The variables that `from_environment` reads."""
         return {
             DATA_VARIABLE: str(self.data.absolute()) if self.data else "",
-            CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else "",
+            CHECKPOINT_VARIABLE: str(self.checkpoint.absolute()) if self.checkpoint else PRETRAINED * self.pretrained,
             READ_ONLY_VARIABLE: "1" if self.read_only else "",
             ONLINE_MAP_VARIABLE: "1" if self.online_map else "",
             ADDRESS_VARIABLE: self.address,

@@ -131,6 +131,8 @@ def find_sources(settings: AppSettings) -> list[Source]:
     unique = [replace(source, label=label) for source, label in zip(unique, labels, strict=True)]
 
     def is_later(source: Source) -> tuple[bool, bool]:
+        if settings.pretrained:
+            return source.dataset_folder != (settings.data or unique[0].dataset_folder), source.model != PRETRAINED
         if settings.data is None:
             return False, False
         is_other = settings.checkpoint is not None and source.checkpoint_folder != settings.checkpoint

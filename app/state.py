@@ -12,7 +12,8 @@ from analysis.records.imported import find_predictions
 from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
-from recap.moments import Case, Moment, is_moment
+from recap.errors import CaseError, ConfigError
+from recap.moments import Case, Moment
 from recap.printable import markdown_text
 
 T = TypeVar("T")
@@ -26,9 +27,10 @@ _CAME_WITH = "_came_with"
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-MOMENT = ("case", "user", "row")
-"""Fields that name what is shown: a case, or a user's number and the row of their last known check-in."""
-_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions", "stops")
+_ITINERARY = ("user", "row", "stops")
+MOMENT = ("case", *_ITINERARY)
+"""Fields that name what is shown: a case, or a user's number, the row of their last known check-in, changed stops."""
+_OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
 """Fields that depend on the dataset or the model."""
 
 
@@ -78,10 +80,10 @@ def arrive_at(page: str) -> None:
         if not st.query_params:
             written = st.session_state.get(_WRITTEN, {})
             st.query_params.update({name: written[name] for name in written if name in fields and written[name]})
-        elif {"case", "row"} & set(st.query_params):
+        elif {"case", "row", "stops"} & set(st.query_params):
             if "half" not in st.query_params:
                 choose("half", None)  # a link to a case opens Explain on its prediction
-            if "row" not in st.query_params:
+            if not {"row", "stops"} & set(st.query_params):
                 st.session_state["moment"] = None
 
 
@@ -371,7 +373,7 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
 
 def set_case(case: int) -> None:
     st.session_state["case"], st.session_state["moment"] = case, None
-    write_params({"case": str(case), "user": None, "row": None})
+    write_params({"case": str(case)} | dict.fromkeys(_ITINERARY))
 
 
 def current_moment(opened: Workspace) -> Moment | None:
@@ -379,30 +381,44 @@ def current_moment(opened: Workspace) -> Moment | None:
 
     A link's bad moment gives a message; one where a test case starts opens that case.
     """
-    user, row = standing("user") or "", incoming("row")
-    if row is not None:
-        are_numbers = all(text.isascii() and text.isdigit() and len(text) <= 12 for text in (user, row))
-        st.session_state["moment"] = Moment(int(user), int(row)) if are_numbers else Moment(-1, -1)
-    elif incoming("case") is not None or (_went_back() and "row" not in st.query_params):
-        st.session_state["moment"] = None
     moment: Moment | None = st.session_state.get("moment")
-    if moment is not None and not is_moment(opened.dataset, moment):
-        st.warning("The link's check-in is not one of its user's here, so a case is shown.")
-        moment = st.session_state["moment"] = None
-    if moment is not None:
-        set_moment(opened.moment(moment))
+    asked: Mapping[str, str | None] | None = None
+    if incoming("row") is not None or incoming("stops") is not None:
+        asked = {name: standing(name) for name in _ITINERARY}
+    elif incoming("case") is not None or (_went_back() and not {"row", "stops"} & set(st.query_params)):
+        moment = None
+    elif moment is not None:  # it may be of another dataset
+        asked = fields_of(moment)
+    if asked is not None:
+        from recap.itinerary import Itinerary  # loads torch
+
+        try:
+            moment = Itinerary.read(asked, opened.dataset, opened.checkins)
+        except (CaseError, ConfigError):
+            moment = None
+            st.warning("The link's check-in is not one of its user's here, so a case is shown.")
+    st.session_state["moment"] = moment
+    if moment is None:
+        write_params(dict.fromkeys(_ITINERARY))
     else:
-        write_params({"user": None, "row": None})
+        set_moment(opened.moment(moment))
     return st.session_state.get("moment")
 
 
 def set_moment(moment: Moment) -> None:
     """Show a case or a user's moment; then the case stays for views that show cases only."""
+    remember(moment)
     if isinstance(moment, Case):
         set_case(moment.number)
     else:
-        st.session_state["moment"] = moment
-        write_params(fields_of(moment))
+        write_params(dict.fromkeys(_ITINERARY) | fields_of(moment))
+
+
+def remember(moment: Moment) -> None:
+    """Show it on the next page, whose link this session may have written before."""
+    st.session_state["moment"] = None if isinstance(moment, Case) else moment
+    if isinstance(moment, Case):
+        st.session_state["case"] = moment.number
 
 
 def fields_of(case: int | Moment) -> dict[str, str]:

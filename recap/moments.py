@@ -24,9 +24,23 @@ class Moment:
     row: int
 
     @property
-    def fields(self) -> dict[str, int]:
+    def fields(self) -> dict[str, int | str]:
         """How a link names it."""
         return {"user": self.user, "row": self.row}
+
+    @property
+    def is_new_user(self) -> bool:
+        """Whether it is about a user without recorded check-ins, see `recap.itinerary`."""
+        return False
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether its check-ins differ from the recorded ones, see `recap.itinerary`."""
+        return False
+
+    def next_place(self, dataset: Dataset) -> int | None:
+        """The true next place; None if the dataset has none, or stops were changed."""
+        return None if self.is_changed else next_place(dataset, self.row)
 
 
 @dataclass(frozen=True)
@@ -37,7 +51,7 @@ class Case(Moment):
     split: int
 
     @property
-    def fields(self) -> dict[str, int]:
+    def fields(self) -> dict[str, int | str]:
         return {"case": self.number}
 
     @classmethod
@@ -47,10 +61,13 @@ class Case(Moment):
 
 
 def named_case(moment: Moment, test_cases: pd.DataFrame) -> Moment:
-    """The test case at a moment, or the moment itself where no test case starts."""
+    """The test case at a moment, or the moment itself where no test case starts or stops were changed."""
+    if moment.is_changed:
+        return moment
     rows = test_cases[c.ROW].to_numpy()
     at = int(np.searchsorted(rows, moment.row))
-    return Case.of(test_cases.iloc[at]) if at < len(rows) and rows[at] == moment.row else moment
+    is_case = at < len(rows) and rows[at] == moment.row
+    return Case.of(test_cases.iloc[at]) if is_case else Moment(moment.user, moment.row)
 
 
 def next_place(dataset: Dataset, row: int) -> int | None:
@@ -62,9 +79,9 @@ def next_place(dataset: Dataset, row: int) -> int | None:
 
 
 def is_moment(dataset: Dataset, moment: Moment) -> bool:
-    """Whether the row is one of the user's check-ins."""
+    """Whether the row is one of the user's check-ins, or the user is new."""
     user_T = dataset.checkins[c.USER].to_numpy()
-    return 0 <= moment.row < len(user_T) and bool(user_T[moment.row] == moment.user)
+    return moment.is_new_user or (0 <= moment.row < len(user_T) and bool(user_T[moment.row] == moment.user))
 
 
 def parse_time(text: str | None, option: str = "--as-of") -> datetime | None:

@@ -3,7 +3,7 @@
 Shape suffixes: N users, B users of a pass, P places, K listed places, G groups of terms, T check-ins.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, cast
@@ -124,12 +124,21 @@ def _frames(
         yield _frame(model, nobody, Scores({"total": nothing}), nowhere, nowhere.bool(), why=why)
 
 
-def expected_visits(model: CaseRanker, chosen: Chosen, *, at: datetime | None = None) -> pd.DataFrame:
+def expected_visits(
+    model: CaseRanker,
+    chosen: Chosen,
+    *,
+    at: datetime | None = None,
+    note: Callable[[Scores, Tensor], None] | None = None,
+) -> pd.DataFrame:
     """Expected next visits of every place: the sum of its probabilities over the chosen users.
 
+    Args:
+        note: receives the scores and probabilities (B, P) of each pass.
+
     Returns:
-        ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and ``counted`` if some chosen users
-        have a later check-in: how many of these went there next.
+        ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and if some chosen users have a later
+        check-in, over these alone ``expected_counted`` and ``counted``: how many of them went there next.
 
     Raises:
         ConfigError: the model has no probabilities.
@@ -138,21 +147,27 @@ def expected_visits(model: CaseRanker, chosen: Chosen, *, at: datetime | None = 
     if temperature is None:
         raise ConfigError(f"{model.label} gives scores and no probabilities: --by-place needs a model that has them")
     expected_P = torch.zeros(model.num_candidates, dtype=torch.float64)
-    for _, candidates in passes(model, chosen, _next_times(model, chosen, at)):
-        expected_P += log_probabilities(candidates.total, temperature).exp_().sum(0)
+    counted_P, is_followed_N, done = expected_P.clone(), torch.from_numpy(is_followed(model, chosen)), 0
+    for histories, candidates in passes(model, chosen, _next_times(model, chosen, at)):
+        probability_BP = log_probabilities(candidates.total, temperature).exp_()
+        expected_P += probability_BP.sum(0)
+        counted_P += probability_BP[is_followed_N[done : done + len(histories)]].sum(0)
+        done += len(histories)
+        if note is not None:
+            note(candidates, probability_BP)
     table = model.dataset.pois[: model.num_candidates][list(_PLACE)].assign(expected=expected_P.numpy())
-    followed_N = later_rows(model, chosen)
-    if len(followed_N):
-        poi_N = model.checkins.poi_T.numpy()[followed_N]
-        table["counted"] = np.bincount(poi_N, minlength=model.dataset.num_pois)[: model.num_candidates]
+    if is_followed_N.any():
+        poi_N = model.checkins.poi_T.numpy()[chosen.row_N[is_followed_N.numpy()] + 1]
+        counts_P = np.bincount(poi_N, minlength=model.dataset.num_pois)[: model.num_candidates]
+        table = table.assign(expected_counted=counted_P.numpy(), counted=counts_P)
     return table.sort_values("expected", ascending=False, kind="stable", ignore_index=True)
 
 
-def later_rows(model: CaseRanker, chosen: Chosen) -> np.ndarray:
-    """The next check-in of each chosen user who has one in the data set."""
+def is_followed(model: CaseRanker, chosen: Chosen) -> np.ndarray:
+    """Whether each chosen user has a later check-in in the data set, bool (N,)."""
     user_T, next_N = model.checkins.user_T.numpy(), chosen.row_N + 1
-    is_own_N = user_T[np.minimum(next_N, len(user_T) - 1)] == user_T[chosen.row_N]
-    return next_N[is_own_N & (next_N < len(user_T))]
+    is_own_N: np.ndarray = np.append(user_T, -1)[next_N] == user_T[chosen.row_N]
+    return is_own_N
 
 
 def passes(model: CaseRanker, chosen: Chosen, next_N: Tensor | None = None) -> Iterator[tuple[Histories, Scores]]:

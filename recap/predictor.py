@@ -16,19 +16,20 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.counterfactuals import Counterfactual, History, TimedHistory, pack_counterfactuals, pack_histories
 from recap.data.dataset import Dataset
-from recap.errors import CaseError, CheckpointError
+from recap.errors import CaseError, CheckpointError, VocabularyError
 from recap.evaluation.cases import describe_cases
 from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores
 from recap.evaluation.scoring import histories_per_pass
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors, Histories
+from recap.itinerary import Itinerary
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
 from recap.model.recap import CORE, Recap, RevisitParts
 from recap.model.scorer import RecapScorer
-from recap.moments import Case, Moment, is_moment, named_case, next_place
+from recap.moments import Case, Moment, is_moment, named_case
 from recap.probabilities import UNFITTED, Temperature
 from recap.scores import Scorer, Scores
 from recap.vocabulary import Match
@@ -151,21 +152,51 @@ class CaseRanker:
         return batch.histories(target_time=self.scorer.reads_target_time)
 
     def score(self, histories: Histories) -> Scores:
-        """Scores of a batch. Raises ScoreError if a score is NaN."""
-        scores = self.scorer.score(histories)
+        """Scores of a batch. Raises ScoreError for NaN, VocabularyError for a new user whom the model does not know."""
+        try:
+            scores = self.scorer.score(histories)
+        except IndexError:
+            if int(histories.user_B.max()) < self.dataset.num_users:
+                raise
+            raise VocabularyError(
+                f"{self.label} learned one vector for each user and does not know a new one: choose another model"
+            ) from None
         check_scores(scores.total, self.scorer.name)
         return scores
 
-    def history(self, row: int) -> History:
-        """The user's check-ins up to a row; with the next check-in's time for a model that reads it. Raises CaseError
-        if the model reads that time, and the dataset has no next check-in.
+    def history(self, moment: Moment) -> History:
+        """The user's check-ins up to a moment; with the next check-in's time for a model that reads it.
+
+        CaseError: the model reads that time, and there is no next check-in.
         """
-        known = History.until(self.checkins, row)
+        if isinstance(moment, Itinerary):
+            known = moment.history(self.dataset, self.checkins)
+        else:
+            known = History.until(self.checkins, moment.row)
         if not self.scorer.reads_target_time:
             return known
-        if next_place(self.dataset, row) is None:
-            raise CaseError(f"{self.checkpoint.label} reads the time of the next check-in, which is not known yet")
-        return TimedHistory(**vars(known), next_local_seconds=int(self.checkins.local_seconds_T[row + 1]))
+        if moment.next_place(self.dataset) is None:
+            raise CaseError(f"{self.label} reads the time of the next check-in, which is not known yet")
+        return TimedHistory(**vars(known), next_local_seconds=int(self.checkins.local_seconds_T[moment.row + 1]))
+
+    def histories_at(self, moment: Moment, size: int = 1) -> Histories:
+        """What is known at a moment, as a batch of equal histories.
+
+        Raises:
+            CaseError: as in `history`.
+        """
+        history = self.history(moment)
+        return pack_histories([history] * size) if moment.is_changed else self.histories([moment.row] * size)
+
+    @cached_property
+    def for_new_user(self) -> "CaseRanker":
+        """The same model for a user without recorded check-ins: RECAP takes the mean user."""
+        if not isinstance(self.scorer, RecapScorer):
+            return self
+        opened: dict[str, Any] = {"graph": self.graph, "checkins": self.checkins, "num_candidates": self.num_candidates}
+        new = type(self)(self._checkpoint, self.dataset, scorer=self.scorer.for_new_user(), **opened)
+        new._cases = self._cases
+        return new
 
 
 class Predictor(CaseRanker):

@@ -140,7 +140,7 @@ class Answers:
         """The group that leads furthest, and how many are stable: none, some, all."""
         edited = build_edited_case(self.predictor, case)
         runner_up = next(poi for poi in edited.total_P.argsort(descending=True).tolist() if poi != edited.target)
-        batch = self.predictor.histories([edited.row] * 2)
+        batch = self.predictor.histories([edited.moment.row] * 2)
         mine, theirs = self.predictor.scorer.contributions(batch, torch.tensor([edited.target, runner_up])).tolist()
         leads: dict[str, float] = defaultdict(float)
         sizes: dict[str, float] = defaultdict(float)

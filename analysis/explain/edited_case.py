@@ -36,7 +36,7 @@ from recap.features.catalogue import GROUPS
 from recap.history import SECONDS_PER_DAY, Histories, local_weekday
 from recap.model.interventions import Interventions
 from recap.model.recap import CLIP, CORRECTION
-from recap.moments import Moment, next_place
+from recap.moments import Moment
 from recap.predictor import CaseRanker, Predictor
 from recap.scores import Explainable
 
@@ -83,17 +83,13 @@ class EditedCase:
         return self.scorer.supported_edits if isinstance(self.ranker, Predictor) else _PLAIN_EDITS
 
     @property
-    def row(self) -> int:
-        return self.moment.row
-
-    @property
     def source(self) -> int:
         return self.variant.history.source
 
     @cached_property
     def next_place(self) -> int | None:
         """The true next place, hidden or not; None if it is not known yet."""
-        return next_place(self.ranker.dataset, self.row)
+        return self.moment.next_place(self.ranker.dataset)
 
     @property
     def truth(self) -> int | None:
@@ -127,7 +123,7 @@ class EditedCase:
 
     @cached_property
     def _unedited_P(self) -> Tensor:
-        return self.ranker.score(self.ranker.histories([self.row])).total[0]
+        return self.ranker.score(self.ranker.histories_at(self.moment)).total[0]
 
     @cached_property
     def groups(self) -> dict[str, list[int]]:
@@ -195,7 +191,7 @@ class EditedCase:
 
     def _repeated(self, size: int) -> tuple[Histories, Interventions | None]:
         if not self.edits:
-            return self.ranker.histories([self.row] * size), None
+            return self.ranker.histories_at(self.moment, size), None
         return self.predictor.pack([self.variant] * size)
 
     def transition_count(self, source: int, destination: int) -> int:
@@ -247,7 +243,9 @@ def build_edited_case(
     CaseError: no such case. EditError: an edit does not fit the case.
     """
     moment = predictor.moment(case, split)
-    variant = Counterfactual(predictor.history(moment.row))
+    if moment.is_new_user:
+        predictor = predictor.for_new_user
+    variant = Counterfactual(predictor.history(moment))
     visit_H = np.arange(len(variant.history))
     edited_case = EditedCase(predictor, moment, (), variant, visit_H)
     for edit in edits:
@@ -278,7 +276,7 @@ def apply_edit(edited_case: EditedCase, edit: Edit) -> EditedCase:
         case AddVisit():
             check_poi(edited_case.ranker, edit.poi)
             number = _next_number(edited_case)
-            original = edited_case.ranker.history(edited_case.row)
+            original = edited_case.ranker.history(edited_case.moment)
             offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
             history, visit_H = _insert(variant.history, visit_H, edit.poi, _local(edit), offset, number, edit)
             variant = replace(variant, history=history)
@@ -347,7 +345,7 @@ def _drop(history: History, at: int) -> History:
 
 def _next_number(edited_case: EditedCase) -> int:
     added = sum(isinstance(edit, AddVisit) for edit in edited_case.edits)
-    original = len(edited_case.ranker.history(edited_case.row))
+    original = len(edited_case.ranker.history(edited_case.moment))
     return original + added
 
 
@@ -381,7 +379,7 @@ def _at_time(edited_case: EditedCase, edit: SetHour | SetWeekday) -> History:
     A time before the previous check-in moves whole weeks later. The next check-in moves in the same way if needed.
     """
     history = edited_case.variant.history
-    original = edited_case.ranker.history(edited_case.row)
+    original = edited_case.ranker.history(edited_case.moment)
     offset = int(original.local_seconds_H[-1] - original.seconds_H[-1])  # an edited clock is no time zone
     local = int(history.local_seconds_H[-1])
     if isinstance(edit, SetHour):

@@ -96,6 +96,7 @@ def explain_edited_case(
         case=moment.number if isinstance(moment, Case) else None,
         user=moment.user,
         row=moment.row,
+        stops=str(moment.fields.get("stops", "")),
         local_time=edited_case.local_time,
         source=source,
         source_name=ranker.dataset.poi_labels[source],

@@ -19,6 +19,7 @@ from analysis.explain.types import (
 from analysis.explain.what_if import Flip, WhatIf
 from recap import columns as c
 from recap.config import Config
+from recap.itinerary import Itinerary
 from recap.moments import Case, Moment
 
 
@@ -33,6 +34,7 @@ class CaseExplanation(Config):
     case: int | None
     user: int
     row: int = Field(description="Of the current check-in.")
+    stops: str = Field("", description="Changed stops, see `recap.itinerary`; then user and row may be -1.")
     local_time: str = Field(description="Of the current check-in, ISO 8601 without offset.")
     source: int
     source_name: str
@@ -70,6 +72,8 @@ class CaseExplanation(Config):
 
     @property
     def moment(self) -> Moment:
+        if self.stops:
+            return Itinerary(self.user, self.row).with_stops(self.stops, self.num_places)
         if self.case is None or self.split is None:
             return Moment(self.user, self.row)
         return Case(self.user, self.row, self.case, c.SPLIT_NAMES.index(self.split))

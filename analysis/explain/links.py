@@ -9,6 +9,7 @@ from analysis.link_hashes import compare_hashes, link_hashes
 from recap import columns as c
 from recap.config import Config
 from recap.errors import CaseError
+from recap.itinerary import Itinerary
 from recap.moments import Moment
 from recap.predictor import CaseRanker, Predictor
 
@@ -22,6 +23,7 @@ class CaseLink(Config):
     case: int = 0
     user: int | None = Field(None, description="Its number: the user at the moment of `row` instead of a case.")
     row: int | None = Field(None, description="Of the user's last known check-in.")
+    stops: str = Field("", description="Changed stops, see `recap.itinerary`; without a user, a new user's.")
     split: int = c.TEST
     about: int | None = Field(None, description="The place explained; None for the true next place.")
     against: int | None = Field(None, description="The runner-up; None takes the first place, or the second.")
@@ -48,14 +50,17 @@ class CaseLink(Config):
     @property
     def query(self) -> str:
         """The query part of a web address, without empty fields."""
-        fields = self.model_dump(exclude=set() if self.row is None else {"case", "split"})
+        fields = self.model_dump(exclude={"case", "split"} if self.row is not None or self.stops else set())
         return urlencode({name: value for name, value in fields.items() if value not in ("", None)})
 
     def moment(self, ranker: CaseRanker) -> Moment:
         """What the link names; CaseError for no such case, or a check-in that is not the user's."""
-        if self.row is None and self.user is None:
+        if self.row is None and self.user is None and not self.stops:
             return ranker.moment(self.case, self.split)
-        return ranker.moment(Moment(*(-1 if number is None else number for number in (self.user, self.row))))
+        named = Moment(*(-1 if number is None else number for number in (self.user, self.row)))
+        if self.stops:
+            named = Itinerary(named.user, named.row).with_stops(self.stops, ranker.dataset.num_pois)
+        return ranker.moment(named)
 
     @classmethod
     def from_query(cls, query: str) -> "CaseLink":

@@ -168,7 +168,7 @@ def contributions_elsewhere(edited_case: EditedCase) -> dict[str, np.ndarray]:
     ranker, moment = edited_case.ranker, edited_case.moment
     rows = ranker.cases[c.ROW].to_numpy()
     others = rows[rows != moment.row]
-    seed = moment.number if isinstance(moment, Case) else moment.row
+    seed = moment.number if isinstance(moment, Case) else max(moment.row, 0)
     drawn = np.random.default_rng(seed).choice(others, min(NUM_DRAWN, len(others)), replace=False)
     pieces = [torch.zeros(0, len(edited_case.scorer.terms), dtype=torch.float64)]
     for rows in np.split(drawn, range(_CASES_PER_BATCH, len(drawn), _CASES_PER_BATCH)):

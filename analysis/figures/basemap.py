@@ -6,6 +6,7 @@ feature breaks at the date line. Requested street tiles cover these layers, whic
 
 import json
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -52,7 +53,7 @@ def basemap_style(
             if name in basemap["layers"]:
                 sources[name] = {"type": "geojson", "data": _geometry_and_kind(basemap["layers"][name])}
                 if basemap.get("attribution"):
-                    sources[name]["attribution"] = str(basemap["attribution"])
+                    sources[name]["attribution"] = _credit(str(basemap["attribution"]))
                 layers.append({"source": name} | layer)
     if tiles:
         address = f"{TILE_HOST}/{TILE_STYLES[palette.theme]}/{{z}}/{{x}}/{{y}}@2x.png"
@@ -61,7 +62,7 @@ def basemap_style(
             "tiles": [address],
             "tileSize": 256,
             "maxzoom": 20,
-            "attribution": TILES_CREDIT,
+            "attribution": _credit(TILES_CREDIT),
         }
         layers.append({"source": "tiles"} | _layer("tiles", "raster", {"raster-fade-duration": 0}))
     if ways is not None and not tiles:
@@ -136,6 +137,11 @@ def _layer(name: str, kind: str, paint: dict[str, Any], layout: dict[str, Any] |
 
 def _width(at_10: float, at_15: float) -> list[Any]:
     return ["interpolate", ["exponential", 1.6], ["zoom"], 10, at_10, 15, at_15]
+
+
+def _credit(text: str) -> str:
+    """A map writes it into a list, which must have items."""
+    return f'<span role="listitem">{escape(text)}</span>'
 
 
 def _city_layers(palette: Palette) -> list[tuple[str, dict[str, Any]]]:

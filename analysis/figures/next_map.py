@@ -15,7 +15,7 @@ from analysis.figures.scale_bar import scale_bar
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import fit_camera, screen_offsets
 from analysis.trajectories.cameras import MARGIN_PX
-from analysis.trajectories.everyone import COUNTED, EXPECTED, PEOPLE
+from analysis.trajectories.everyone import COUNTED, EXPECTED, EXPECTED_COUNTED, PEOPLE
 from analysis.workspace import Workspace
 from recap import columns as c
 
@@ -34,42 +34,37 @@ def expected_deck(opened: Workspace, places: pd.DataFrame, *, map_style: str, pa
     best = places.head(MOST_DISCS)
     poi = best[c.POI].to_numpy(np.int64)
     latitude, longitude = opened.latitude[poi], opened.longitude[poi]
-    near = slice(None, _FITTED)
-    camera = fit_camera(
-        latitude[near], longitude[near], width_px=_MAP_PX, height_px=EVERYONE_HEIGHT_PX, padding_px=MARGIN_PX
-    )
-    share = best[EXPECTED].to_numpy(float) / max(float(best[EXPECTED].max()), 1e-9)
-    radius = np.round(np.maximum(_LARGEST_PX * np.sqrt(share), 2.0), 1)
-    tips = [f"{row.name}: {row.expected:.1f} expected, {row.people:,} people" for row in best.itertuples(index=False)]
-    discs = pd.DataFrame({"at": positions(longitude, latitude), "r": radius, "tip": tips})
+    size = {"width_px": _MAP_PX, "height_px": EVERYONE_HEIGHT_PX, "padding_px": MARGIN_PX}
+    camera = fit_camera(latitude[:_FITTED], longitude[:_FITTED], **size)
     x, y = screen_offsets(camera, latitude, longitude)
-    marks = np.column_stack([x, y, radius])
-    wanted = discs.assign(x=x, y=y, text=best["name"].to_numpy(), of="model").head(_NAMED)
-    named = slice(None, _NAMED)
-    placed = place_labels(
-        wanted["text"].tolist(), x[named], y[named], radius[named] + 1, obstacles=marks[:_FITTED], half_size=NARROW
+    radius = np.maximum(_LARGEST_PX * np.sqrt(best[EXPECTED] / max(float(best[EXPECTED].max()), 1e-9)), 2.0).round(1)
+    tips = [f"{row.name}: {row.expected:.1f} expected, {row.people:,} people" for row in best.itertuples(index=False)]
+    discs = pd.DataFrame(
+        {"at": positions(longitude, latitude), "x": x, "y": y, "r": radius, "tip": tips, "of": "model"}
     )
+    marks, named = discs[["x", "y", "r"]].to_numpy(float), discs.head(_NAMED)
+    texts, (x, y, radius) = best["name"].head(_NAMED).tolist(), marks[:_NAMED].T
+    placed = place_labels(texts, x, y, radius + 1, obstacles=marks[:_FITTED], half_size=NARROW)
+    fill, line = rgb(palette.model.fill, 170), rgb(palette.land)
     layers = [
         *deck_layers.scale(scale_bar(camera, (_MAP_PX / 2, EVERYONE_HEIGHT_PX / 2)), palette),
-        deck_layers.discs(
-            "expected", discs.iloc[::-1], fill=rgb(palette.model.fill, 170), line=rgb(palette.land), line_px=1.0
-        ),
-        deck_layers.names(label_table(wanted, placed), {"model": palette.model.text}, palette),
+        deck_layers.discs("expected", discs[["at", "r", "tip"]].iloc[::-1], fill=fill, line=line, line_px=1.0),
+        deck_layers.names(label_table(named, placed), {"model": palette.model.text}, palette),
     ]
     return deck_layers.deck(layers, camera, map_style)
 
 
 def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
     """Expected against counted next visits of each place, with the line of equality."""
-    shown = places[(places["expected_later"] >= _LEAST) | (places[COUNTED] > 0)]
-    most = float(max(shown["expected_later"].max(), shown[COUNTED].max(), 1.0)) * 1.08
+    shown = places[(places[EXPECTED_COUNTED] >= _LEAST) | (places[COUNTED] > 0)]
+    most = float(max(shown[EXPECTED_COUNTED].max(), shown[COUNTED].max(), 1.0)) * 1.08
     ink: dict[str, Any] = {"type": "scatter", "mode": "lines", "line": {"color": palette.baseline, "width": 1.5}}
     data = [
         ink | {"x": [0, most], "y": [0, most], "hoverinfo": "skip"},
         {
             "type": "scatter",
             "mode": "markers",
-            "x": shown["expected_later"].round(2).tolist(),
+            "x": shown[EXPECTED_COUNTED].round(2).tolist(),
             "y": shown[COUNTED].tolist(),
             "text": [escape_tags(name) for name in shown["name"]],
             "hovertemplate": "%{text}<br>%{x} expected, %{y} counted<extra></extra>",
@@ -86,7 +81,5 @@ def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
 
 def offered_places(places: pd.DataFrame, min_people: int) -> pd.DataFrame:
     """Expected next visits that may be shared: of places where at least so many of the users have been."""
-    kept = places[places[PEOPLE] >= min_people]
-    followed = places[COUNTED].any()
-    columns = [c.POI, "name", EXPECTED, PEOPLE, *(["expected_later", COUNTED] if followed else [])]
-    return kept[columns].reset_index(drop=True)
+    columns = [c.POI, "name", EXPECTED, PEOPLE, *(name for name in (EXPECTED_COUNTED, COUNTED) if name in places)]
+    return places.loc[places[PEOPLE] >= min_people, columns].reset_index(drop=True)

@@ -9,7 +9,7 @@ from analysis.formatting import day
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.moments import Case, Moment, next_place
+from recap.moments import Case, Moment
 
 
 def case_name(opened: Workspace, number: int) -> str:
@@ -27,12 +27,15 @@ def moment_name(opened: Workspace, moment: Moment) -> str:
     """The name of a case, or ``User 041 · from the last check-in``."""
     if isinstance(moment, Case):
         return case_name(opened, moment.number)
-    return f"{opened.user_name(moment.user)} · {moment_words(opened.dataset, moment)}"
+    who = "New user" if moment.is_new_user else opened.user_name(moment.user)
+    return f"{who} · {moment_words(opened.dataset, moment)}"
 
 
 def moment_words(dataset: Dataset, moment: Moment) -> str:
-    """``from the last check-in``, or ``as of 20 Oct, 12:47`` in local time."""
-    if next_place(dataset, moment.row) is None:
+    """``from the last check-in``, or ``as of 20 Oct, 12:47`` in local time; or that stops were changed."""
+    if moment.is_changed:
+        return "after the chosen stops" if moment.is_new_user else "after changed stops"
+    if moment.next_place(dataset) is None:
         return "from the last check-in"
     time = dataset.local_time.iloc[moment.row]
     return f"as of {time.day} {time:%b, %H:%M}"

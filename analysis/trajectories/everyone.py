@@ -1,7 +1,4 @@
-"""Where all users go next, with `recap.prediction`: one row per user, and expected next visits of each place.
-
-Shape suffixes: U users, B users of a pass, P places.
-"""
+"""Where all users go next, with `recap.prediction`: one row per user, and expected next visits of each place."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,18 +8,21 @@ from typing import Final
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
-from analysis.workspace import Progress, Workspace
+from analysis.trajectories.predictions import ranker_of
+from analysis.workspace import Workspace
 from recap import columns as c
-from recap.errors import ConfigError
+from recap.errors import CaseError
 from recap.evaluation.ranks import top_pois
-from recap.prediction import Chosen, choose, later_rows, passes, predict
+from recap.prediction import Chosen, choose, expected_visits, passes, predict
 from recap.predictor import CaseRanker
-from recap.probabilities import log_probabilities
+from recap.scores import Scores
 
 FIRST: Final = "first"
 SECOND: Final = "second"
 EXPECTED: Final = "expected"
+EXPECTED_COUNTED: Final = "expected_counted"
 COUNTED: Final = "counted"
 PEOPLE: Final = "people"
 LIKELY_PLACES: Final = 20
@@ -36,77 +36,66 @@ class Everyone:
     Attributes:
         users: ``user, row, poi`` (the last place), ``local_time, first, second`` (places) and ``probability`` (of the
             first; NaN without probabilities), in the dataset's order.
-        places: by place ``poi, name, expected`` (next visits over all users), ``people`` (users who have been there)
-            and ``expected_later, counted`` (over users with a later check-in); empty without probabilities.
-        followed: users with a later check-in.
+        places: see `expected_visits`, with ``poi, name`` and ``people`` (users who have been there); empty without
+            probabilities.
         notes: what the reader must know, one line each.
     """
 
     users: pd.DataFrame
     places: pd.DataFrame
-    followed: int
     notes: tuple[str, ...]
 
+    @property
+    def followed(self) -> int:
+        """Users with a later check-in."""
+        return int(self.places[COUNTED].sum()) if COUNTED in self.places else 0
+
     def calibration(self) -> tuple[float, int]:
-        """Expected and counted next visits of the places with the most expected ones."""
-        best = self.places.nlargest(LIKELY_PLACES, "expected_later")
-        return float(best["expected_later"].sum()), int(best[COUNTED].sum())
+        """Expected and counted next visits of the places with the most expected ones, over the same users."""
+        best = self.places.nlargest(LIKELY_PLACES, EXPECTED_COUNTED)
+        return float(best[EXPECTED_COUNTED].sum()), int(best[COUNTED].sum())
 
 
-def predict_everyone(opened: Workspace, as_of: date | None = None, progress: Progress | None = None) -> Everyone:
+def predict_everyone(opened: Workspace, as_of: date | None = None) -> Everyone:
     """Predict from every user's last check-in.
 
     Args:
         as_of: leave out check-ins after this local day.
 
     Raises:
-        CaseError: nobody has a check-in that early.
-        ConfigError: the model reads the time of the next check-in.
+        CaseError: nobody has a check-in that early, or the model reads the time of the next check-in.
         ScoreError: the model returned NaN.
     """
-    if opened.scorer.reads_target_time:
-        raise ConfigError(f"{opened.label} reads the time of the next check-in, which is not known yet")
     model, chosen = _chosen(opened, as_of)
-    is_followed = np.isin(chosen.row_N + 1, later_rows(model, chosen))
-    expected_P, later_P = np.zeros(model.num_candidates), np.zeros(model.num_candidates)
-    best, probability, done = [], [], 0
+    if model.scorer.reads_target_time:
+        raise CaseError(f"{model.label} reads the time of the next check-in, which is not known yet")
+    best: list[Tensor] = []
+    probability: list[Tensor] = []
+
+    def note(candidates: Scores, probability_BP: Tensor | None = None) -> None:
+        poi_BK = top_pois(candidates, 2)[0]
+        best.append(poi_BK)
+        if probability_BP is not None:
+            probability.append(probability_BP.gather(1, poi_BK[:, :1])[:, 0])
+
+    places = pd.DataFrame()
     with torch.inference_mode():
-        for histories, candidates in passes(model, chosen):
-            poi_BK = top_pois(candidates, 2)[0]
-            best.append(poi_BK.numpy())
-            if model.temperature is not None:
-                probability_BP = log_probabilities(candidates.total, model.temperature).exp_()
-                followed_B = torch.from_numpy(is_followed[done : done + len(histories)])
-                expected_P += probability_BP.sum(0).numpy()
-                later_P += probability_BP[followed_B].sum(0).numpy()
-                probability.append(probability_BP.gather(1, poi_BK[:, :1])[:, 0].numpy())
-            done += len(histories)
-            if progress is not None:
-                progress(done, len(chosen))
-    best_U2 = np.concatenate(best)
-    users = pd.DataFrame(
-        {
-            c.USER: model.checkins.user_T.numpy()[chosen.row_N],
-            c.ROW: chosen.row_N,
-            c.POI: model.checkins.poi_T.numpy()[chosen.row_N],
-            "local_time": model.checkins.local_seconds_T.numpy()[chosen.row_N].astype("datetime64[s]"),
-            FIRST: best_U2[:, 0],
-            SECOND: best_U2[:, -1],
-            "probability": np.concatenate(probability) if probability else np.nan,
-        }
-    )
-    next_poi = model.checkins.poi_T.numpy()[chosen.row_N[is_followed] + 1]
-    places = pd.DataFrame(
-        {
-            c.POI: np.arange(model.num_candidates),
-            "name": opened.labels[: model.num_candidates],
-            EXPECTED: expected_P,
-            PEOPLE: _people(model, chosen)[: model.num_candidates],
-            "expected_later": later_P,
-            COUNTED: np.bincount(next_poi, minlength=opened.dataset.num_pois)[: model.num_candidates],
-        }
-    ).sort_values(EXPECTED, ascending=False, kind="stable", ignore_index=True)
-    return Everyone(users, places if probability else places.head(0), int(is_followed.sum()), chosen.notes)
+        if model.temperature is not None:
+            places = _named(opened, model, chosen, expected_visits(model, chosen, note=note))
+        else:
+            for _, candidates in passes(model, chosen):
+                note(candidates)
+    best_U2, checkins = torch.cat(best).numpy(), model.checkins
+    users = {
+        c.USER: checkins.user_T.numpy()[chosen.row_N],
+        c.ROW: chosen.row_N,
+        c.POI: checkins.poi_T.numpy()[chosen.row_N],
+        "local_time": checkins.local_seconds_T.numpy()[chosen.row_N].astype("datetime64[s]"),
+        FIRST: best_U2[:, 0],
+        SECOND: best_U2[:, -1],
+        "probability": torch.cat(probability).numpy() if probability else np.nan,
+    }
+    return Everyone(pd.DataFrame(users), places, chosen.notes)
 
 
 def everyone_as_recorded(opened: Workspace, as_of: date | None = None) -> Iterator[pd.DataFrame]:
@@ -121,22 +110,17 @@ def last_day(opened: Workspace) -> date:
 
 
 def _chosen(opened: Workspace, as_of: date | None) -> tuple[CaseRanker, Chosen]:
-    model = open_any(opened)
+    model = ranker_of(opened)
     return model, choose(model, as_of=None if as_of is None else datetime.combine(as_of, time(23, 59, 59)))
 
 
-def open_any(opened: Workspace) -> CaseRanker:
-    """The open model, also a baseline, as `recap predict` opens it."""
-    if opened.checkpoint is not None:
-        return opened.ranker
-    return CaseRanker(None, opened.dataset, scorer=opened.scorer, graph=opened.graph, checkins=opened.checkins)
-
-
-def _people(model: CaseRanker, chosen: Chosen) -> np.ndarray:
-    """How many of these users have been to each place by then."""
+def _named(opened: Workspace, model: CaseRanker, chosen: Chosen, visits: pd.DataFrame) -> pd.DataFrame:
+    """With each place's number, its name, and how many of these users have been there by then."""
+    poi_P = pd.Index(model.dataset.pois[c.POI_ID]).get_indexer(pd.Index(visits[c.POI_ID]))
     user_T, poi_T = model.checkins.user_T.numpy(), model.checkins.poi_T.numpy()
     until_U = np.full(model.dataset.num_users, -1)
     until_U[user_T[chosen.row_N]] = chosen.row_N
     known_T = np.arange(len(user_T)) <= until_U[user_T]
     pairs = np.unique(user_T[known_T] * model.dataset.num_pois + poi_T[known_T])
-    return np.bincount(pairs % model.dataset.num_pois, minlength=model.dataset.num_pois)
+    people_P = np.bincount(pairs % model.dataset.num_pois, minlength=model.dataset.num_pois)
+    return visits.assign(**{c.POI: poi_P, "name": [opened.labels[poi] for poi in poi_P], PEOPLE: people_P[poi_P]})

@@ -13,14 +13,17 @@ from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, f
 from analysis.trajectories.two_hop import paths_read
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.errors import CaseError
-from recap.evaluation.ranks import check_scores, rank_targets, top_pois
+from recap.evaluation.ranks import rank_targets, top_pois
 from recap.geodesy import distance_km
-from recap.history import CaseBatch, Histories
+from recap.history import Histories
 from recap.moments import Moment
+from recap.predictor import CaseRanker
 from recap.probabilities import log_probabilities
-from recap.scores import Explainable, Scorer
+from recap.scores import Explainable, Scorer, Scores
 
+HELD: Final = 0.9
+LIKELY: Final = 0.1
+"""A first choice below is called unlikely; the map of Next shows every place from here on."""
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
 
@@ -29,25 +32,32 @@ class CasePrediction:
     """The predictions for one case or moment.
 
     Attributes:
+        moment: what it is for.
         case: its facts, see `Workspace.facts`.
         candidates: the best places and, if it is not among them, the truth as the last row; columns ``rank`` (mean over
             ties for the truth), ``poi, name, category, probability`` (NaN if the model has none), ``score,
             distance_km`` (from the source), ``visits`` (the user's before the source), ``revisit`` (in C_t),
             ``within_two_hops`` (in the candidate set C_2(s)), ``in_token`` (exactly two hops, (A^2)_sd > 0), ``truth``
             and ``part_<group>`` (the contribution of a group of terms).
-        target_rank: mean rank of the truth over ties; NaN if it is not known yet or an imported list has it not.
+        target_rank: mean rank of the truth over ties; NaN if it is not known yet, an imported list has it not, or only
+            new places are ranked and it is none.
         paths: the strongest two-hop paths to the listed places: ``poi, middle, count_in, count_out, product, share``;
             empty if the model reads none. A curve of paths reads only other users' transitions.
         num_best: number of best places in ``candidates``.
         reads: what the model reads, see `feature_groups`; empty for imported lists.
+        held_by: how many places hold `HELD` of the probability; None without probabilities.
+        only_new: only places where the user has not been are ranked.
     """
 
+    moment: Moment
     case: pd.Series
     candidates: pd.DataFrame
     target_rank: float
     paths: pd.DataFrame
     num_best: int
     reads: frozenset[str] = frozenset()
+    held_by: int | None = None
+    only_new: bool = False
 
     @property
     def has_truth(self) -> bool:
@@ -73,45 +83,102 @@ class CasePrediction:
 
 
 def predict_case(
-    opened: Workspace, case_or_moment: int | Moment, *, top: int = 10, paths_per_place: int = 2
+    opened: Workspace,
+    case_or_moment: int | Moment,
+    *,
+    top: int = 10,
+    paths_per_place: int = 2,
+    only_new: bool = False,
+    counts_now: bool = False,
 ) -> CasePrediction:
     """Score all places for one test case or moment by the opened model and list the best ones.
+
+    Args:
+        only_new: rank only places where the user has not been; probabilities stay those among all places.
+        counts_now: the current check-in counts as a visit, as in `recap predict`.
 
     Raises:
         CaseError: no such case, or a model that reads the next check-in's time where it is not known yet.
         ScoreError: the model returned NaN.
+        VocabularyError: the model knows only the dataset's users, and this is a new one.
     """
-    case = opened.facts(opened.moment(case_or_moment))
-    row, target = int(case[c.ROW]), case.get(c.TARGET)
-    if target is None and opened.scorer.reads_target_time:
-        raise CaseError(f"{opened.label} reads the time of the next check-in, which is not known yet")
-    batch = CaseBatch(opened.checkins, torch.tensor([row]))
+    moment, ranker = opened.moment(case_or_moment), ranker_of(opened)
+    if moment.is_new_user:
+        ranker = ranker.for_new_user
+    histories = ranker.histories_at(moment)
+    case = _facts(opened, moment, histories)
+    target = case.get(c.TARGET)
     with torch.inference_mode():
-        scores = opened.scorer.score(batch.histories(target_time=opened.scorer.reads_target_time))
-        check_scores(scores.total, opened.scorer.name)
-        best_K = top_pois(scores, top)[0][0].tolist()
+        scores = ranked = ranker.score(histories)
+        if only_new:
+            hidden = scores.total.masked_fill(histories.known_places(opened.dataset.num_pois), -torch.inf)
+            ranked = Scores({"total": hidden}, tie_break_P=scores.tie_break_P)
+        best, values = top_pois(ranked, top)
+        best_K = best[0][torch.isfinite(values[0])].tolist()
         rank, listed = math.nan, best_K
         if target is not None:
-            rank = float(rank_targets(scores, batch.target_B).mean_B[0])
+            if torch.isfinite(ranked.total[0, int(target)]):
+                rank = float(rank_targets(ranked, torch.tensor([int(target)])).mean_B[0])
             listed = list(dict.fromkeys([*best_K, int(target)]))
-        poi_C = torch.tensor(listed)
+        poi_C = torch.tensor(listed, dtype=torch.int64)
         total_P = scores.total[0].double()
-        temperature = opened.temperature
-        probability: np.ndarray | float = np.nan
-        if temperature is not None:
-            probability = log_probabilities(total_P[None], temperature)[0, poi_C].exp().numpy()
+        held_by, probability = None, np.full(len(listed), np.nan)
+        if ranker.temperature is not None:
+            probability_P = log_probabilities(total_P[None], ranker.temperature)[0].exp().numpy()
+            held_by, probability = places_holding(probability_P, HELD), probability_P[listed]
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
-        histories = batch.histories(target_time=opened.scorer.reads_target_time)
-        pieces = [parts_of(opened.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
-        parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]}
+        pieces = [parts_of(ranker.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
+        parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
     poi = np.array(listed, dtype=np.int64)
     ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
-    visits_P, source = _visits(opened, row), int(case[c.SOURCE])
-    candidates = describe_places(opened, source, visits_P, poi, ranks_C, probability, total_P[poi_C].numpy())
+    rows = slice(int(histories.first_B[0]), int(histories.row_B[0]) + counts_now)
+    visits_P = np.bincount(histories.checkins.poi_T[rows], minlength=opened.dataset.num_pois)
+    candidates = describe_places(
+        opened, int(case[c.SOURCE]), visits_P, poi, ranks_C, probability, total_P[poi_C].numpy()
+    )
     candidates = candidates.assign(truth=poi == (-1 if target is None else target), **parts)
     reads = feature_groups(opened.scorer)
     paths = _paths(opened, case, reads, listed, paths_per_place)
-    return CasePrediction(case, candidates, rank, paths, len(best_K), reads)
+    return CasePrediction(moment, case, candidates, rank, paths, len(best_K), reads, held_by, only_new)
+
+
+def ranker_of(opened: Workspace) -> CaseRanker:
+    """The open model, also a baseline, as commands open it."""
+    if opened.checkpoint is not None:
+        return opened.ranker
+    scorer, graph, checkins = opened.scorer, opened.graph, opened.checkins
+    made = lambda: CaseRanker(None, opened.dataset, scorer=scorer, graph=graph, checkins=checkins)  # noqa: E731
+    ranker: CaseRanker = opened._once("ranker", made)
+    return ranker
+
+
+def _facts(opened: Workspace, moment: Moment, histories: Histories) -> pd.Series:
+    if not moment.is_changed:
+        return opened.facts(moment)
+    row = histories.row_B[0]
+    numbers = {c.USER: histories.user_B[0], c.TRAJECTORY: histories.checkins.trajectory_T[row]}
+    found = {name: int(number) for name, number in (numbers | {c.SOURCE: histories.source_B[0]}).items()}
+    return pd.Series({c.CASE: -1, c.ROW: moment.row} | found)
+
+
+def places_holding(probability_P: np.ndarray, share: float) -> int:
+    """How many of the best places it takes to hold a share of the probability.
+
+    >>> places_holding(np.array([0.2, 0.5, 0.3]), 0.8), places_holding(np.array([1.0, 0.0]), 0.9)
+    (2, 1)
+    """
+    held_P = np.cumsum(np.sort(probability_P)[::-1])
+    return min(int(np.searchsorted(held_P, share - 1e-12)) + 1, len(held_P))
+
+
+def standing_out(prediction: CasePrediction) -> list[str]:
+    """For each listed place, the group of terms that is most above its mean over the best ones; no group, no list."""
+    parts = c.part_columns(prediction.candidates.columns)
+    if not parts:
+        return []
+    part_CG = prediction.candidates[list(parts.values())].to_numpy(float)
+    above_CG = part_CG - part_CG[: prediction.num_best].mean(0)
+    return [list(parts)[at] for at in above_CG.argmax(1)]
 
 
 def parts_of(scorer: Scorer, histories: Histories, pois: list[int]) -> dict[str, np.ndarray]:
@@ -146,16 +213,11 @@ def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *
     if target not in listed:
         listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
     poi = np.array(listed, dtype=np.int64)
-    visits_P, source = _visits(opened, int(case[c.ROW])), int(case[c.SOURCE])
-    candidates = describe_places(opened, source, visits_P, poi, ranks_C, np.nan, np.array(scores_C))
+    rows = slice(int(opened.visits.first_T[int(case[c.ROW])]), int(case[c.ROW]))
+    visits_P = np.bincount(opened.visits.poi_T[rows], minlength=opened.dataset.num_pois)
+    candidates = describe_places(opened, int(case[c.SOURCE]), visits_P, poi, ranks_C, np.nan, np.array(scores_C))
     candidates = candidates.assign(truth=poi == target)
-    return CasePrediction(case, candidates, rank, pd.DataFrame(columns=_PATHS), len(best_K))
-
-
-def _visits(opened: Workspace, row: int) -> np.ndarray:
-    """The user's visits of each place before a row."""
-    first = int(opened.visits.first_T[row])
-    return np.bincount(opened.visits.poi_T[first:row], minlength=opened.dataset.num_pois)
+    return CasePrediction(opened.moment(number), case, candidates, rank, pd.DataFrame(columns=_PATHS), len(best_K))
 
 
 def describe_places(
@@ -195,7 +257,7 @@ def describe_places(
 def _paths(opened: Workspace, case: pd.Series, reads: Collection[str], pois: list[int], limit: int) -> pd.DataFrame:
     """The strongest two-hop paths to each place."""
     hops = next((name for name in HOPS_ABLATIONS if name in reads), None)
-    if hops is None:
+    if hops is None or not limit:
         return pd.DataFrame(columns=_PATHS)
     found = paths_read(opened, case, pois, hops)
     listed = [paths.head(limit).assign(**{c.POI: poi}) for poi, paths in zip(pois, found, strict=True)]

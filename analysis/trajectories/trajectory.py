@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 import pandas as pd
 
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.itinerary import Itinerary
 from recap.moments import Case, Moment, find_moment
+
+SHOWN_STOPS: Final = 4
+"""Recorded stops of Next, the latest of the last trajectory."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,16 +65,29 @@ def read_trajectory(opened: Workspace, case: int | Moment) -> Trajectory:
     position = np.searchsorted(case_rows, np.arange(start, stop))
     position = np.minimum(position, len(case_rows) - 1)
     numbers = np.where(case_rows[position] == np.arange(start, stop), position, -1)
-    stops = pd.DataFrame(
-        {
-            "stop": np.arange(1, len(poi) + 1),
-            c.POI: poi,
-            "name": [opened.labels[p] for p in poi],
-            "local_time": opened.dataset.local_time.iloc[start:stop].to_numpy(),
-            c.CASE: numbers,
-        }
-    )
+    stops = _stops(opened, poi, opened.dataset.local_time.iloc[start:stop].to_numpy(), numbers)
     return Trajectory(moment.user, number, start, stops)
+
+
+def _stops(opened: Workspace, poi: np.ndarray, local_time: np.ndarray, case: np.ndarray | int) -> pd.DataFrame:
+    names = [opened.labels[p] for p in poi]
+    facts = {"stop": np.arange(1, len(poi) + 1), c.POI: poi, "name": names, "local_time": local_time, c.CASE: case}
+    return pd.DataFrame(facts)
+
+
+def read_stops(opened: Workspace, itinerary: Itinerary) -> Trajectory:
+    """The latest stops of an itinerary's last trajectory and the added ones, as one trajectory.
+
+    Returns:
+        ``stops`` with a column ``change``: the number that `Itinerary.without` and `later` take.
+    """
+    history = itinerary.history(opened.dataset, opened.checkins)
+    number_H = itinerary.numbers(opened.checkins)
+    recorded = np.flatnonzero((number_H >= 0) & (history.trajectory_H == history.trajectory_H[-1]))
+    shown = np.append(recorded[-SHOWN_STOPS:], np.flatnonzero(number_H < 0))
+    stops = _stops(opened, history.poi_H[shown], history.local_seconds_H[shown].astype("datetime64[s]"), -1)
+    first_row = itinerary.row + 1 - len(shown)  # the last stop has the itinerary's row, as in its prediction
+    return Trajectory(history.user, int(history.trajectory_H[-1]), first_row, stops.assign(change=number_H[shown]))
 
 
 def last_moment(opened: Workspace, trajectory: Trajectory) -> Moment | None:

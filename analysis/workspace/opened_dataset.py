@@ -18,7 +18,7 @@ from recap.data.dataset import Dataset
 from recap.errors import CaseError
 from recap.evaluation.cases import describe_cases
 from recap.graph import TransitionGraph
-from recap.moments import Case, Moment, named_case, next_place
+from recap.moments import Case, Moment, named_case
 from recap.printable import one_line, shortened
 from recap.visits import Visits
 
@@ -131,7 +131,7 @@ class OpenedDataset:
         """A test case's row of `cases`; of another moment what is known, case -1, and the target if there is one."""
         if isinstance(moment, Case):
             return self.case(moment.number)
-        now, target = self.dataset.checkins.iloc[moment.row], next_place(self.dataset, moment.row)
+        now, target = self.dataset.checkins.iloc[moment.row], moment.next_place(self.dataset)
         facts = {c.CASE: -1, c.ROW: moment.row, c.USER: moment.user, c.TRAJECTORY: now[c.TRAJECTORY]}
         return pd.Series(facts | {c.SOURCE: now[c.POI]} | ({} if target is None else {c.TARGET: target}))
 

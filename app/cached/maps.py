@@ -41,7 +41,6 @@ from app.cached.figures import BY_CONTENT
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
 from app.settings import AppSettings
 from app.sources import Source
-from recap import columns as c
 from recap.errors import RecapError
 from recap.privacy import Generalisation
 from recap.storage.atomic import replace_bytes
@@ -52,9 +51,9 @@ _DRAWING: Final = 1
 """Version of the thumbnails; a new number draws kept pictures again."""
 BY_CASE: Final[HashFuncs] = BY_MODEL | {
     Trajectory: lambda trajectory: trajectory.number,
-    CasePrediction: lambda prediction: (int(prediction.case[c.ROW]), len(prediction.candidates)),
+    CasePrediction: lambda prediction: (repr(prediction.moment), prediction.only_new, len(prediction.candidates)),
 }
-"""Within one model a trajectory is its number, and a prediction its check-in and how many places it lists."""
+"""Within one model a trajectory is its number, and a prediction its moment and how many places it lists."""
 
 
 class DrawnDeck(pdk.Deck):

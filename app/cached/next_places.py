@@ -16,25 +16,27 @@ from analysis.figures.walk_map import DOT_PX, LOW, places_deck, walk_deck
 from analysis.figures.walk_marks import positions
 from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.everyone import Everyone, everyone_as_recorded, last_day, predict_everyone
-from analysis.trajectories.itinerary import Itinerary, usual_gap
-from analysis.trajectories.next_place import NextPlace, predict_next
+from analysis.trajectories.predictions import LIKELY, CasePrediction, predict_case
+from analysis.trajectories.trajectory import Trajectory
+from analysis.workspace import Workspace
 from app.cached.explanations import open_model
-from app.cached.maps import DrawnDeck, fitted_marks, ground_address
-from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, open_workspace
+from app.cached.maps import BY_CASE, DrawnDeck, fitted_marks, ground_address
+from app.cached.workspace import BY_DATASET, BY_MODEL, open_workspace
 from app.sources import Source
 from app.threads import TURNS
 from recap import columns as c
+from recap.itinerary import Itinerary
 
 MOST_DOTS: Final = 2_000
 """Places that the map offers as dots; others are found by name."""
-BY_STOPS: Final[HashFuncs] = BY_MODEL | {Itinerary: lambda asked: (asked.user, asked.row, asked.text)}
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_STOPS)
-def predict_from(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> NextPlace:
+@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
+def predict_from(source: Source, itinerary: Itinerary, *, only_new: bool) -> CasePrediction:
+    """With the true next place if it is known: a view that hides it takes `CasePrediction.without_truth`."""
     opened = open_model(source)
     with TURNS:
-        return predict_next(opened, itinerary, only_new=only_new, show_truth=show_truth)
+        return predict_case(opened, itinerary, paths_per_place=0, only_new=only_new, counts_now=True)
 
 
 def is_calibrated(source: Source) -> bool:
@@ -43,45 +45,46 @@ def is_calibrated(source: Source) -> bool:
     return checkpoint is not None and checkpoint.temperature is not None and not checkpoint.is_unfitted
 
 
-@st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_STOPS)
-def gap_minutes(source: Source, itinerary: Itinerary) -> int:
-    return usual_gap(open_workspace(source), itinerary)
+def next_map(source: Source, found: CasePrediction, walked: Trajectory, theme: Theme, **shown: Any) -> DrawnDeck:
+    """Map of the last stops and the places predicted.
+
+    Args:
+        shown: ``show_truth``, and the ``chosen`` place or None.
+    """
+    return _draw_next_map(source, found, walked, ground_address(source, theme), theme, **shown)
 
 
-def next_map(
-    source: Source, itinerary: Itinerary, theme: Theme, *, only_new: bool, show_truth: bool, chosen: int | None
-) -> DrawnDeck:
-    """Map of the last stops and the places predicted, with one place marked; without a stop, of all places."""
-    ground = ground_address(source, theme)
-    return _draw_next_map(source, itinerary, ground, theme, only_new, show_truth, chosen)
-
-
-@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=BY_STOPS)
+@st.cache_resource(max_entries=128, show_spinner=False, hash_funcs=BY_CASE)
 def _draw_next_map(
     source: Source,
-    itinerary: Itinerary,
+    found: CasePrediction,
+    walked: Trajectory,
     ground: str,
     theme: Theme,
-    only_new: bool,
+    *,
     show_truth: bool,
     chosen: int | None,
 ) -> DrawnDeck:
-    opened, dots, palette = open_workspace(source), _rows_of_dots(source), palette_of(theme)
-    if itinerary.row is None and not itinerary.added:
-        return DrawnDeck(places_deck(opened.latitude, opened.longitude, map_style=ground, palette=palette), dots)
-    found = predict_from(source, itinerary, only_new=only_new, show_truth=show_truth)
-    shown = found.trajectory, found.prediction, found.shows_truth
-    marks = fitted_marks(opened, *shown, show_paths=False, height_px=NEXT_HEIGHT_PX, also=found.in_sight)
-    look: dict[str, Any] = {"palette": palette, "chosen": chosen, "with_places": True, "half_size": LOW}
-    return DrawnDeck(walk_deck(marks, map_style=ground, **look), dots)
+    listed = found.candidates
+    likely = listed[c.POI][(listed["probability"] >= LIKELY) | (listed[c.RANK] == 1)]
+    fit: dict[str, Any] = {"height_px": NEXT_HEIGHT_PX, "also": [*walked.stops[c.POI], *likely]}
+    marks = fitted_marks(open_workspace(source), walked, found, show_truth, show_paths=False, **fit)
+    look: dict[str, Any] = {"palette": palette_of(theme), "chosen": chosen, "with_places": True, "half_size": LOW}
+    return DrawnDeck(walk_deck(marks, map_style=ground, **look), _rows_of_dots(source))
+
+
+def map_of_places(source: Source, theme: Theme) -> DrawnDeck:
+    """All places to click."""
+    opened, ground = open_workspace(source), ground_address(source, theme)
+    deck = places_deck(opened.latitude, opened.longitude, map_style=ground, palette=palette_of(theme))
+    return DrawnDeck(deck, _rows_of_dots(source))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
 def place_dots(source: Source) -> pd.DataFrame:
     """The places with the most training check-ins: ``at, poi, tip``."""
     opened = open_workspace(source)
-    count_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
-    poi = np.sort(np.argsort(-count_P, kind="stable")[:MOST_DOTS])
+    poi = np.sort(_by_visits(opened)[:MOST_DOTS])
     at = positions(opened.longitude[poi], opened.latitude[poi])
     return pd.DataFrame({"at": at, c.POI: poi, "tip": [opened.labels[p] for p in poi]})
 
@@ -91,42 +94,42 @@ def _rows_of_dots(source: Source) -> str:
     return json.dumps(rows(place_dots(source).assign(r=DOT_PX)), separators=(",", ":"))
 
 
-def popular_places(source: Source, most: int = 10) -> dict[int, str]:
+def popular_places(source: Source, most: int = 10) -> list[str]:
     """Names of the places with the most training check-ins, most first."""
     opened = open_workspace(source)
-    count_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
-    return {int(poi): opened.labels[poi] for poi in np.argsort(-count_P, kind="stable")[:most]}
+    return [opened.labels[poi] for poi in _by_visits(opened)[:most]]
 
 
 def find_place(source: Source, text: str) -> int | None:
     """The most visited place with this name or else containing it, or None."""
     opened, wanted = open_workspace(source), " ".join(text.casefold().split())
-    labels = [label.casefold() for label in opened.labels]
-    exact = [poi for poi, label in enumerate(labels) if label == wanted]
-    found = exact or [poi for poi, label in enumerate(labels) if wanted and wanted in label]
-    count_P = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
-    return max(found, key=lambda poi: int(count_P[poi])) if found else None
+    ordered = [(int(poi), opened.labels[poi].casefold()) for poi in _by_visits(opened)]
+    found = [poi for poi, label in ordered if label == wanted] or [poi for poi, label in ordered if wanted in label]
+    return found[0] if wanted and found else None
 
 
-def as_of_day(source: Source, days_back: int) -> date | None:
-    """The day so many days before the data's last one; None for the last one."""
-    return last_day(open_workspace(source)) - timedelta(days=days_back) if days_back else None
+def _by_visits(opened: Workspace) -> np.ndarray:
+    return np.argsort(-opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(), kind="stable")
 
 
 @st.cache_resource(max_entries=8, show_spinner="Predicting where everyone goes next", hash_funcs=BY_MODEL)
 def everyone(source: Source, days_back: int) -> Everyone:
     opened = open_model(source)
     with TURNS:
-        return predict_everyone(opened, as_of_day(source, days_back))
+        return predict_everyone(opened, _day(opened, days_back))
 
 
 def as_recorded(source: Source, days_back: int) -> Iterator[pd.DataFrame]:
-    return everyone_as_recorded(open_model(source), as_of_day(source, days_back))
+    opened = open_model(source)
+    return everyone_as_recorded(opened, _day(opened, days_back))
+
+
+def _day(opened: Workspace, days_back: int) -> date | None:
+    return last_day(opened) - timedelta(days=days_back) if days_back else None
 
 
 def expected_map(source: Source, days_back: int, theme: Theme) -> DrawnDeck:
-    ground = ground_address(source, theme)
-    return _draw_expected_map(source, days_back, ground, theme)
+    return _draw_expected_map(source, days_back, ground_address(source, theme), theme)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)

@@ -20,7 +20,9 @@ _LARGE_TEXT: Final[dict[str, Any]] = {
 
 def run_app(
     data: Annotated[Path | None, Option("--data", help="A dataset folder to open first.")] = None,
-    checkpoint: Annotated[Path | None, Option("--checkpoint", help="A checkpoint folder to open first.")] = None,
+    checkpoint: Annotated[
+        str | None, Option("--checkpoint", metavar="MODEL", help="A checkpoint folder, or pretrained, to open first.")
+    ] = None,
     port: Annotated[int, Option(min=1, max=65535, help="Port on this machine.")] = 8501,
     address: Annotated[str, Option(help="Address to listen on; 127.0.0.1 keeps it on this machine.")] = "127.0.0.1",
     allow_host: Annotated[
@@ -44,17 +46,20 @@ def run_app(
     from app.settings import AppSettings
     from app.streamlit_options import streamlit_flags
     from app.warming import start_warming
+    from recap.baselines import PRETRAINED
     from recap.errors import CheckpointError, DatasetError
     from recap.storage.artifacts import CHECKPOINT_MANIFEST, DATASET_MANIFEST
     from recap.storage.installed import data_path
 
     if data is not None and not (data / DATASET_MANIFEST).is_file():
         raise DatasetError(f"{data} has no {DATASET_MANIFEST}: make a dataset with `recap prepare`")
-    if checkpoint is not None and not (checkpoint / CHECKPOINT_MANIFEST).is_file():
-        raise CheckpointError(f"{checkpoint} has no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
+    folder = None if checkpoint in (None, PRETRAINED) else Path(str(checkpoint))  # names win over folders
+    if folder is not None and not (folder / CHECKPOINT_MANIFEST).is_file():
+        raise CheckpointError(f"{folder} has no {CHECKPOINT_MANIFEST}: make a checkpoint with `recap train`")
     _require_free(address, port)
-    settings = replace(AppSettings.from_environment(), data=data, checkpoint=checkpoint, read_only=read_only)
+    settings = replace(AppSettings.from_environment(), data=data, checkpoint=folder, read_only=read_only)
     settings = replace(settings, address=address, allow_upload=allow_upload, online_map=online_map)
+    settings = replace(settings, pretrained=checkpoint == PRETRAINED)
     os.environ.update(settings.to_environment())
 
     from streamlit.web import bootstrap

@@ -28,7 +28,13 @@ _TABLES: Final = 5
 """So many users are shown as tables, more as a line each."""
 _LINES: Final = 50
 _IN_A_LINE: Final = 3
-_BY_PLACE: Final = {"place": "place", "category": "category", "expected": "expected visits", "counted": "counted"}
+_BY_PLACE: Final = {
+    "place": "place",
+    "category": "category",
+    "expected": "expected visits",
+    "expected_counted": "of users counted",
+    "counted": "counted",
+}
 
 
 @takes(reading=read_options)
@@ -86,7 +92,7 @@ def predict(
     from recap.data.reading import read_understood
     from recap.moments import parse_time
     from recap.open_model import open_model
-    from recap.prediction import choose, expected_visits, later_rows
+    from recap.prediction import choose, expected_visits, is_followed
     from recap.prediction import predict as run
 
     moment, next_time = parse_time(as_of), parse_time(at, "--at")
@@ -105,7 +111,7 @@ def predict(
     if by_place:
         with progress_console.status(f"Predicting {len(chosen):,} users"):
             frames = iter([expected_visits(opened, chosen, at=next_time)])
-        facts["users_with_later_checkin"] = len(later_rows(opened, chosen))
+        facts["users_with_later_checkin"] = int(is_followed(opened, chosen).sum())
     else:
         shown = chosen if out is not None or as_json else chosen.part(slice(_LINES))
         frames = map(_in_words, run(opened, shown, top=top, new_places=new_places, why=why, at=next_time))
@@ -129,7 +135,8 @@ def predict(
             frame_table(f"Expected next visits of {count_of(len(chosen), 'user')}", found.head(top), _BY_PLACE)
         )
         if "counted" in found:
-            console.print(f"Counted: the next check-ins of {facts['users_with_later_checkin']:,} of these users.")
+            followed = f"{facts['users_with_later_checkin']:,} of these users"
+            console.print(f"Counted: the next check-ins of {followed}, and their expected visits.", soft_wrap=True)
     else:
         _print_users(found, len(chosen))
 

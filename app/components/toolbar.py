@@ -79,9 +79,15 @@ def legend(*items: str) -> None:
             st.markdown(f":small[{item}]", width="content")
 
 
-def open_case_button(page: View, source: Source, case: int | Moment, *, key: str, **look: Any) -> None:
+def open_case_button(
+    page: View, source: Source, case: int | Moment, *, key: str, about: int | None = None, **look: Any
+) -> None:
+    """Open a case or moment on another page; ``about`` is the place to explain."""
     if st.button(page.title, icon=":material/arrow_forward:", icon_position="right", key=key, **look):
-        st.switch_page(page.path, query_params=state.link_to(source, **state.fields_of(case)))
+        if isinstance(case, Moment):
+            state.remember(case)
+        fields = state.fields_of(case) | ({} if about is None else {"about": str(about)})
+        st.switch_page(page.path, query_params=state.link_to(source, **fields))
 
 
 def truth_toggle() -> bool:

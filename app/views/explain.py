@@ -29,7 +29,7 @@ from app.components.share import share_button
 from app.components.text import shown_sentence
 from app.components.toolbar import choice_control, download_buttons, source_picker, truth_toggle
 from app.sources import Source
-from recap.moments import Case, Moment, next_place
+from recap.moments import Case, Moment
 
 NARROW: Final = 234
 _HALVES: Final = {"prediction": "This prediction", "model": "The model"}
@@ -70,7 +70,7 @@ def _explain(source: Source, moment: Moment) -> None:
         more = st.popover("", icon=":material/tune:", key="more", help=MORE_HELP)
     with more:
         source_picker(source, lists=True)
-        usual = next_place(opened.dataset, moment.row)
+        usual = moment.next_place(opened.dataset)
         hide_truth = usual is not None and not truth_toggle()
     if usual is None or hide_truth:
         usual = explanations.best_place(source, moment, hide_truth=hide_truth)
@@ -102,7 +102,8 @@ def _explain(source: Source, moment: Moment) -> None:
             if not hide_truth:  # Present shows the truth
                 present_button(state.fields_of(moment) | ({"edits": shown.edits} if shown.edits else {}))
             save_control(source, shown, *pair)
-        _share(source, shown)
+        if not moment.is_changed:  # what is shared is masked as a recorded check-in is
+            _share(source, shown)
     with more:
         _files(source, shown, pair)
 
@@ -120,7 +121,7 @@ def _files(source: Source, shown: CaseExplanation, pair: Pair) -> None:
     def draw(exact: bool) -> bytes:
         return maps.explain_image(source, shown, state.theme_palette().theme, exact=exact)
 
-    pictures: dict[str, Callable[[bool], bytes]] = {"Map": draw}
+    pictures: dict[str, Callable[[bool], bytes]] = {} if shown.moment.is_changed else {"Map": draw}
     download_buttons({"Contributions": pd.DataFrame(both)}, source=source, key="explain", pictures=pictures)
 
 

@@ -1,11 +1,10 @@
 """Next: where a user, everyone, or a trajectory of your own goes next."""
 
-from typing import Any
+from typing import Any, Final
 
+import numpy as np
 import streamlit as st
 
-from analysis.trajectories.itinerary import Itinerary, rows_of_user
-from analysis.trajectories.next_place import has_truth
 from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations
@@ -14,12 +13,14 @@ from app.components.empty import no_source
 from app.components.error_boundary import error_boundary
 from app.components.next import choice, words
 from app.components.next.everyone import as_of_control, show_everyone
-from app.components.next.prediction import show_prediction
-from app.components.text import toggle
+from app.components.next.prediction import show_beginning, show_prediction
+from app.components.text import quiet, toggle
 from app.components.toolbar import choice_control, source_picker
 from app.components.walk.case_choice import MOST_USERS
+from recap.itinerary import Itinerary
 
-_MOST_MOMENTS = 200  # check-ins in the list, near the chosen one
+_MOST_MOMENTS: Final = 200  # check-ins in the list, near the chosen one
+_KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "session"}
 
 
 @error_boundary
@@ -32,71 +33,63 @@ def view() -> None:
     explanations.open_model(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)
-        itinerary = Itinerary() if part == choice.EVERYONE else choice.current_itinerary(opened, part)
-        if itinerary.user is not None:
-            _pick_user(opened, itinerary.user)
+        itinerary = choice.current_itinerary(opened, part)
+        if part == choice.ONE:
+            users = _near(itinerary.user, range(opened.dataset.num_users), MOST_USERS)
+            _pick("User", opened, itinerary, users, dict(zip(users, map(opened.user_name, users), strict=True)), 130)
         source_picker(source, width=250, says_start=False)
         st.space("stretch")
         back, only_new, show_truth = 0, False, False
         if part == choice.EVERYONE:
+            quiet(words.AS_OF, width="content")
             back = as_of_control(source)
         else:
-            look: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
-            only_new = toggle("Only new places", key="new", help=words.NEW_HELP, **look)
+            only_new = toggle("Only new places", key="new", help=words.NEW_HELP, **_KEPT)
+        if part == choice.ONE and itinerary.next_place(opened.dataset) is not None:
+            show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **_KEPT)
         if part == choice.ONE:
-            show_truth = _pick_moment(opened, itinerary)
+            quiet(words.AS_OF, width="content")
+            first, last = np.searchsorted(opened.checkins.user_T.numpy(), [itinerary.user, itinerary.user + 1])
+            rows = _near(itinerary.row, range(int(first), int(last)), _MOST_MOMENTS)[::-1]
+            poi_N, time_N = opened.checkins.poi_T[rows].tolist(), opened.dataset.local_time.iloc[rows]
+            names = [words.check_in(opened.labels[poi], when) for poi, when in zip(poi_N, time_N, strict=True)]
+            _pick("As of", opened, itinerary, rows, dict(zip(rows, names, strict=True)), 240)
     if part == choice.EVERYONE:
         show_everyone(source, back)
+    elif itinerary.is_empty:
+        show_beginning(source, itinerary)
     else:
-        show_prediction(source, part, itinerary, only_new=only_new, show_truth=show_truth)
+        show_prediction(source, itinerary, only_new=only_new, show_truth=show_truth)
 
 
-def _pick_user(opened: Workspace, user: int) -> None:
-    st.session_state["next-user"] = user
-    first = min(max(user - MOST_USERS // 2, 0), max(opened.dataset.num_users - MOST_USERS, 0))
+def _near(chosen: int, every: range, most: int) -> list[int]:
+    """At most so many numbers around the chosen one."""
+    first = max(min(chosen - most // 2, every.stop - most), every.start)
+    return list(every[first - every.start :][:most])
+
+
+def _pick(
+    label: str, opened: Workspace, itinerary: Itinerary, offered: list[int], names: dict[int, str], width: int
+) -> None:
+    """A list of users, or of the user's check-ins."""
+    is_user = label == "User"
+    key = "next-user" if is_user else "next-row"
+    st.session_state[key] = itinerary.user if is_user else itinerary.row
+
+    def choose() -> None:
+        number = int(st.session_state[key])
+        choice.show(choice.at_last(opened, number) if is_user else Itinerary(itinerary.user, number))
+
     st.selectbox(
-        "User",
-        list(range(first, min(first + MOST_USERS, opened.dataset.num_users))),
-        key="next-user",
-        format_func=opened.user_name,
-        label_visibility="collapsed",
-        width=130,
-        on_change=state.unless_late(
-            lambda: choice.show(opened, choice.ONE, choice.at_last(opened, st.session_state["next-user"])),
-            *choice.FIELDS,
-        ),
-    )
-
-
-def _pick_moment(opened: Workspace, itinerary: Itinerary) -> bool:
-    """Choose a check-in of the user; returns whether what happened next is shown."""
-    assert itinerary.user is not None and itinerary.row is not None
-    rows = rows_of_user(opened, itinerary.user)
-    first = max(min(itinerary.row - _MOST_MOMENTS // 2, rows[-1] + 1 - _MOST_MOMENTS), rows[0])
-    offered = list(range(first, min(first + _MOST_MOMENTS, rows[-1] + 1)))[::-1]
-    poi_N, time_N = opened.checkins.poi_T[offered].tolist(), opened.dataset.local_time.iloc[offered]
-    names = {
-        row: words.check_in(opened.labels[poi], when) for row, poi, when in zip(offered, poi_N, time_N, strict=True)
-    }
-    show_truth = False
-    if has_truth(opened, itinerary):
-        look: dict[str, Any] = {"bind": "query-params", "persist_state": "session"}
-        show_truth = toggle("What happened", key="happened", help=words.HAPPENED_HELP, **look)
-    st.session_state["next-row"] = itinerary.row
-    st.selectbox(
-        "As of",
+        label,
         offered,
-        key="next-row",
-        format_func=lambda row: names.get(row, "earlier choice"),
+        key=key,
+        format_func=lambda number: names.get(number, "earlier choice"),
         label_visibility="collapsed",
-        width=240,
-        help=words.AS_OF_HELP,
-        on_change=state.unless_late(
-            lambda: choice.show(opened, choice.ONE, Itinerary(itinerary.user, int(st.session_state["next-row"]))),
-            *choice.FIELDS,
-        ),
+        width=width,
+        help=None if is_user else words.AS_OF_HELP,
+        on_change=state.unless_late(choose, *choice.FIELDS),
     )
-    return show_truth
 
 
 view()

@@ -8,9 +8,10 @@ from streamlit.testing.v1 import AppTest
 from analysis.explain.edits import parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.formatting import ordinal
-from analysis.trajectories.case_names import last_case
+from analysis.trajectories.case_names import last_case, moment_name
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
+from recap.itinerary import Itinerary
 from recap.moments import Case, Moment, find_moment
 from tests.app.app_driver import calm_view, check_calm, click, open_view, texts
 
@@ -28,12 +29,12 @@ def end(model: Workspace) -> Moment:
 
 
 def fields(moment: Moment) -> dict[str, str]:
-    return {"user": str(moment.user), "row": str(moment.row)}
+    return {name: str(value) for name, value in moment.fields.items()}
 
 
 def address(app: AppTest) -> dict[str, str]:
     """The fields that name what is shown."""
-    values = {name: app.query_params[name] for name in ("case", "user", "row") if name in app.query_params}
+    values = {name: app.query_params[name] for name in ("case", "user", "row", "stops") if name in app.query_params}
     return {name: value[-1] if isinstance(value, list) else value for name, value in values.items()}
 
 
@@ -44,20 +45,24 @@ def says_nothing_of_a_truth(app: AppTest) -> bool:
     return "not known yet" in texts(app) and not mentioned and "truth" not in [toggle.key for toggle in app.toggle]
 
 
-def test_explain_opens_a_users_last_check_in(model: Workspace, end: Moment) -> None:
+@pytest.mark.parametrize("is_new", [False, True], ids=["last check-in", "new user"])
+def test_explain_opens_without_a_truth(model: Workspace, end: Moment, is_new: bool) -> None:
     """The library's headline and sentences, first choice against second; every tab and the model's page draw."""
-    app = calm_view("explain", **fields(end))
-    explained = explain_case(model.predictor, end)
-    assert "1st of" in app.title[0].value
+    asked = Itinerary().plus(1, 0).plus(2, 30) if is_new else end
+    app = calm_view("explain", **fields(asked))
+    explained = explain_case(model.predictor, asked)
+    assert explained.target_name in app.title[0].value and "1st of" in app.title[0].value
     assert says_nothing_of_a_truth(app)
     assert explained.runner_up == app.selectbox(key="pair_against").value
-    assert any(name.endswith(" · from the last check-in") for name in app.selectbox(key="explained_case").options)
-    assert address(app) == fields(end)
+    name = moment_name(model, asked).split(" · ")[-1]
+    assert any(option.endswith(name) for option in app.selectbox(key="explained_case").options)
+    assert address(app) == fields(asked)
     assert {"save-case", "present"}.isdisjoint(button.key for button in app.button)
     for tab in ("Past visits", "Curves", "Map", "Is it stable?"):
         app.session_state["explain-tab"], app.session_state["tab_chosen"] = tab, True
         check_calm(app.run())
-    calm_view("explain", half="model", **fields(end))
+    calm_view("explain", half="model", **fields(asked))
+    check_calm(app.switch_page("views/walk.py").run())
 
 
 def test_what_if_at_a_moment(model: Workspace, end: Moment) -> None:
@@ -81,10 +86,12 @@ def test_from_a_moment_to_a_case_and_back(model: Workspace, end: Moment) -> None
     assert address(open_view("explain", **fields(case))) == {"case": "3"}
 
 
-@pytest.mark.parametrize("row", ["0", "-1", "x", "99999999", "1" * 30])
-def test_a_bad_link_opens_a_case(model: Workspace, row: str) -> None:
-    """A row of somebody else, or no row."""
-    app = calm_view("explain", user=str(USER), row=row)
+@pytest.mark.parametrize(
+    "asked", [*({"row": row} for row in ("0", "-1", "x", "99999999", "1" * 30)), {"stops": "nonsense"}]
+)
+def test_a_bad_link_opens_a_case(model: Workspace, asked: dict[str, str]) -> None:
+    """A row of somebody else, no row, or no stops."""
+    app = calm_view("explain", user=str(USER), **asked)
     assert "not one of its user's" in app.warning[0].value and set(address(app)) == {"case"}
 
 

@@ -1,10 +1,11 @@
 """`pretrained` is in the app's list of models for every dataset and opens in every view, without a folder."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.settings import AppSettings
+from app.settings import CHECKPOINT_VARIABLE, AppSettings
 from app.sources import TOKEN_LENGTH, find_sources
 from recap.data.dataset import Dataset
 from recap.model.pretrained_curves import pretrained_key
@@ -25,6 +26,19 @@ def test_every_dataset_lists_it(token: str) -> None:
     mine = next(source for source in listed if source.token == token)
     assert mine.label.endswith("· RECAP, pretrained") and mine.has_parts and mine.checkpoint_folder is None
     assert sources[0] == mine and "no model yet" in sources[1].label
+
+
+def test_named_on_the_command_line_it_opens_first(token: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The name wins over a folder of that name, also where no dataset is named; a path is a folder."""
+    for data in (AppSettings.from_environment().data, None):
+        settings = replace(AppSettings.from_environment(), data=data, pretrained=True)
+        for name, value in settings.to_environment().items():
+            monkeypatch.setenv(name, value)
+        assert AppSettings.from_environment().pretrained
+        sources = find_sources(AppSettings.from_environment())
+        assert not sources or sources[0].model == "pretrained"
+    folder = replace(AppSettings(), checkpoint=Path("./pretrained")).to_environment()[CHECKPOINT_VARIABLE]
+    assert folder == str(Path("pretrained").absolute())
 
 
 @pytest.mark.parametrize("view", ["overview", "walk", "explain", "long_tail", "compare", "cases", "present"])

@@ -20,7 +20,9 @@ from analysis.records.accuracy import metric_values
 from analysis.records.case_selection import CaseSelection
 from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
+from app.components.walk.case_choice import trajectory_names
 from app.components.walk.words import badges
+from recap import columns as c
 from recap.baselines.counting import VisitCount
 from recap.evaluation.evaluate import evaluate
 from tests.app.app_driver import (
@@ -351,3 +353,14 @@ def test_filters_of_walk_leave_the_map_in_place(city: Workspace) -> None:
     for chosen in (["unseen"], [], ["history"], ["unseen", "tail", "missed"]):
         app.pills(key="show").set_value(chosen).run()
         assert places(app, "deck_gl_json_chart", "title", "dataframe", "metric") == before, chosen
+
+
+def test_trajectories_of_one_day_and_length_have_different_names() -> None:
+    """Those get year and time, the others stay short."""
+    start = pd.to_datetime(["2012-10-04 08:00", "2012-10-04 19:30", "2012-10-05 08:00"])
+    table = pd.DataFrame({c.TRAJECTORY: [3, 4, 5], "start": start, "stops": [2, 2, 2]})
+    assert list(trajectory_names(table).values()) == [
+        "Thu 4 Oct 2012, 08:00, 2 stops",
+        "Thu 4 Oct 2012, 19:30, 2 stops",
+        "Fri 5 Oct, 2 stops",
+    ]

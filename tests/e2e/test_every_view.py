@@ -42,8 +42,11 @@ FITS = "() => document.documentElement.scrollWidth <= innerWidth"
 
 @pytest.mark.parametrize("path", VIEWS)
 def test_a_view_is_whole(open_page: Open, path: str) -> None:
+    check_whole(open_page(path))
+
+
+def check_whole(page: Page) -> None:
     """It paints in both themes without an error or an axe violation, and is never wider than the window."""
-    page = open_page(path)
     expect(page.locator("h1").first).not_to_have_text("")
     page.evaluate("document.activeElement.blur()")  # a pill in focus or under the mouse has Streamlit's colours
     page.mouse.move(0, 0)

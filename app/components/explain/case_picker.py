@@ -12,7 +12,7 @@ from app.cached.workspace import open_workspace
 from app.components.text import key_button, pick
 from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
-from recap.moments import Case, Moment, next_place
+from recap.moments import Case, Moment
 
 _LISTED = 60
 
@@ -25,7 +25,7 @@ def case_bar(source: Source, moment: Moment) -> bool:
         more = st.popover("", icon=":material/tune:", key="more", help="Model and truth")
     with more:
         source_picker(source, lists=True)
-        return next_place(open_workspace(source).dataset, moment.row) is None or truth_toggle()
+        return moment.next_place(open_workspace(source).dataset) is None or truth_toggle()
 
 
 def case_picker(source: Source, moment: Moment) -> None:

@@ -1,160 +1,132 @@
 """One prediction of Next: headline, map with stops as chips, and the list of places."""
 
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import pandas as pd
 import streamlit as st
 
 from analysis.trajectories.cameras import NEXT_HEIGHT_PX
-from analysis.trajectories.itinerary import Itinerary
-from analysis.trajectories.next_place import REASON, NextPlace
+from analysis.trajectories.predictions import CasePrediction, standing_out
+from analysis.trajectories.trajectory import Trajectory, read_stops
+from analysis.workspace import Workspace
 from app import state
 from app.cached import next_places
 from app.cached.workspace import open_workspace
 from app.components.next import choice, words
 from app.components.next.stops import add_stop, show_stops
 from app.components.text import quiet
-from app.components.toolbar import downloads, legend
-from app.components.walk.predictions import list_columns, list_rows
+from app.components.toolbar import downloads, legend, open_case_button
+from app.components.walk import words as walk_words
+from app.components.walk.predictions import list_columns, list_rows, show_list
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
 from recap.errors import VocabularyError
-from recap.moments import Moment
+from recap.itinerary import Itinerary, usual_gap
 from recap.printable import markdown_text
 
 _FIFTH_PX: Final = 190
 
 
-def show_prediction(source: Source, part: str, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
-    """Draw the prediction from an itinerary, or the empty map where nothing was chosen yet."""
+def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
+    """Draw the prediction from an itinerary."""
     opened = open_workspace(source)
-    found = None
-    if itinerary.row is not None or itinerary.added:
-        try:
-            found = next_places.predict_from(source, itinerary, only_new=only_new, show_truth=show_truth)
-        except VocabularyError as error:  # a new user
-            st.title(words.NO_NEW_USER, anchor=False)
-            st.markdown(markdown_text(f"{error}."))
-            return
+    try:
+        found = next_places.predict_from(source, itinerary, only_new=only_new)
+    except VocabularyError as error:  # a new user
+        st.title(words.NO_NEW_USER, anchor=False)
+        st.markdown(markdown_text(f"{error}."))
+        return
+    walked = read_stops(opened, itinerary)
     with st.container(gap="xsmall"):
-        _headline(source, itinerary, found, only_new, show_truth)
+        _headline(source, itinerary, found, walked, show_truth)
+    if not show_truth:  # from here on, nothing knows the truth
+        found = found.without_truth()
     picked = state.current_place(itinerary, opened.dataset.num_pois)
-    if found is None or picked not in set(found.listed[c.POI]):
-        picked = None
+    picked = picked if picked in set(found.candidates[c.POI]) else None
     grid = st.grid(5, min_column_width=_FIFTH_PX)
     with grid.cell(column_span=3):
-        _map(source, part, itinerary, found, {"only_new": only_new, "show_truth": show_truth, "chosen": picked})
-        if found is not None:
-            reads = found.prediction
-            has_probability = bool(found.listed["probability"].notna().all())
-            legend(*words.legend(probability=has_probability, truth=found.shows_truth, visits=reads.reads_visits))
-        show_stops(source, part, itinerary, found)
+        theme = state.theme_palette().theme
+        deck = next_places.next_map(source, found, walked, theme, show_truth=show_truth, chosen=picked)
+        best = found.candidates.head(found.num_best)
+        _map(source, itinerary, deck, best[c.POI].tolist(), walk_words.map_alt(best["name"].head(3).tolist()))
+        has_probability = found.held_by is not None
+        drawn = walk_words.legend(has_probability, truth=show_truth, visits=found.reads_visits, paths=False)
+        legend(*drawn, words.OTHER_PLACES)
+        show_stops(source, opened, itinerary, walked.stops)
     with grid.cell(column_span=2):
-        if found is None:
-            quiet(words.BEGIN_HOW)
-            return
         _list(itinerary, found)
-        _buttons(source, part, itinerary, found, picked)
+        _buttons(source, opened, itinerary, found, picked)
 
 
-def _headline(source: Source, itinerary: Itinerary, found: NextPlace | None, only_new: bool, show_truth: bool) -> None:
-    if found is None or found.listed.empty:
-        st.title(words.BEGIN if found is None else words.NO_PLACE, anchor=False)
+def show_beginning(source: Source, itinerary: Itinerary) -> None:
+    """The map of all places, before a new user's first stop."""
+    st.title(words.BEGIN, anchor=False)
+    grid = st.grid(5, min_column_width=_FIFTH_PX)
+    with grid.cell(column_span=3):
+        _map(source, itinerary, next_places.map_of_places(source, state.theme_palette().theme), [], words.BEGIN)
+        opened = open_workspace(source)
+        show_stops(source, opened, itinerary, pd.DataFrame())
+    with grid.cell(column_span=2):
+        quiet(words.BEGIN_HOW)
+
+
+def _headline(
+    source: Source, itinerary: Itinerary, found: CasePrediction, walked: Trajectory, show_truth: bool
+) -> None:
+    opened, last = open_workspace(source), walked.stops.iloc[-1]
+    if not found.num_best:
+        st.title(words.NO_PLACE, anchor=False)
         return
-    best, last = found.listed.iloc[0], found.stops.iloc[-1]
-    probability = None if best["probability"] != best["probability"] else float(best["probability"])
-    changed = not itinerary.is_recorded
-    user = None if itinerary.user is None else open_workspace(source).user_name(itinerary.user)
-    st.title(words.headline(user, str(best["name"]), probability, new=only_new, changed=changed), anchor=False)
+    user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
+    st.title(words.headline(user, found, changed=itinerary.is_changed), anchor=False)
     lines = [words.last_stop(str(last["name"]), last["local_time"])]
     lines.append(words.held_line(found.held_by, is_calibrated=next_places.is_calibrated(source)))
-    if itinerary.is_recorded:
-        truth = None if found.truth is None else open_workspace(source).labels[found.truth]
-        lines.append(words.truth_line(truth, found.prediction.target_rank, shown=show_truth))
+    if not itinerary.is_changed:
+        truth = opened.labels[int(found.case[c.TARGET])] if found.has_truth else None
+        lines.append(words.truth_line(truth, found.target_rank, shown=show_truth))
     st.markdown(" ".join(filter(None, lines)))
 
 
-def _map(source: Source, part: str, itinerary: Itinerary, found: NextPlace | None, shown: dict[str, Any]) -> None:
+def _map(source: Source, itinerary: Itinerary, deck: next_places.DrawnDeck, best: list[int], alt: str) -> None:
     """The map; a click on a place adds it as a stop."""
-    discs = [] if found is None else found.listed[c.POI].head(found.prediction.num_best).tolist()[::-1]
-    clickable = {"candidates": discs, "places": next_places.place_dots(source)[c.POI].tolist()}
-    names = [] if found is None else found.listed["name"].head(3).tolist()
-    st.pydeck_chart(
-        next_places.next_map(source, itinerary, state.theme_palette().theme, **shown),
-        height=NEXT_HEIGHT_PX,
-        key="next-map",
-        on_select=state.unless_late(partial(_clicked, source, part, itinerary, clickable), *choice.FIELDS),
-        alt=words.map_alt(names),
-    )
+    clickable = {"candidates": best[::-1], "places": next_places.place_dots(source)[c.POI].tolist()}
+
+    def add() -> None:
+        """A second click on the same mark arrives as an empty choice."""
+        chosen = st.session_state["next-map"]["selection"]["indices"]
+        mark = next(((layer, at[0]) for layer, at in chosen.items() if at), st.session_state.get("next_mark"))
+        st.session_state["next_mark"] = mark
+        if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
+            add_stop(open_workspace(source), itinerary, clickable[mark[0]][mark[1]])
+
+    on_select = state.unless_late(add, *choice.FIELDS)
+    st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
 
 
-def _clicked(source: Source, part: str, itinerary: Itinerary, clickable: dict[str, list[int]]) -> None:
-    """Add the clicked place. A second click on the same mark arrives as an empty choice."""
-    chosen = st.session_state["next-map"]["selection"]["indices"]
-    mark = next(((layer, at[0]) for layer, at in chosen.items() if at), st.session_state.get("next_mark"))
-    st.session_state["next_mark"] = mark
-    if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
-        add_stop(source, part, itinerary, clickable[mark[0]][mark[1]])
-
-
-def _list(itinerary: Itinerary, found: NextPlace) -> None:
-    listed = found.listed
+def _list(itinerary: Itinerary, found: CasePrediction) -> None:
+    listed, reasons = found.candidates, standing_out(found)
     rows, columns = list_rows(listed), list_columns(listed)
     rows["name"] = words.dotted(rows["name"], listed["revisit"])
     columns["name"] = st.column_config.TextColumn("Place", width=160, help=words.DOT_HELP)
     columns["km"] = st.column_config.NumberColumn("km", format="%.1f", width=48)
-    if listed[REASON].any():
-        rows["reason"] = [words.reason(group) for group in listed[REASON]]
+    if reasons:
+        rows["reason"] = [words.reason(group) for group in reasons]
         columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
-    st.dataframe(
-        rows,
-        hide_index=True,
-        column_config=columns,
-        selection_mode="single-row",
-        on_select=state.unless_late(partial(_choose, itinerary, listed[c.POI].tolist()), *choice.FIELDS),
-        key="next-list",
-        height="content",
-        alt=words.LIST_ALT,
-    )
+    show_list(rows, itinerary, listed[c.POI].tolist(), choice.FIELDS, "next-list", column_config=columns)
 
 
-def _choose(itinerary: Itinerary, pois: list[int]) -> None:
-    rows = st.session_state["next-list"]["selection"]["rows"]
-    if rows and int(rows[0]) < len(pois):
-        state.choose_place(itinerary, pois[int(rows[0])])
-
-
-def _buttons(source: Source, part: str, itinerary: Itinerary, found: NextPlace, picked: int | None) -> None:
-    place = int(found.listed[c.POI].iloc[0]) if picked is None else picked
+def _buttons(
+    source: Source, opened: Workspace, itinerary: Itinerary, found: CasePrediction, picked: int | None
+) -> None:
+    listed = found.candidates[c.POI].tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button(
-            "Go there",
-            icon=":material/add_location:",
-            key="go-there",
-            on_click=partial(add_stop, source, part, itinerary, place),
-        )
-        if part == choice.ONE and source.checkpoint_folder is not None:
-            _explain_button(source, itinerary, picked)
-        tables: Callable[[], dict[str, pd.DataFrame]] = lambda: {"Next places": found.listed}  # noqa: E731
-        downloads(tables, source=source, key="next")
-    minutes = next_places.gap_minutes(source, itinerary)
-    quiet(f"{words.gap_line(minutes, usual=itinerary.row is not None)} {words.PROBABLE}")
-
-
-def _explain_button(source: Source, itinerary: Itinerary, picked: int | None) -> None:
-    about = {} if picked is None else {"about": str(picked)}
-    if st.button(
-        "Explain",
-        icon=":material/arrow_forward:",
-        icon_position="right",
-        key="next-explain",
-        disabled=not itinerary.is_recorded,
-        help=None if itinerary.is_recorded else words.EXPLAIN_HELP,
-    ):
-        assert itinerary.user is not None and itinerary.row is not None
-        moment = open_workspace(source).moment(Moment(itinerary.user, itinerary.row))
-        state.set_moment(moment)  # Explain takes a link's row only if this session did not write it
-        st.switch_page(EXPLAIN.path, query_params=state.link_to(source, **state.fields_of(moment), **about))
+        if listed:
+            go = partial(add_stop, opened, itinerary, listed[0] if picked is None else picked)
+            st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
+        if source.checkpoint_hash is not None:
+            open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)
+        downloads(lambda: {"Next places": found.candidates}, source=source, key="next")
+    minutes = usual_gap(opened.checkins, itinerary)
+    quiet(f"{words.gap_line(minutes, usual=not itinerary.is_new_user)} {words.PROBABLE}")

@@ -1,13 +1,14 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Final
 
 from analysis.explain.sentences import part_pill
 from analysis.formatting import day, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
-from analysis.trajectories.next_place import LIKELY
+from analysis.trajectories.everyone import LIKELY_PLACES
+from analysis.trajectories.predictions import LIKELY, CasePrediction
 from recap.features.catalogue import PLACES
 from recap.printable import markdown_text, shortened
 
@@ -20,16 +21,15 @@ NO_NEW_USER: Final = "This model cannot predict for a new user"
 ADD_HINT: Final = "Add a stop: place name"
 DOT_HELP: Final = "A dot marks places where the user has been."
 MOST_STOPS: Final = "That is the most stops one can add: remove one first."
-LIST_ALT: Final = "The places predicted, with probability, distance and what sets each apart"
 NO_PLACE: Final = "The user has been to every place."
 REASON_HELP: Final = "The feature group that makes this place stand out in the list."
 NEW_HELP: Final = "Rank only places where the user has never been."
 HAPPENED_HELP: Final = "Show where the user went next."
+AS_OF: Final = "As of"
 AS_OF_HELP: Final = "The check-in to predict from: later ones are left out."
 AS_OF_DAY: Final = "The day to predict from: later check-ins are left out."
-EXPLAIN_HELP: Final = "Explain opens recorded check-ins: remove the changed stops first."
-UNREADABLE: Final = "The link's stops cannot be read, so they are left out."
-NOT_THEIRS: Final = "The link's check-in is not one of its user's here, so another one is shown."
+OTHER_PLACES: Final = ":gray[• Other place: click to add a stop]"
+UNREADABLE: Final = "The link's check-in or stops do not fit this data, so others are shown."
 NOBODY: Final = "No user passes these filters."
 TABLE_ALT: Final = "Every user with last place, first and second choice; a ticked row opens the user"
 OPEN_ROW: Final = "Tick a row to open the user."
@@ -37,25 +37,25 @@ EXACT_ROWS: Final = "Each user's predicted whereabouts, one row per user and pla
 DEFAULT_ROWS: Final = "Expected next visits of places where at least {people} people have been."
 PROBABLE: Final = "A probability is not a fact: never base a decision about a person on it."
 ONLY_SCORES: Final = "This model has no probabilities, so it expects no number of visits."
+TOO_MANY: Final = "So many users and places take minutes: use `recap predict --by-place`."
 CHART_ALT: Final = "Expected and counted next visits of each place, with the line of equality"
 EXPECTED_ALT: Final = "Map of the expected next visits of each place"
 
 
-def headline(user: str | None, place: str, probability: float | None, *, new: bool, changed: bool) -> str:
+def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
     """The first choice and its probability.
 
     Args:
         user: the name; None for a new user.
-        probability: None for a model without probabilities.
-        new: only new places are ranked.
         changed: whether stops differ from the recorded ones.
     """
+    best = found.candidates.iloc[0]
     who = "a new user" if user is None else markdown_text(user)
-    named = f":blue[{markdown_text(place)}]"
-    kind = "new place" if new else "place"
-    if probability is not None and probability < LIKELY:
+    named, probability = f":blue[{markdown_text(str(best['name']))}]", float(best["probability"])
+    kind = "new place" if found.only_new else "place"
+    if probability < LIKELY:
         return f"No {kind} is likely for {who}: the first choice, {named}, has {percent(probability, 1)}."
-    said = "" if probability is None else f" ({percent(probability)})"
+    said = f" ({percent(probability)})" if probability == probability else ""
     verb = "would" if changed else "will"
     return f"{who[:1].upper()}{who[1:]} {verb} most likely go to {named} next{said}."
 
@@ -115,39 +115,21 @@ def no_such_place(typed: str) -> str:
     return f"No place here is called {markdown_text(typed[:80])}."
 
 
-def legend(*, probability: bool, truth: bool, visits: bool) -> list[str]:
-    size = "probability" if probability else "rank"
-    entries = {
-        "**━** :gray[Last stops]": True,
-        f":blue[●] :gray[Next place, sized by {size}]": True,
-        ":orange[◯] :gray[Where the user went]": truth,
-        ":violet[●] :gray[Visited before]": visits,
-        ":gray[• Other place: click to add a stop]": True,
-    }
-    return [entry for entry, is_drawn in entries.items() if is_drawn]
+def many_users(users: int) -> str:
+    return f"The next places of {users:,} users"
 
 
-def map_alt(names: Sequence[str]) -> str:
-    return f"Map of the last stops and the next places: {', '.join(names)}. The table next to it lists them."
-
-
-def everyone_headline(place: str | None, expected: float, users: int) -> str:
-    if place is None:
-        return f"The next places of {users:,} users"
+def everyone_headline(place: str, expected: float, users: int) -> str:
     return f"Most next visits are expected at :blue[{markdown_text(place)}]: {expected:.0f} of {users:,}."
 
 
-def calibration(users: int, followed: int, places: int, expected: float, counted: int) -> str:
-    """Expected against counted visits, in one sentence."""
+def calibration(users: int, followed: int, expected: float, counted: int) -> str:
+    """Expected against counted visits over the same users, in one sentence."""
     return (
-        f"{followed:,} of {users:,} users checked in later: the {number_word(places)} most expected places were to get "
-        f"{expected:.0f} of these visits and got {counted:,}."
+        f"{followed:,} of {users:,} users checked in later: the {number_word(LIKELY_PLACES)} most expected places were "
+        f"to get {expected:.0f} of these visits and got {counted:,}."
     )
 
 
 def expected_line(users: int, last: date) -> str:
     return f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
-
-
-def too_many(users: int) -> str:
-    return f"{users:,} users and this many places take minutes: use `recap predict --by-place`."

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Any, Final
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from analysis.formatting import day
@@ -134,10 +135,7 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     pick(st.selectbox, "User", users, partial(go_to, c.USER), "case", format_func=opened.user_name, **look)
     own = numbers[opened.cases[c.USER].to_numpy()[numbers] == trajectory.user]
     table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
-    names = {
-        int(number): f"{day(start)}, {stops} stops"
-        for number, start, stops in zip(table[c.TRAJECTORY], table["start"], table["stops"], strict=True)
-    }
+    names = trajectory_names(table)
     look = {"key": c.TRAJECTORY, "value": trajectory.number, "offered": names, "width": 190}
     go = partial(go_to, c.TRAJECTORY)
     pick(
@@ -149,6 +147,19 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
         format_func=lambda n: names.get(n, "earlier choice"),
         **look,
     )
+
+
+def trajectory_names(table: pd.DataFrame) -> dict[int, str]:
+    """Day and number of stops by trajectory; where two share both, also year and time.
+
+    Args:
+        table: see `trajectories_of`.
+    """
+    rows = list(zip(table[c.TRAJECTORY].tolist(), table["start"], table["stops"], strict=True))
+    plain = [f"{day(start)}, {stops} stops" for _, start, stops in rows]
+    exact = [f"{day(start)} {start:%Y, %H:%M}, {stops} stops" for _, start, stops in rows]
+    names = [more if plain.count(name) > 1 else name for name, more in zip(plain, exact, strict=True)]
+    return dict(zip((number for number, *_ in rows), names, strict=True))
 
 
 def count_and_jumps(source: Source, case: int, numbers: np.ndarray) -> None:

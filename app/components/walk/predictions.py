@@ -1,7 +1,7 @@
 """The list of predictions next to the map."""
 
 import math
-from functools import partial
+from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
 import pandas as pd
@@ -45,18 +45,7 @@ def show_predictions(
     buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
-    st.dataframe(
-        list_rows(listed),
-        hide_index=True,
-        column_config=list_columns(listed),
-        selection_mode="single-row",  # Tab would choose a cell
-        on_select=state.unless_late(
-            partial(_choose, row, pois), *state.MOMENT
-        ),  # before the map is drawn, which marks it
-        key="list",
-        height="content",
-        alt=words.LIST_ALT,
-    )
+    show_list(list_rows(listed), row, pois, state.MOMENT, "list", column_config=list_columns(listed))
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -78,10 +67,26 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
     return badges
 
 
-def _choose(row: int, pois: list[int]) -> None:
-    rows = st.session_state["list"]["selection"]["rows"]
-    if rows and int(rows[0]) < len(pois):
-        state.choose_place(row, pois[int(rows[0])])
+def show_list(
+    rows: pd.DataFrame, shown: Hashable, pois: list[int], fields: Iterable[str], key: str, **look: Any
+) -> None:
+    """A list of places; a ticked row chooses its place.
+
+    Args:
+        shown: what the list is of, see `state.choose_place`.
+        fields: of the address on which it depends.
+        look: of `st.dataframe`.
+    """
+
+    def choose() -> None:
+        ticked = st.session_state[key]["selection"]["rows"]
+        if ticked and int(ticked[0]) < len(pois):
+            state.choose_place(shown, pois[int(ticked[0])])
+
+    # Before the map is drawn, which marks it. A row: Tab would choose a cell.
+    on_select = state.unless_late(choose, *fields)
+    look |= {"hide_index": True, "height": "content", "alt": words.LIST_ALT}
+    st.dataframe(rows, selection_mode="single-row", on_select=on_select, key=key, **look)
 
 
 def list_rows(listed: pd.DataFrame) -> pd.DataFrame:

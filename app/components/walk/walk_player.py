@@ -65,7 +65,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         show_truth = shows and is_known
         legend(
             *words.legend(
-                probability=bool(prediction.candidates["probability"].notna().all()),
+                bool(prediction.candidates["probability"].notna().all()),
                 truth=show_truth,
                 visits=prediction.reads_visits,
                 paths=prediction.reads_paths,

@@ -91,7 +91,7 @@ def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
     ]
 
 
-def legend(*, probability: bool, truth: bool, visits: bool, paths: bool) -> list[str]:
+def legend(probability: bool, *, truth: bool, visits: bool, paths: bool) -> list[str]:
     size = "probability" if probability else "rank"
     entries = {
         "**━** :gray[Path so far]": True,

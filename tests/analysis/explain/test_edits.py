@@ -179,7 +179,7 @@ def test_random_edits_equal_an_edited_dataset(changes: dict[str, Any], sequences
         length = int(generator.integers(1, 8))
         edits = random_edits(build_edited_case(predictor, number), generator, length)
         edited_case = build_edited_case(predictor, number, parse_edits(write_edits(edits)))
-        expected_P = rescore(predictor, edited_case.row, edits)
+        expected_P = rescore(predictor, edited_case.moment.row, edits)
         assert torch.allclose(edited_case.total_P, expected_P, rtol=0, atol=1e-9), (number, write_edits(edits))
 
 

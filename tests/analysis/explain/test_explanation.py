@@ -96,7 +96,7 @@ def test_a_path_adds_f_of_x_times_its_share_and_the_rest_is_scored_without_it() 
     number, explained = paths_case(predictor)
     curve = next(curve for curve in learned_curves(predictor) if curve.name == "two_hop_paths")
     case = build_edited_case(predictor, number)
-    batch = predictor.histories([case.row])
+    batch = predictor.histories([case.moment.row])
     assert predictor.model.curves is not None
     packed = paths_of_others(predictor.model.curves.features.others, batch.user_B, batch.source_B)
     here = packed.destination_W == explained.target
@@ -130,7 +130,7 @@ def test_the_papers_paths_have_no_points_but_a_cut() -> None:
         changed = propagated.clone()
         changed[explained.source] -= path.product * embedding[explained.target]
         with torch.inference_mode():
-            total_P = predictor.model(predictor.histories([case.row]), predictor.stage, changed).total[0]
+            total_P = predictor.model(predictor.histories([case.moment.row]), predictor.stage, changed).total[0]
         assert torch.allclose(predictor.score_counterfactuals([cut(case, path.middle, explained.target)])[0], total_P)
         assert path.rank_without == rank_of(total_P, explained.target)
 

@@ -22,6 +22,7 @@ from analysis.trajectories.trajectory import last_moment, read_trajectory
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.errors import CaseError
+from recap.itinerary import Itinerary
 from recap.moments import Moment, find_moment, next_place
 from recap.predictor import Predictor
 from tests.analysis.planted import MODELS, small_predictor
@@ -111,6 +112,9 @@ def test_links_name_the_user_by_number_and_the_row() -> None:
     link = CaseLink.to(predictor, end, against=3, edits="hour:5")
     assert f"user={USER}&row={end.row}" in link.query and "case=" not in link.query
     assert CaseLink.from_query(link.query) == link and link.moment(predictor) == end
+    for changed in (Itinerary(USER, end.row).plus(1, 30), Itinerary().plus(1, 0)):
+        link = CaseLink.to(predictor, changed)
+        assert CaseLink.from_query(link.query) == link and link.moment(predictor) == changed
     case = predictor.moment(3)
     assert CaseLink.to(predictor, Moment(case.user, case.row)) == CaseLink.to(predictor, 3)
     assert CaseLink.from_query("case=3").moment(predictor) == case

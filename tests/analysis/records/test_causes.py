@@ -60,7 +60,7 @@ def test_every_rank_is_that_of_the_case_scored_alone(kind: str) -> None:
         assert described["rank"][number] == rank_of(total_P, target)
         assert total_N[number] == pytest.approx(float(total_P[target]), abs=1e-9)
         for name, off in ablations_of(base.scorer).items():
-            without_P = base.score_counterfactuals([Counterfactual(base.history(row), off=off)])[0]
+            without_P = base.score_counterfactuals([Counterfactual(base.history(base.moment(number)), off=off)])[0]
             assert described[f"without_{name}"][number] == rank_of(without_P, target), name
 
 

@@ -8,14 +8,15 @@ import pytest
 import torch
 
 from analysis.figures.next_map import offered_places
-from analysis.trajectories.everyone import everyone_as_recorded, last_day, open_any, predict_everyone
-from analysis.trajectories.itinerary import Itinerary, rows_of_user
-from analysis.trajectories.next_place import places_holding, predict_next
-from analysis.trajectories.predictions import predict_case
+from analysis.trajectories.everyone import everyone_as_recorded, last_day, predict_everyone
+from analysis.trajectories.predictions import places_holding, predict_case, ranker_of, standing_out
+from analysis.trajectories.trajectory import SHOWN_STOPS, read_stops
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.counterfactuals import pack_histories
+from recap.itinerary import Itinerary
 from recap.model.scorer import RecapScorer
+from recap.moments import find_moment
 from recap.prediction import choose, expected_visits, predict
 
 
@@ -24,15 +25,17 @@ def model(city_folder: Path, city_checkpoint: Path) -> Workspace:
     return Workspace.open(city_folder, city_checkpoint)
 
 
-def at_last(opened: Workspace, user: int) -> Itinerary:
-    return Itinerary(user, rows_of_user(opened, user)[-1])
+@pytest.fixture
+def start(model: Workspace) -> Itinerary:
+    """User 5 at the last check-in."""
+    return Itinerary(5, find_moment(model.dataset, 5).row)
 
 
 @pytest.mark.parametrize("only_new", [False, True])
-def test_one_user_as_recap_predict(model: Workspace, only_new: bool) -> None:
+def test_one_user_as_recap_predict(model: Workspace, start: Itinerary, only_new: bool) -> None:
     """The same places, probabilities, scores, distances and marks."""
-    found = predict_next(model, at_last(model, 5), only_new=only_new).listed
-    ranker = open_any(model)
+    found = predict_case(model, start, only_new=only_new, counts_now=True).candidates
+    ranker = ranker_of(model)
     user = str(model.dataset.users[c.USER_ID].iloc[5])
     (rows,) = predict(ranker, choose(ranker, [user]), top=10, new_places=only_new)
     assert model.dataset.pois[c.POI_ID].iloc[found[c.POI]].tolist() == rows[c.POI_ID].tolist()
@@ -45,7 +48,7 @@ def test_one_user_as_recap_predict(model: Workspace, only_new: bool) -> None:
 def test_everyone_as_recap_predict(model: Workspace) -> None:
     """First and second choice, expected visits and counts; also as of a day in the past."""
     for day in (None, last_day(model) - timedelta(days=5)):
-        found, ranker = predict_everyone(model, day), open_any(model)
+        found, ranker = predict_everyone(model, day), ranker_of(model)
         chosen = choose(ranker, as_of=None if day is None else datetime.combine(day, time.max))
         rows = next(iter(predict(ranker, chosen, top=2)))
         ids = model.dataset.pois[c.POI_ID].to_numpy()
@@ -55,71 +58,59 @@ def test_everyone_as_recap_predict(model: Workspace) -> None:
         assert found.users["probability"].tolist() == pytest.approx(first.tolist(), abs=1e-12)
         visits = expected_visits(ranker, chosen)
         assert ids[found.places[c.POI]].tolist() == visits[c.POI_ID].tolist()
-        assert found.places["expected"].tolist() == pytest.approx(visits["expected"].tolist(), abs=1e-9)
-        if day is None:
-            assert found.followed == 0 and "counted" not in visits
-        else:
-            assert found.followed == found.places["counted"].sum() > 0
-            assert found.places["counted"].tolist() == visits["counted"].tolist()
-            assert found.places["expected_later"].sum() == pytest.approx(found.followed)
-    recorded = next(iter(everyone_as_recorded(model)))
-    assert (
-        recorded.groupby(c.USER_ID, sort=False).size().tolist()
-        == [min(20, model.dataset.num_pois)] * model.dataset.num_users
-    )
+        assert found.places[list(visits.columns)].equals(visits) and ("counted" in visits) == (day is not None)
+        assert (found.followed > 0) == (day is not None)
+    recorded = next(iter(everyone_as_recorded(model))).groupby(c.USER_ID, sort=False).size()
+    assert recorded.tolist() == [min(20, model.dataset.num_pois)] * model.dataset.num_users
 
 
-def test_the_moment_of_a_case_lists_the_case_s_places(model: Workspace) -> None:
-    """Next at a test case's check-in is Walk's prediction, and knows where the user went."""
-    case = model.cases.iloc[3]
-    found = predict_next(model, Itinerary(int(case[c.USER]), int(case[c.ROW])), show_truth=True)
-    expected = predict_case(model, 3)
-    assert found.truth == case[c.TARGET] and found.prediction.target_rank == expected.target_rank
-    assert found.listed[c.POI].tolist() == expected.candidates[c.POI].tolist()
-    assert found.listed["probability"].tolist() == pytest.approx(expected.candidates["probability"].tolist())
-    assert found.listed["truth"].sum() == 1
-
-
-def test_the_truth_is_not_listed_before_it_is_asked_for(model: Workspace) -> None:
-    """Nor is it known after a changed stop."""
+def test_a_case_keeps_its_truth_and_a_changed_stop_has_none(model: Workspace) -> None:
+    """Next at a test case's check-in is Walk's prediction; the new-place ranking leaves a known truth unranked."""
     case = model.cases.iloc[3]
     asked = Itinerary(int(case[c.USER]), int(case[c.ROW]))
-    hidden = predict_next(model, asked)
-    assert len(hidden.listed) == 10 and not hidden.shows_truth and c.TARGET not in hidden.prediction.case
-    assert predict_next(model, asked.plus(1, 30), show_truth=True).truth is None
+    assert predict_case(model, asked).candidates.equals(predict_case(model, 3).candidates)
+    assert not predict_case(model, asked.plus(1, 30)).has_truth
+    been = set(asked.history(model.dataset, model.checkins).poi_H.tolist())
+    ranked = predict_case(model, asked, only_new=True)
+    assert (ranked.target_rank != ranked.target_rank) == (int(case[c.TARGET]) in been)
 
 
-def test_the_reason_is_what_sets_a_place_apart(model: Workspace) -> None:
+def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Itinerary) -> None:
     """Of each place the group that is most above the list's mean contribution."""
-    listed = predict_next(model, at_last(model, 5)).listed
-    parts = listed[list(c.part_columns(listed.columns).values())]
-    above = parts - parts.mean()
-    assert listed["reason"].tolist() == [str(name).removeprefix("part_") for name in above.idxmax(axis=1)]
+    found = predict_case(model, start)
+    parts = found.candidates[list(c.part_columns(found.candidates.columns).values())]
+    assert standing_out(found) == [str(name).removeprefix("part_") for name in (parts - parts.mean()).idxmax(axis=1)]
 
 
-def test_places_that_hold_nine_tenths(model: Workspace) -> None:
+def test_places_that_hold_nine_tenths(model: Workspace, start: Itinerary) -> None:
     """Fewer would hold less."""
-    found = predict_next(model, at_last(model, 5), top=model.dataset.num_pois)
-    held = np.cumsum(found.listed["probability"].to_numpy())
-    assert found.held_by is not None
-    assert held[found.held_by - 1] >= 0.9 - 1e-12 > held[found.held_by - 2] or found.held_by == 1
+    found = predict_case(model, start, top=model.dataset.num_pois)
+    held = np.append(0.0, np.cumsum(found.candidates["probability"].to_numpy()))
+    assert found.held_by is not None and held[found.held_by] >= 0.9 - 1e-12 > held[found.held_by - 1]
     assert places_holding(np.full(10, 0.1), 0.9) == 9
 
 
-def test_a_new_user(model: Workspace) -> None:
+def test_a_new_user(model: Workspace, start: Itinerary) -> None:
     """A counter predicts from the stops alone; a model with a vector for each user takes their mean."""
     asked = Itinerary().plus(1, 0).plus(2, 30).plus(1, 30)
-    counted = predict_next(model.with_model("count_plus_markov"), asked)
-    assert counted.listed[c.POI].iloc[0] in (1, 2) and counted.held_by is None
-    found = predict_next(model, asked)
-    assert found.listed["probability"].between(0, 1).all() and found.listed["reason"].all()
+    counted = predict_case(model.with_model("count_plus_markov"), asked)
+    assert counted.candidates[c.POI].iloc[0] in (1, 2) and counted.held_by is None
+    found = predict_case(model, asked)
+    assert found.candidates["probability"].between(0, 1).all() and len(standing_out(found)) == 10
     assert isinstance(model.scorer, RecapScorer)
-    mean_D = model.scorer.model.backbone.user_embedding.weight.mean(0)
     new = model.scorer.for_new_user()
-    assert torch.equal(new.model.backbone.user_embedding.weight[-1], mean_D)
-    known = pack_histories([at_last(model, 5).history(model)])
+    known_UD = model.scorer.model.backbone.user_embedding.weight
+    assert torch.equal(new.model.backbone.user_embedding.weight[-1], known_UD.mean(0))
+    known = pack_histories([start.history(model.dataset, model.checkins)])
     assert torch.equal(new.score(known).total, model.scorer.score(known).total)
-    assert len(model.scorer.model.backbone.user_embedding.weight) == model.dataset.num_users
+    assert len(known_UD) == model.dataset.num_users
+
+
+def test_the_stops_shown_name_their_changes(model: Workspace, start: Itinerary) -> None:
+    """`change` is what `without` and `later` take; the last stop has the itinerary's row."""
+    shown = read_stops(model, start.plus(7, 30))
+    assert shown.stops["change"].tolist()[-2:] == [0, -1] and shown.stops[c.POI].iloc[-1] == 7
+    assert len(shown.stops) <= SHOWN_STOPS + 1 and shown.stop_of(start.row) == len(shown.stops)
 
 
 def test_only_places_of_enough_people_are_offered(model: Workspace) -> None:

@@ -99,11 +99,13 @@ def test_expected_visits_by_place_and_shard(city_folder: Path) -> None:
     words = ("predict", "feature_curves", "--data", city_folder, "--by-place", "--as-of", first.isoformat())
     said = recap_json_here(*words)
     assert said["users_with_later_checkin"] == sum(row["counted"] for row in said["places"])
-    sums: dict[str, float] = {}
-    for shard in ("1/2", "2/2"):
-        for row in recap_json_here(*words, "--shard", shard)["places"]:
-            sums[row["poi_id"]] = sums.get(row["poi_id"], 0.0) + row["expected"]
-    assert sums == pytest.approx({row["poi_id"]: row["expected"] for row in said["places"]}, abs=1e-9)
+    places, columns = pd.DataFrame(said["places"]).set_index("poi_id"), ["expected", "expected_counted", "counted"]
+    assert places["expected"].sum() == pytest.approx(said["users"])
+    assert places["expected_counted"].sum() == pytest.approx(said["users_with_later_checkin"])
+    assert 0 < said["users_with_later_checkin"] < said["users"]
+    shards = pd.concat(pd.DataFrame(recap_json_here(*words, "--shard", shard)["places"]) for shard in ("1/2", "2/2"))
+    sums = shards.groupby("poi_id")[columns].sum().loc[places.index]
+    assert sums.to_numpy() == pytest.approx(places[columns].to_numpy(), abs=1e-9)
     printed = recap_here(*words, "--top", 3).stdout
     assert "expected visits" in printed and "Counted: the next check-ins of" in printed
     everywhere = expected_visits(model, choose(model))
