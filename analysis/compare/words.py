@@ -121,7 +121,9 @@ def finds_sentence(found: Comparison) -> str:
             f"{METRIC_LABELS[found.metric]}: {row['b']:.3f} for {label_in_sentence(b)}, {row['a']:.3f} for {a} ({p})."
         )
     finds = "find" if b.endswith("curves") else "finds"
-    return f"{b} alone {finds} {row['only_b']:,} cases {guesses(found.metric)}, {a} alone {row['only_a']:,} ({p})."
+    chance = "is significant" if row["p"] < 0.05 else "may be chance"
+    both = f"{b} alone {finds} {row['only_b']:,} cases {guesses(found.metric)}, {a} alone {row['only_a']:,}"
+    return f"{both}. The difference {chance} ({p})."
 
 
 def cases_sentence(found: Comparison) -> str:

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
 from app.settings import BUNDLES_VARIABLE
-from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts, without_model
 from tests.learn_worlds import DEMO, demo_lesson
 
 KEYS = [entry.outline.key for entry in COURSE]
@@ -102,8 +102,9 @@ def test_without_a_model_the_counting_lessons_work(
 ) -> None:
     """A dataset alone: lessons that need a model say so, and the way on stays open."""
     point_app_at(monkeypatch, two_cities[0][0], None)
-    app = calm_view("learn", lesson="visits")
+    alone = without_model(two_cities[0][0])
+    app = calm_view("learn", lesson="visits", source=alone)
     assert "needs a trained RECAP" in app.info[0].value
     for key in ("rare", "two_hops", "privacy"):
-        app = calm_view("learn", lesson=key)
+        app = calm_view("learn", lesson=key, source=alone)
         assert not app.info

@@ -125,7 +125,7 @@ def test_columns_can_be_named_and_the_dataset_saved(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("call", "kind", "text"),
     [
-        (lambda: recap.prepare(visits().drop(columns="place_id")), DataError, "Name it with columns poi=COLUMN"),
+        (lambda: recap.prepare(visits().drop(columns="time")), DataError, "Name it with columns time=COLUMN"),
         (lambda: recap.prepare(visits()), DataError, "timezone Europe/Zurich"),
         (lambda: recap.prepare(visits(), timezone="Zurich"), ConfigError, "timezone expects an IANA name"),
         (lambda: recap.prepare(visits(), columns={"usr": "user_id"}), ConfigError, "columns knows no field 'usr'"),

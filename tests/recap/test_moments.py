@@ -72,4 +72,4 @@ def test_next_places_and_cases() -> None:
         assert (case.number, case.split) == (number, c.TEST)
         assert named_case(Moment(case.user, case.row), cases) == case
     last = find_moment(small_city(), 0)
-    assert named_case(last, cases) is last
+    assert named_case(last, cases) == last

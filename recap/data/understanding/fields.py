@@ -99,7 +99,9 @@ def choose_needed(draft: Draft, field: str) -> None:
         candidates = [
             Candidate(0, {field: column}, "the only one left") for column in left if _as_user(draft, column)[0] >= 0
         ]
-    is_track = all(item.meaning[0] == "user" or item.meaning[1] < 0 for item in _free(draft))
+    is_track = not draft.taken.keys() & {"category", "name"} and all(
+        item.meaning[0] == "user" or item.meaning[1] < 0 for item in _free(draft)
+    )
     if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
         raise DataError(TRACK.format(name=draft.path.name))
     draft.decide(field, candidates, replaces)

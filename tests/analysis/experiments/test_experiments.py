@@ -305,5 +305,5 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         and f"| their Markov (MRR at least) | .{round(theirs['hr1'] * 1e4):04d} | – | – " in said
     )
     difference = counted["hr1"] - theirs["hr1"]
-    assert f"| counting − their Markov (MRR at least) | all | {difference:+.4f} [" in " ".join(said.split())
+    assert f"| counting − their Markov (MRR at least) | every_step all | {difference:+.4f} [" in " ".join(said.split())
     assert_refused(recap_here("experiment", "run", "moon", *run[3:]), "unknown experiment")
