@@ -10,7 +10,7 @@ from pydantic import Field
 
 from recap import columns as c
 from recap.config import Config
-from recap.data.coordinates import LONGITUDE_ZONE, look_swapped, propose_zone, zone_minutes
+from recap.data.coordinates import LONGITUDE_ZONE, RADIANS, are_in_gulf, look_swapped, propose_zone, zone_minutes
 from recap.data.id_spellings import spelling_pairs
 from recap.geodesy import distance_km
 
@@ -27,8 +27,9 @@ NIGHT_SHARE: Final = 0.05
 LEAST_SHIFT_MINUTES: Final = 120
 """Of an hour nights tell nothing."""
 _ENOUGH_STEPS: Final = 10
-_FLOAT_STEPS: Final = (2**17 / 1e3, 2**27 / 1e6, 2**37 / 1e9)
-"""Seconds between today's times as float32 of milli-, micro- and nanoseconds."""
+_ODD_STEPS: Final = (2**17 / 1e3, 2**27 / 1e6, 2**37 / 1e9, 86.4, 8.64)
+"""Seconds between today's times as float32 of milli-, micro- and nanoseconds, and between days of 3 or 4 decimals."""
+_TENTH_OF_DAY: Final = 8640
 
 
 class Problem(Config):
@@ -64,6 +65,7 @@ class _Sorted:
         self.latitude = self.raw[c.LATITUDE].to_numpy(np.float64)
         self.longitude = self.raw[c.LONGITUDE].to_numpy(np.float64)
         self.minutes = self.raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
+        self.clocks = self.seconds + 60 * self.minutes, self.seconds  # as read, and where local times were read as UTC
         self.same_user = self.user[1:] == self.user[:-1]
         self.keys = pd.DataFrame({c.USER: self.user, c.POI: self.poi, "seconds": self.seconds})
 
@@ -214,11 +216,8 @@ def _spellings(table: _Sorted) -> Iterator[Problem]:
 
 def _precision(table: _Sorted) -> Iterator[Problem]:
     """Times and ids that a spreadsheet or a short number format has rounded."""
-    distinct = np.unique(table.seconds)
-    step = float(np.gcd.reduce(distinct)) if len(distinct) >= _ENOUGH_STEPS else 1.0
-    for size in _FLOAT_STEPS if step == 1 and len(distinct) >= _ENOUGH_STEPS else ():
-        step = size if (np.floor(np.ceil(distinct / size) * size) == distinct).all() else step
-    if step % 60 and 60 % step:
+    step = max(map(_step, table.clocks))
+    if (step % 60 and 60 % step) or (step % 3600 and not step % _TENTH_OF_DAY):
         title = f"times are all multiples of {step:,.6g} seconds: digits are lost"
         advice = "A spreadsheet or a short number format rounded them; export them again with all digits, as text."
         yield from table.found("lost_precision", title, np.arange(len(table.seconds)), advice)
@@ -230,9 +229,20 @@ def _precision(table: _Sorted) -> Iterator[Problem]:
         yield from _found("rounded_ids", title, rounded, rounded, advice)
 
 
+def _step(seconds: np.ndarray) -> float:
+    """The largest step of which times are multiples; of a step that is no whole number, rounded ones will do."""
+    distinct = np.unique(seconds)
+    if len(distinct) < _ENOUGH_STEPS:
+        return 1.0
+    step, odd = float(np.gcd.reduce(distinct)), distinct[distinct % 60 > 0]
+    if step > 1 or len(odd) < _ENOUGH_STEPS:
+        return step
+    fits = (size for size in _ODD_STEPS if (np.abs(odd - np.round(odd / size) * size) < 1).mean() > 0.99)
+    return next(fits, step)
+
+
 def _zeros(table: _Sorted) -> Iterator[Problem]:
-    clocks = (table.seconds + 60 * table.minutes, table.seconds)  # as read, and where days were read as UTC
-    rows = max((np.flatnonzero(seconds % 86_400 == 0) for seconds in clocks), key=len)
+    rows = max((np.flatnonzero(seconds % 86_400 == 0) for seconds in table.clocks), key=len)
     yield from table.found(
         "dates_only",
         "times are midnight: the file seems to contain dates, not times",
@@ -245,6 +255,12 @@ def _zeros(table: _Sorted) -> Iterator[Problem]:
         "check-ins are at latitude 0, longitude 0",
         np.flatnonzero((table.latitude == 0) & (table.longitude == 0)),
         "Missing coordinates written as zeros; leave them out with --bbox.",
+    )
+    yield from table.found(
+        "no_degrees",
+        "check-ins are in the sea around latitude 0, longitude 0, like nearly all: their coordinates are no degrees",
+        np.arange(len(table.seconds)) if are_in_gulf(table.latitude, table.longitude) else rows[:0],
+        f"{RADIANS} Shares of a map or distances must be turned into degrees too.",
     )
 
 

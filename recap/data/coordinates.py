@@ -10,6 +10,7 @@ import pandas as pd
 LONGITUDE_ZONE: Final = "longitude"
 """`--timezone longitude`: the whole-hour zone of 15 degrees around a check-in, for files that span the world."""
 
+RADIANS: Final = "If they are radians, multiply them by 180/π."
 _CONTRADICTS_MINUTES: Final = 60
 _AT_SEA_MINUTES: Final = 180
 _BORDER: Final = 0.2
@@ -53,6 +54,14 @@ def _at_places(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray,
         allowed = _AT_SEA_MINUTES if name.startswith("Etc/") else _CONTRADICTS_MINUTES
         expected[rows] = np.where(np.abs(there - minutes[rows]) >= allowed, there, minutes[rows])
     return expected
+
+
+def are_in_gulf(latitude: np.ndarray, longitude: np.ndarray) -> bool:
+    """Whether nearly all points, zeros left out, are where degrees would be in the sea and radians anywhere."""
+    known = np.isfinite(latitude) & np.isfinite(longitude) & ((latitude != 0) | (longitude != 0))
+    points = np.unique(latitude[known] + 1j * longitude[known])
+    inside = (np.abs(points.real) <= np.pi / 2) & (points.imag >= -np.pi) & (points.imag <= 2 * np.pi)
+    return len(points) > 1 and bool(inside.mean() >= _SHARE) and _on_land(points.real, points.imag) < 0.5
 
 
 def look_swapped(latitude: np.ndarray, longitude: np.ndarray) -> bool:

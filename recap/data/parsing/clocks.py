@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -26,6 +27,8 @@ _CLOCK: Final = re.compile(
     re.IGNORECASE,
 )
 _NUMBER: Final = re.compile(r"\d{1,6}(?:\.0+)?")
+_SERIAL: Final = re.compile(r"(3[3-9]|[4-7]\d)\d{3}([.,]0+)?")
+"""A day as spreadsheets number it, of 1990 to 2099."""
 _MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 _SHARE: Final = re.compile(r"0?[.,]\d+(?:[eE]-\d+)?|0|0\.0+")
 
@@ -135,10 +138,16 @@ def join_clock(
 
 
 def _days(rows: RowBlock, date: str) -> pa.Array:
-    """The column of days as text, without the midnight that some programs write after a day."""
+    """The column of days as text, without the midnight that some programs write after a day, or their numbers."""
     values = decoded(rows.columns[date])
     if pa.types.is_timestamp(values.type):
         rows.columns[date] = pc.cast(values, pa.date32(), safe=False)
         return rows.text(date)
     days = pc.dictionary_encode(rows.text(date))
-    return pc.take(pa.array([_MIDNIGHT.sub("", day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)
+    return pc.take(pa.array([_spell_day(day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)
+
+
+def _spell_day(day: str) -> str:
+    if _SERIAL.fullmatch(day):
+        return str(np.datetime64("1899-12-30") + int(day[:5]))
+    return _MIDNIGHT.sub("", day)

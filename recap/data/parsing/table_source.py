@@ -18,7 +18,15 @@ from recap.data.parsing.nested_records import Flat, Shape, records_of
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
-from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
+from recap.data.parsing.text_table import (
+    VALUE,
+    TextTable,
+    first_cells,
+    open_bytes,
+    require_distinct,
+    require_file,
+    scan_text,
+)
 from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
 
@@ -27,8 +35,6 @@ _BATCH_ROWS: Final = 1 << 18
 _NESTED_ROWS: Final = 1 << 14
 _LARGEST_JSON: Final = 1 << 26
 _LARGEST_EXPORT: Final = 1 << 28
-_VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
-"""Values that are no column name: a number, a date, a clock, a point."""
 _Batch = tuple[Sequence[int] | np.ndarray, Sequence[Flat | None]]
 """Numbers of records, and each flat; empty where blank, None where it is none."""
 
@@ -70,7 +76,7 @@ def _open_text(path: Path, options: ReadOptions) -> TableSource:
     """Text with a separator; columns are called column1, column2, … where the first line holds values."""
     delimiter, first, line = first_cells(path, options.delimiter, options.encoding)
     is_counted = first in ([str(place + start) for place in range(len(first))] for start in (0, 1))
-    has_names = is_counted or not any(map(_VALUE.fullmatch, first))
+    has_names = is_counted or not any(map(VALUE.fullmatch, first))
     names = [(has_names and name) or f"column{place}" for place, name in enumerate(first, 1)]
     require_distinct(names, f"{path.name} line {line}")
     table = TextTable(

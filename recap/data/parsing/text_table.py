@@ -33,6 +33,11 @@ MOST_WRONG_LINES: Final = 1_000_000
 """After this many lines with another number of columns, a file is always refused."""
 
 _DELIMITERS: Final = ("\t", ";", "|", ",", " ")
+_RARE: Final = ("~", "#", "^", "\x01")
+"""Separators only where they cut all of the first lines alike."""
+_MOST_TITLES: Final = 10
+VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
+"""Values that are no column name: a number, a date, a clock, a point."""
 _HEAD_BYTES: Final = 1 << 20
 _NAMED_DELIMITER: Final = re.compile(r"sep=(.)", re.IGNORECASE)
 """A first line that Excel writes and hides."""
@@ -150,7 +155,8 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
 def first_cells(
     path: Path, delimiter: str | None, encoding: str | None, quoted: bool = True
 ) -> tuple[str, list[str], int]:
-    """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator.
+    """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator,
+    and lines of a title before column names are passed over.
 
     Where none is named, it is the one that cuts most of the first lines like the first, and into most columns; blanks
     only where no other cuts all of them alike. Raises DataError: the first line holds none.
@@ -160,18 +166,18 @@ def first_cells(
     if others and (named := _NAMED_DELIMITER.fullmatch(first)):
         delimiter, number = delimiter or named[1], 2
         first, *others = others
+    marks = [delimiter] if delimiter else [*_DELIMITERS, *_RARE]
+    titles = _count_titles(path.name, [first, *others], marks, quoted)
+    number += titles
+    first, *others = [first, *others][titles:]
     lines = [first, *filter(str.strip, others)]
     found = []
-    for mark in [delimiter] if delimiter else _DELIMITERS:
-        try:
-            quoting: Literal[0, 3] = 0 if quoted else 3  # QUOTE_MINIMAL, QUOTE_NONE
-            rows = list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=True, quoting=quoting))
-        except stdlib_csv.Error as error:
-            raise DataError(f"{path.name}: the first lines have no column names ({error})") from error
+    for mark in marks:
+        rows = _cut(path.name, lines, mark, quoted)
         columns = len(rows[0]) if rows else 0
         alike = sum(len(row) == columns for row in rows[1:])
         is_even, is_sure = 2 * alike >= len(rows) - 1, mark != " " and alike == len(rows) - 1 > 0 and columns > 2
-        if delimiter or (columns > 1 and (is_even or mark != " ")):
+        if delimiter or is_sure or (columns > 1 and (is_even or mark != " ") and mark not in _RARE):
             found.append((is_sure, is_even, columns, mark, [cell.strip().removeprefix("\ufeff") for cell in rows[0]]))
     if not found:
         raise DataError(
@@ -180,6 +186,29 @@ def first_cells(
         )
     *_, delimiter, cells = max(found, key=lambda item: item[:3])
     return delimiter, cells, number
+
+
+def _cut(name: str, lines: list[str], mark: str, quoted: bool) -> list[list[str]]:
+    quoting: Literal[0, 3] = 0 if quoted else 3  # QUOTE_MINIMAL, QUOTE_NONE
+    try:
+        return list(stdlib_csv.reader(lines, delimiter=mark, skipinitialspace=True, quoting=quoting))
+    except stdlib_csv.Error as error:
+        raise DataError(f"{name}: the first lines have no column names ({error})") from error
+
+
+def _count_titles(name: str, lines: list[str], marks: list[str], quoted: bool) -> int:
+    """How many lines are above the column names: these are cut like the lines below, and hold no values."""
+    found = []
+    for mark in marks:
+        rows = [(_cut(name, [line], mark, quoted) or [[]])[0] for line in lines]
+        widths = [len(row) if sum(map(bool, row)) > 1 else 0 for row in rows]
+        below = [width for width, line in zip(widths, lines, strict=True) if line.strip()]
+        columns = max(below, key=below.count, default=0)
+        top = widths.index(columns) if below else 0
+        is_alike = columns > 2 and below.count(columns) >= 0.9 * sum(map(bool, map(str.strip, lines[top:])))
+        if is_alike and (top == 0 or (top <= _MOST_TITLES and not any(map(VALUE.fullmatch, rows[top])))):
+            found.append(top)
+    return min(found, default=0)
 
 
 def require_distinct(names: list[str], where: str) -> None:

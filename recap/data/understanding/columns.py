@@ -30,6 +30,9 @@ _DEGREES: Final = re.compile(r"\d ?[°º˚]|\d['′].*\d[\"″]|^[+-]?\d+[.,]\d+
 _FIRST_TEXTS: Final = 20
 _FIRST_POINTS: Final = 200
 _SPOT_KM: Final = 0.2
+_SERIALS: Final = (33_000, 73_051)
+"""Days of 1990 to 2099 in spreadsheets."""
+_SERIALS_SPREAD: Final = 5000
 _TIMES: Final = np.array(["1990", "2100"], dtype="datetime64[s]")
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
 """Numbers outside this range are more likely ids than times."""
@@ -67,7 +70,8 @@ class Column:
         self.is_degrees = self.is_angle and len(angles) >= _MOST * filled and bool(is_fine.mean() >= 0.5)
         self.meaning = (field, points) if field not in ("lat", "lon") or self.is_angle else ("", 0.0)
         is_named = field == "time" and (says(name, "hour") or max(map(len, self.distinct), default=0) > 2)
-        self.clocks = ClockStyle.of(self.text, is_named) if field in ("", "time") else None
+        may_be_clock = field in ("", "time") and not self._numbers_days()
+        self.clocks = ClockStyle.of(self.text, is_named) if may_be_clock else None
         self.is_clock = pa.types.is_time(values.type) or self.clocks is not None
         self.layouts = self._layouts() if self.meaning[0] in ("", "time") else []
 
@@ -77,6 +81,12 @@ class Column:
             return to_numbers(values)
         found = to_degrees(values)
         return unwrapped(found) if field == "lon" and wraps_around(found) else found
+
+    def _numbers_days(self) -> bool:
+        """Whether most values number the days of a few years as spreadsheets do; seconds of the day spread further."""
+        found = self.numbers[(self.numbers >= _SERIALS[0]) & (self.numbers < _SERIALS[1]) & (self.numbers % 1 == 0)]
+        is_near = np.abs(found - np.median(found)) < _SERIALS_SPREAD if len(found) else found
+        return bool(is_near.sum() > _MOST * (len(self.numbers) - np.isnan(self.numbers).sum()))
 
     def _layouts(self) -> list[str | None]:
         kind = self.values.type

@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 import pandas as pd
 
-from recap.data.coordinates import look_swapped
+from recap.data.coordinates import RADIANS, are_in_gulf, look_swapped
 from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.read_report import TRACK
 from recap.data.parsing.table_builder import SPLIT_WORDS
@@ -49,6 +49,7 @@ def choose_coordinates(draft: Draft) -> None:
     swapped = f"{best[0].name} and {best[1].name} look swapped. " if best else ""
     draft.decide("lat", candidates, text=swapped, why_not=why_no_degrees([*draft.sample.values()]))
     _ask_about_hemispheres(draft)
+    _ask_about_radians(draft)
     for field in {"lat", "lon"} & draft.taken.keys():
         numbers = draft.sample[draft.taken[field]].numbers
         low, high = (f"{degrees:z.1f}".replace("-", "−") for degrees in (np.nanmin(numbers), np.nanmax(numbers)))
@@ -65,6 +66,14 @@ def _ask_about_hemispheres(draft: Draft) -> None:
                 name = draft.taken[field]
                 text = f"“{column.name}” holds hemispheres; write them next to the degrees in “{name}”, such as 11.6W."
                 draft.ask(field, text, {}, is_explained=True)
+
+
+def _ask_about_radians(draft: Draft) -> None:
+    """Refuse coordinates that are no degrees unless they are named."""
+    lat, lon = (draft.sample.get(draft.taken.get(field, "")) for field in ("lat", "lon"))
+    if lat and lon and are_in_gulf(lat.numbers, lon.numbers):
+        text = f"As degrees, “{lat.name}” and “{lon.name}” are in the sea around 0, 0. {RADIANS}"
+        draft.ask("lat", f"{text} --map lat={lat.name},lon={lon.name} takes them as degrees.", {}, is_explained=True)
 
 
 def _unlike(pair: tuple[Column, ...]) -> tuple[int, bool, int]:

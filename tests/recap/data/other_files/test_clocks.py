@@ -60,6 +60,22 @@ def test_a_clock_of_its_own(name: str, day: str, tmp_path: Path) -> None:
     assert_all_read(found, unit)
 
 
+@pytest.mark.parametrize("name", ["day", "Datum", "visit_date"])
+@pytest.mark.parametrize("clock", ["dots", "p.m.", "seconds of the day", "Excel's fractions", "Excel's first day"])
+def test_a_day_as_a_spreadsheet_numbers_it(clock: str, name: str, tmp_path: Path) -> None:
+    """Whole, or with a decimal, or as a number of Parquet; beside a clock in any spelling."""
+    make, unit = SPELLINGS[clock]
+    local = checkins()["local"]
+    days = (local - pd.Timestamp("1899-12-30")).dt.days
+    for serial in (days, days.astype(float), days.astype(str) + ",0"):
+        path = own(tmp_path / "own.csv", **{name: serial, "time": make(local)})
+        found = read(path)
+        assert (found.account.columns["date"], found.account.columns["time"]) == (name, "time")
+        assert_all_read(found, unit)
+    pd.read_csv(path).assign(**{name: days}).to_parquet(tmp_path / "own.parquet")
+    assert_all_read(read(tmp_path / "own.parquet"), unit)
+
+
 @pytest.mark.parametrize("bad", ["n/a", "unknown", "25:61:00", "NULL", "12"])
 def test_a_clock_that_is_none(bad: str, tmp_path: Path) -> None:
     """One of 1,000 is reported; the others keep their clocks."""

@@ -15,7 +15,7 @@ from recap import columns as c
 from recap.data.parsing.degrees import split_point, to_degrees
 from recap.data.reading import read_checkins
 from recap.errors import DataError
-from tests.recap.data.other_files.reading import asked, assert_all_read, own, read
+from tests.recap.data.other_files.reading import asked, assert_all_read, own, problems, read
 from tests.recap.data.understanding.tables import ROWS, ZONE, checkins
 from tests.shell import assert_refused, recap
 
@@ -129,6 +129,68 @@ def test_the_reason_is_said(columns: dict[str, Any], part: str, tmp_path: Path) 
     with pytest.raises(DataError, match=part):
         read_checkins(path, "csv")
     assert_refused(recap("prepare", path, "--out", tmp_path / "out"), "“")
+
+
+@pytest.mark.parametrize("move", [(0, 0), (-87.4, -11.8), (126.4, -16.8), (137.8, -86.4), (-60.0, -75.5)])
+def test_radians(move: tuple[float, float], tmp_path: Path) -> None:
+    """Refused with that name; a problem where the columns are named."""
+    lat, lon = np.radians(checkins()["lat"] + move[1]), np.radians(checkins()["lon"] + move[0])
+    for number, longitudes in enumerate((lon, lon % (2 * np.pi))):
+        path = own(tmp_path / f"{number}.csv", lat=lat, lon=longitudes)
+        with pytest.raises(DataError, match="“lat” and “lon” are in the sea around 0, 0"):
+            read_checkins(path, "csv")
+        assert problems(path, columns={"lat": "lat", "lon": "lon"})["no_degrees"] == ROWS
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon", "is_odd"),
+    [
+        ((0, 1), (0, 1), True),  # shares of a map
+        ((-1, 1), (-1, 1), True),
+        ((0.0, 0.4), (6.5, 6.8), False),  # São Tomé
+        ((-1.47, -1.40), (5.60, 5.65), False),  # Annobón
+        ((0.3, 0.5), (9.3, 9.6), False),  # Libreville
+        ((5.5, 5.7), (-0.3, 0.0), False),  # Accra
+        ((-0.4, 0.1), (-78.6, -78.3), False),  # Quito
+        ((51.4, 51.6), (-0.2, 0.1), False),  # London
+        ((0, 0), (0, 0), False),  # no coordinates
+    ],
+)
+def test_degrees_near_zero(lat: tuple[float, float], lon: tuple[float, float], is_odd: bool, tmp_path: Path) -> None:
+    """Only open sea is doubted; missing coordinates written as zeros tell nothing."""
+    place = checkins()["pn"] % 97 / 97
+    path = own(tmp_path / "own.csv", lat=lat[0] + place * (lat[1] - lat[0]), lon=lon[0] + place**2 * (lon[1] - lon[0]))
+    assert ("no_degrees" in problems(path, columns={"lat": "lat", "lon": "lon"})) == is_odd
+
+
+@pytest.mark.parametrize("separator", ["~", "#", "^", "\x01", ","])
+@pytest.mark.parametrize(
+    "title",
+    ["", "Check-ins\n", "My check-ins, 2023\n", "A title\nof 3 May 2024\n\n", "# made by a tool\n", "Export,,,,\n"],
+)
+def test_titles_and_rare_separators(title: str, separator: str, tmp_path: Path) -> None:
+    """Read as if there were none; names of places may hold the usual marks."""
+    path = own(tmp_path / "own.csv", place=checkins()["p"] + " & Co; no. 7|b")
+    path.write_text((title + path.read_text()).replace(",", separator))
+    found = read(path)
+    assert_all_read(found)
+    assert found.account.columns["user"] == "user" and found.table[c.POI_ID].str.endswith("& Co; no. 7|b").all()
+
+
+@pytest.mark.parametrize("text", ["Food|Bar|Pub", "a#b#c#d", "x~y~z", "1;2;3", "one two three four"])
+def test_values_that_look_cut_are_below_their_names(text: str, tmp_path: Path) -> None:
+    """The first line is no title where only the values hold marks; nor is a line cut short above values."""
+    path = own(tmp_path / "own.csv", category=text)
+    assert_all_read(read(path))
+    path.write_text("a,b\n" + "".join(path.read_text().splitlines(keepends=True)[1:]))
+    assert "wrong_columns" in read_or_refuse(path)
+
+
+def read_or_refuse(path: Path) -> str:
+    try:
+        return " ".join(read(path).account.dropped())
+    except DataError:
+        return "wrong_columns"
 
 
 @pytest.mark.parametrize("separator", [" | ", "\t", " ; ", " , ", "  |  "])

@@ -151,9 +151,25 @@ def test_times_that_lost_digits(step: float, unit: float) -> None:
     assert {item.kind for item in check_checkins(raw)} >= {"lost_precision"}
 
 
-@pytest.mark.parametrize("step", [1, 15, 30, 60, 300, 3600])
+@pytest.mark.parametrize("decimals", [1, 2, 3, 4])
+@pytest.mark.parametrize("layout", ["spreadsheet", "%Y-%m-%d %H:%M:%S", "%d.%m.%Y %H:%M:%S", "%Y-%m-%dT%H:%M:%SZ", "s"])
+def test_spreadsheet_days_of_few_decimals(layout: str, decimals: int, tmp_path: Path) -> None:
+    """However their times are written, read as local or as UTC."""
+    start = pd.Timestamp("1899-12-30")
+    days = ((CLOCK - start) / pd.Timedelta(days=1)).to_series().round(decimals)
+    times = (start + pd.to_timedelta(days * 86_400, unit="s")).dt.round("s")
+    epochs = (times - pd.Timestamp("1970-01-01")) // pd.Timedelta(seconds=1)
+    written = {"spreadsheet": days, "s": epochs}.get(layout, times.dt.strftime(layout))
+    path = own(tmp_path / "own.csv", time=written.to_numpy())
+    assert problems(path)["lost_precision"] == ROWS
+    assert problems(path, timezone="Europe/Berlin", local_times=True)["lost_precision"] == ROWS
+
+
+@pytest.mark.parametrize("step", [1, 15, 30, 60, 300, 3600, 6 * 3600])
 def test_times_of_whole_minutes_lost_none(step: int) -> None:
+    """And a few odd ones among them."""
     seconds = (1_680_000_000 // step + np.arange(500)) * step
+    seconds[-9:] += np.arange(9) if step > 60 else 0
     raw = raw_table([("ann", "a", float(hour)) for hour in range(500)])
     raw = raw.assign(**{c.TIME: pd.to_datetime(seconds, unit="s", utc=True)})
     assert "lost_precision" not in {item.kind for item in check_checkins(raw)}
