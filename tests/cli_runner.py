@@ -1,6 +1,7 @@
 """The `recap` command in this process: what a shell would see, without starting Python and torch again each time."""
 
 import contextlib
+import functools
 import io
 import json
 import subprocess
@@ -8,14 +9,24 @@ import sys
 from typing import Any
 from unittest.mock import patch
 
+import typer.main
+
 from app.cli.main import run
+
+_COMMANDS = functools.cache(typer.main.get_command)
+"""The tree of commands, which a process builds once."""
 
 
 def recap_here(*arguments: Any) -> subprocess.CompletedProcess[str]:
     """Run the command line; exit code, stdout and stderr as a shell gets them."""
     words = [str(argument) for argument in arguments]
     out, err, code = io.StringIO(), io.StringIO(), 0
-    with patch.object(sys, "argv", ["recap", *words]), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    with (
+        patch.object(sys, "argv", ["recap", *words]),
+        patch.object(typer.main, "get_command", _COMMANDS),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         try:
             run()
         except SystemExit as leaving:

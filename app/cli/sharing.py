@@ -35,12 +35,12 @@ class Sharing:
         Raises:
             RecapError: the disk refused.
         """
+        if self.html is None:
+            return []
         from analysis.basemap.stored import find_basemap
         from analysis.sharing.page import write_html
         from analysis.sharing.share import share_cases
 
-        if self.html is None:
-            return []
         invented = opened.dataset.manifest.synthetic
         page = share_cases(
             explanations,

@@ -3,10 +3,10 @@
     python -m tests.chaos.fuzz --minutes 5
     python -m tests.chaos.fuzz --seed 7 --first 123 --cases 1      # one case again
 
-Commands run in this process, every fiftieth in one of its own; pages are opened as the app's tests open them. Prints
-one JSON line for each finding and one at the end; exit code 1 where there was a finding: a traceback, another exit
-code, a control character, an outside request, a half-written folder, more than 1 GB, more than 30 s of the processor or
-ten minutes in all.
+Commands run in this process, one in 200 in its own; pages are opened as the app's tests open them. Prints one JSON line
+for each finding and one at the end; exit code 1 where there was a finding: a traceback, another exit code, a control
+character, an outside request, a half-written folder, more than 1 GB, more than 30 s of the processor or ten minutes in
+all.
 """
 
 import argparse
@@ -42,7 +42,7 @@ from tests.shell import RECAP
 MOST_CPU_SECONDS: Final = 30
 MOST_SECONDS: Final = 600
 MOST_KILOBYTES: Final = 1 << 20
-OWN_PROCESS_EVERY: Final = 50
+OWN_PROCESS_EVERY: Final = 200
 ACTIVE_TAGS: Final = ("script", "img", "iframe", "object", "embed", "link", "base", "a", "form")
 
 
