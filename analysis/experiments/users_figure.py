@@ -10,7 +10,7 @@ from analysis.figures.palette import LIGHT
 _LEFT, _STEP, _TOP, _BOTTOM = 60, 110, 20, 280
 _COLOURS: Final = (LIGHT.quiet, LIGHT.paths.fill, LIGHT.model.fill)
 _SVG: Final = Markup(
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 800 330" role="img" aria-label="{}" font-family="sans-serif" '
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 840 330" role="img" aria-label="{}" font-family="sans-serif" '
     'font-size="13"><rect width="100%" height="100%" fill="{}"/>{}</svg>\n'
 )
 _LINE: Final = Markup('<polyline points="{}" fill="none" stroke="{}" stroke-width="2.5"/>')
