@@ -205,10 +205,10 @@ def _count_titles(name: str, lines: list[str], marks: list[str], quoted: bool) -
         below = [width for width, line in zip(widths, lines, strict=True) if line.strip()]
         columns = max(below, key=below.count, default=0)
         top = widths.index(columns) if below else 0
-        is_alike = columns > 2 and below.count(columns) >= 0.9 * sum(map(bool, map(str.strip, lines[top:])))
-        if is_alike and (top == 0 or (top <= _MOST_TITLES and not any(map(VALUE.fullmatch, rows[top])))):
-            found.append(top)
-    return min(found, default=0)
+        if columns > 2 and below.count(columns) >= 0.9 * sum(map(bool, map(str.strip, lines[top:]))):
+            found.append((top, not any(map(VALUE.fullmatch, rows[top]))))
+    top, are_names = min(found, default=(0, True))
+    return top if are_names and top <= _MOST_TITLES else 0
 
 
 def require_distinct(names: list[str], where: str) -> None:
