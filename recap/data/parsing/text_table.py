@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
+from recap.data.parsing.column_names import VALUE
 from recap.data.parsing.read_report import EXAMPLES
 from recap.errors import DataError
 
@@ -36,8 +37,6 @@ _DELIMITERS: Final = ("\t", ";", "|", ",", " ")
 _RARE: Final = ("~", "#", "^", "\x01")
 """Separators only where they cut all of the first lines alike."""
 _MOST_TITLES: Final = 10
-VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
-"""Values that are no column name: a number, a date, a clock, a point."""
 _HEAD_BYTES: Final = 1 << 20
 _NAMED_DELIMITER: Final = re.compile(r"sep=(.)", re.IGNORECASE)
 """A first line that Excel writes and hides."""
