@@ -28,8 +28,8 @@ LEAST_SHIFT_MINUTES: Final = 120
 """Of an hour nights tell nothing."""
 _ENOUGH_STEPS: Final = 10
 _ODD_STEPS: Final = (2**17 / 1e3, 2**27 / 1e6, 2**37 / 1e9, 86.4, 8.64)
-"""Seconds between today's times as float32 of milli-, micro- and nanoseconds, and between days of 3 or 4 decimals."""
-_TENTH_OF_DAY: Final = 8640
+"""Seconds between today's times as float32 of milli-, micro- and nanoseconds, and between days of 3 or 4 decimals;
+of one decimal, 8640."""
 
 
 class Problem(Config):
@@ -217,7 +217,7 @@ def _spellings(table: _Sorted) -> Iterator[Problem]:
 def _precision(table: _Sorted) -> Iterator[Problem]:
     """Times and ids that a spreadsheet or a short number format has rounded."""
     step = max(map(_step, table.clocks))
-    if (step % 60 and 60 % step) or (step % 3600 and not step % _TENTH_OF_DAY):
+    if (step % 60 and 60 % step) or (step % 3600 and not step % 8640):
         title = f"times are all multiples of {step:,.6g} seconds: digits are lost"
         advice = "A spreadsheet or a short number format rounded them; export them again with all digits, as text."
         yield from table.found("lost_precision", title, np.arange(len(table.seconds)), advice)

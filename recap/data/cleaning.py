@@ -47,10 +47,8 @@ class DataConfig(SplitConfig):
 
 
 class CleaningReport(Config):
-    """What became of every raw row: ``raw == checkins + history_only + sum(dropped.values())``.
-
-    Under ``every_checkin`` a row counts as ``short_trajectory`` only where it cannot stay as history, because training
-    does not know its user or its POI.
+    """What became of every raw row: ``raw == checkins + history_only + sum(dropped.values())``. Under ``every_checkin``
+    a ``short_trajectory`` is a row that cannot stay as history: training does not know its user or its POI.
     """
 
     raw: int
@@ -63,11 +61,8 @@ class CleaningReport(Config):
 
 @dataclass(frozen=True, eq=False)
 class RawRows:
-    """Check-ins as numbers; in the order of the file, or of (user, seconds, source row).
-
-    Attributes:
-        user, poi: see `number_ids`.
-        split, given: codes of a split and a trajectory that came with the data.
+    """Check-ins as numbers; in the order of the file, or of (user, seconds, source row). ``user, poi``: see
+    `number_ids`. ``split, given``: codes of a split and a trajectory that came with the data.
     """
 
     user: np.ndarray
@@ -93,11 +88,9 @@ def number_rows(raw: pd.DataFrame) -> tuple[RawRows, np.ndarray, np.ndarray]:
 
 
 def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport]:
-    """Apply the protocol.
-
-    Rows with a split keep it (`keep_given_split`). Then only validation and test rows of users and POIs that training
-    does not know are dropped. Returns the surviving rows, sorted by (user, time, source row), and the report. Raises
-    DataError: nothing is left after a filter, all check-ins share one instant, or no training case remains.
+    """Apply the protocol; of rows with a split only those that training does not know are dropped. Returns the rows
+    left, sorted by (user, time, source row), and the report. Raises DataError: nothing is left after a filter, all
+    check-ins share one instant, or no training case remains.
     """
     is_given = config.keep_given_split and raw.split is not None
     user, poi, seconds = raw.user, raw.poi, raw.seconds
@@ -195,11 +188,8 @@ def number_ids(ids: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Rows during cleaning, sorted by (user, time, row).
-
-    Attributes:
-        row: positions in the original table.
-        is_aside: rows that stay as history only.
+    """Rows during cleaning, sorted by (user, time, row), their positions in the original table. ``is_aside``: rows that
+    stay as history only.
     """
 
     row: np.ndarray

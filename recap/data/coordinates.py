@@ -57,11 +57,10 @@ def _at_places(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray,
 
 
 def are_in_gulf(latitude: np.ndarray, longitude: np.ndarray) -> bool:
-    """Whether nearly all points, zeros left out, are where degrees would be in the sea and radians anywhere."""
-    known = np.isfinite(latitude) & np.isfinite(longitude) & ((latitude != 0) | (longitude != 0))
-    points = np.unique(latitude[known] + 1j * longitude[known])
-    inside = (np.abs(points.real) <= np.pi / 2) & (points.imag >= -np.pi) & (points.imag <= 2 * np.pi)
-    return len(points) > 1 and bool(inside.mean() >= _SHARE) and _on_land(points.real, points.imag) < 0.5
+    """Whether nearly all points, zeros left out, are in the range of radians: as degrees, there is no land in it."""
+    points = np.setdiff1d(latitude + 1j * longitude, [0])
+    inside = (np.abs(points.real) <= np.pi / 2) & (np.abs(points.imag) <= np.pi)
+    return len(points) > 1 and bool(inside.mean() >= _SHARE)
 
 
 def look_swapped(latitude: np.ndarray, longitude: np.ndarray) -> bool:

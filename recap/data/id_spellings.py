@@ -30,10 +30,8 @@ class Pair:
 
 
 def spelling_pairs(raw: pd.DataFrame) -> dict[str, list[Pair]]:
-    """Pairs of ids by column: of places within 200 m, and of users who share a place and never overlap in time.
-
-    Users overlap if their times do, where their ids differ by case alone, since some services have such ids; else if
-    they are in two places within a minute.
+    """Pairs of ids by column: of places within 200 m, and of users who share a place and never overlap in time. Users
+    whose ids differ by case alone overlap if their times do; others if they are in two places within a minute.
     """
     place, places = pd.factorize(raw[c.POI_ID])
     user, users = pd.factorize(raw[c.USER_ID])

@@ -81,14 +81,9 @@ def prepare_out_of_core(
     preset: str = "custom",
     memory_bytes: int | None = None,
 ) -> Dataset:
-    """Build a dataset from a file without holding its rows in memory. Raises ConfigError: DuckDB is missing, or the
-    file or the protocol needs all rows at once; DataError: the file cannot be read, or nothing usable is left;
-    RecapError: the disk refused.
-
-    Args:
-        workplace: a folder on a disk with room for about three times the file; it may not exist yet.
-        source_format: one of `engine.FORMATS`.
-        memory_bytes: of the engine; None takes a quarter of the free memory.
+    """Build a dataset from a file without holding its rows in memory; ``workplace`` has room for three times the file.
+    Raises ConfigError: DuckDB is missing, or file or protocol need all rows at once; DataError: the file cannot be
+    read, or nothing usable is left; RecapError: the disk refused.
     """
     with _temporary_folder(workplace) as temporary:
         folder = Path(temporary)

@@ -12,6 +12,8 @@ _KNOWN: Final = {
     for field, words in tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")).items()
 }
 _FIELDS: Final = tuple(_KNOWN)[: tuple(_KNOWN).index("noise")]
+VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
+"""Values that are no column name: a number, a date, a clock, a point."""
 _LETTERS: Final = str.maketrans("łıøßđ", "liosd")
 
 EXACT: Final = 3.0

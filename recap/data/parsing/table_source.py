@@ -13,20 +13,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from recap.data.parsing.column_names import VALUE
 from recap.data.parsing.degrees import split_point
 from recap.data.parsing.nested_records import Flat, Shape, records_of
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import RowBlock, text_rows
-from recap.data.parsing.text_table import (
-    VALUE,
-    TextTable,
-    first_cells,
-    open_bytes,
-    require_distinct,
-    require_file,
-    scan_text,
-)
+from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
 from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
 

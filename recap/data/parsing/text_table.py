@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import csv
 
+from recap.data.parsing.column_names import VALUE
 from recap.data.parsing.read_report import EXAMPLES
 from recap.errors import DataError
 
@@ -36,8 +37,6 @@ _DELIMITERS: Final = ("\t", ";", "|", ",", " ")
 _RARE: Final = ("~", "#", "^", "\x01")
 """Separators only where they cut all of the first lines alike."""
 _MOST_TITLES: Final = 10
-VALUE: Final = re.compile(r"[+-]?\d+([.,]\d+)?|\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}.*|\d{1,2}:\d\d.*|.*\(-?\d.*")
-"""Values that are no column name: a number, a date, a clock, a point."""
 _HEAD_BYTES: Final = 1 << 20
 _NAMED_DELIMITER: Final = re.compile(r"sep=(.)", re.IGNORECASE)
 """A first line that Excel writes and hides."""
@@ -205,10 +204,10 @@ def _count_titles(name: str, lines: list[str], marks: list[str], quoted: bool) -
         below = [width for width, line in zip(widths, lines, strict=True) if line.strip()]
         columns = max(below, key=below.count, default=0)
         top = widths.index(columns) if below else 0
-        is_alike = columns > 2 and below.count(columns) >= 0.9 * sum(map(bool, map(str.strip, lines[top:])))
-        if is_alike and (top == 0 or (top <= _MOST_TITLES and not any(map(VALUE.fullmatch, rows[top])))):
-            found.append(top)
-    return min(found, default=0)
+        if columns > 2 and below.count(columns) >= 0.9 * sum(map(bool, map(str.strip, lines[top:]))):
+            found.append((top, not any(map(VALUE.fullmatch, rows[top]))))
+    top, are_names = min(found, default=(0, True))
+    return top if are_names and top <= _MOST_TITLES else 0
 
 
 def require_distinct(names: list[str], where: str) -> None:

@@ -20,11 +20,8 @@ _SAVE: Final = "save it as .xlsx or CSV"
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table of a workbook.
-
-    Attributes:
-        first: number of the row after the names.
-        rows: name -> cell as text; empty where all cells are.
+    """A table of a workbook; ``first``: number of the row after the names; ``rows``: name -> cell as text, empty where
+    all cells are.
     """
 
     name: str

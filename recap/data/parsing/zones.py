@@ -83,9 +83,6 @@ def _read_names(rows: RowBlock, column: str) -> ZoneNames:
     zones = tuple(zone for zone in found if zone is not None)
     place = np.array([-1 if zone is None else zones.index(zone) for zone in found], dtype=np.int64)
     code = place[names.indices.to_numpy(zero_copy_only=False)] if len(found) else np.empty(0, np.int64)
-    rows.flag(
-        "tz_offset",
-        code < 0,
-        lambda row: f"time zone must be a name such as America/New_York, or minutes, got {shorten(names[row])}",
-    )
+    expected = "time zone must be a name such as America/New_York, or minutes"
+    rows.flag("tz_offset", code < 0, lambda row: f"{expected}, got {shorten(names[row])}")
     return ZoneNames(code, zones)

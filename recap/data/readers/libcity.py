@@ -73,11 +73,8 @@ def _split_coordinates(rows: RowBlock) -> None:
     given = rows.columns["coordinates"]
     parts = pc.extract_regex(given, _POINT)
     missing = pc.is_null(parts).to_numpy(zero_copy_only=False)
-    rows.flag(
-        "latitude",
-        missing,
-        lambda row: f"coordinates must be [longitude,latitude] of a point, got {shorten(given[row])}",
-    )
+    expected = "coordinates must be [longitude,latitude] of a point"
+    rows.flag("latitude", missing, lambda row: f"{expected}, got {shorten(given[row])}")
     for name in ("latitude", "longitude"):
         rows.columns[name] = pc.fill_null(pc.struct_field(parts, name), "")
 

@@ -14,11 +14,7 @@ def read_own_table(
     path: Path, source_format: str, options: ReadOptions | None = None, sink: Sink | None = None
 ) -> RawRead:
     """Read a table of any kind that `table_source` opens. Raises DataError: not such a file, a column or layout that is
-    unsure, no known time zone, or a bad row.
-
-    Args:
-        source_format: csv, json or parquet.
-        sink: takes the rows block by block, for files beyond memory.
+    unsure, no known time zone, or a bad row. ``sink``: takes the rows block by block, for files beyond memory.
     """
     options = options or ReadOptions()
     if not options.is_settled:

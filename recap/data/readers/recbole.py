@@ -102,9 +102,8 @@ def _read_places(item: Path, place: str, options: ReadOptions, row_report: RowRe
     table = TextTable(item, delimiter="\t", encoding=options.encoding)
     names = _typed_names(table)
     if place not in names:
-        raise DataError(
-            f"{item.name} line 1: no field {place}, by which places are joined, got {', '.join(names)[:120]}"
-        )
+        got = ", ".join(names)[:120]
+        raise DataError(f"{item.name} line 1: no field {place}, by which places are joined, got {got}")
 
     def parse(rows: RowBlock) -> dict[str, pa.Array]:
         columns = {place: rows.identifier(names[place], "poi_id", place)}

@@ -11,10 +11,8 @@ from recap.data.synthetic.shapes import Line, Point, inside, runs, smooth
 
 
 def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
-    """(longitude, latitude) of a point in metres from the city's middle, in integer arithmetic.
-
-    One degree is 111 195 m of latitude and 77 243 m of longitude (a sphere at 46 degrees north), exact within 0.5 % in
-    the whole city.
+    """(longitude, latitude) of a point in metres from the city's middle, in integer arithmetic: one degree is 111,195 m
+    of latitude and 77,243 m of longitude, exact within 0.5 % in the whole city.
     """
     x, y = point
     unit = 10 ** (6 - digits)
@@ -24,13 +22,9 @@ def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
 
 
 def build_basemap() -> dict[str, Any]:
-    """Build the basemap, the same for every seed. Returns A dict for `json.dump`, under 300 KB: `name`, `center`
-    [longitude, latitude], `bounds` [west, south, east, north] of the built-up area, `order` (layer names from the
-    bottom up) and `layers`, a GeoJSON FeatureCollection by layer name. Coordinates are degrees with 5 decimals. The
-    layers: `district` (polygons, `name`, `kind`, `shade` 0 or 1), `park` (polygons, `name`), `airfield`, `street`
-    (lines), `water` (polygons, `name`, `kind` sea, river or lake; over the streets), `quay` (polygons of land colour),
-    `shore` (lines around the water), `ferry` (lines), `rail` (lines), `road` (lines, `name`, `rank` 1 or 2), `bridge`
-    (lines, `name`, `carries` road or rail), `label` (points, `name`, `kind` district, town, park or water).
+    """The basemap, the same for every seed, for `json.dump`: `name`, `center` [longitude, latitude], `bounds` [west,
+    south, east, north] of the built-up area, `order` (layer names from the bottom up) and `layers`, a GeoJSON
+    FeatureCollection by name, in degrees with 5 decimals.
     """
     layout = build_layout()
     roads = {name: smooth(line, 2) for name, line in places.ROADS.items()}

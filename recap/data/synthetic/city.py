@@ -27,12 +27,9 @@ _MAX_PEOPLE: Final = 3_000
 def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFrame:
     """Simulate invented people in Saltmere for 42 weeks and return their check-ins.
 
-    The model is exploration and preferential return (Song, Koren, Wang, Barabasi, Nature Physics 2010) with a gravity
-    choice, along timetables by hour and weekday. New places are first sought where others went next (`routes`). The
-    table is the same on every machine (`draws`). Returns raw check-ins sorted by time: `recap.columns.RAW_COLUMNS` plus
-    `poi_name`. Coordinates are degrees with 5 decimals in the open Atlantic, `time` is UTC in whole seconds,
-    `tz_offset_minutes` is 0 in winter and 60 in summer. Raises ConfigError: the seed is not an integer in [0, 2**32),
-    or people not one in [1, 3000].
+    The model is that of `walk` and `routes`; the table is the same on every machine (`draws`). Returns raw check-ins
+    sorted by time: `recap.columns.RAW_COLUMNS` plus `poi_name`, in the open Atlantic, with offsets of 0 in winter and
+    60 minutes in summer. Raises ConfigError: the seed is not in [0, 2**32), or people not in [1, 3000].
 
     Args:
         seed: decides people and venues, not the city's shape.

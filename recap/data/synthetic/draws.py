@@ -13,12 +13,7 @@ _BLOCK = 8192
 
 
 class Draws:
-    """A stream of integer draws; streams with different keys are independent.
-
-    Args:
-        seed: not negative.
-        key: numbers that name the stream, such as (2, user).
-    """
+    """A stream of integer draws; streams with different keys, such as (2, user), are independent."""
 
     def __init__(self, seed: int, *key: int) -> None:
         self._bits = np.random.PCG64(np.random.SeedSequence([seed, *key]))

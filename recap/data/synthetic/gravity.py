@@ -12,13 +12,8 @@ REACH: Final = 600  # hundreds of metres; everything farther pulls like this
 
 
 class Gravity:
-    """Pull falls with distance as (distance + softening) ** -power; distances count in steps of 100 m.
-
-    `by_distance[d]` is the pull over d hundreds of metres, for d up to `REACH`.
-
-    Args:
-        softening: hundreds of metres.
-        power: from 3 on, most choices are local.
+    """Pull falls with distance as (distance + softening) ** -power; both count in steps of 100 m. `by_distance[d]` is
+    the pull over d of them, up to `REACH`. With a power from 3 on, most choices are local.
     """
 
     def __init__(self, softening: int, power: int) -> None:

@@ -31,11 +31,9 @@ def _lines(name: str) -> dict[str, Line]:
 
 
 class District(NamedTuple):
-    """A named quarter with its own street grid.
-
-    `kind` decides what opens there; `grid` is the direction of streets (east, north, length), a Pythagorean triple;
-    `blocks` the spacing of streets and cross streets in metres; `bend` the radius of their curves (0: straight);
-    `heart` the busiest point.
+    """A named quarter: `kind` decides what opens there; `grid` is the direction of streets (east, north, length), a
+    Pythagorean triple; `blocks` the spacing of streets and cross streets in metres; `bend` the radius of their curves
+    (0: straight); `heart` the busiest point.
     """
 
     name: str

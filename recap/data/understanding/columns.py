@@ -32,7 +32,7 @@ _FIRST_POINTS: Final = 200
 _SPOT_KM: Final = 0.2
 _SERIALS: Final = (33_000, 73_051)
 """Days of 1990 to 2099 in spreadsheets."""
-_SERIALS_SPREAD: Final = 5000
+_SERIALS_SPREAD: Final = 2000
 _TIMES: Final = np.array(["1990", "2100"], dtype="datetime64[s]")
 _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
 """Numbers outside this range are more likely ids than times."""

@@ -63,7 +63,7 @@ def test_a_clock_of_its_own(name: str, day: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["day", "Datum", "visit_date"])
 @pytest.mark.parametrize("clock", ["dots", "p.m.", "seconds of the day", "Excel's fractions", "Excel's first day"])
 def test_a_day_as_a_spreadsheet_numbers_it(clock: str, name: str, tmp_path: Path) -> None:
-    """Whole, or with a decimal, or as a number of Parquet; beside a clock in any spelling."""
+    """Whole, or with a decimal, or as a number of Parquet; next to a clock in any spelling."""
     make, unit = SPELLINGS[clock]
     local = checkins()["local"]
     days = (local - pd.Timestamp("1899-12-30")).dt.days

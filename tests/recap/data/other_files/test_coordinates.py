@@ -135,11 +135,10 @@ def test_the_reason_is_said(columns: dict[str, Any], part: str, tmp_path: Path) 
 def test_radians(move: tuple[float, float], tmp_path: Path) -> None:
     """Refused with that name; a problem where the columns are named."""
     lat, lon = np.radians(checkins()["lat"] + move[1]), np.radians(checkins()["lon"] + move[0])
-    for number, longitudes in enumerate((lon, lon % (2 * np.pi))):
-        path = own(tmp_path / f"{number}.csv", lat=lat, lon=longitudes)
-        with pytest.raises(DataError, match="“lat” and “lon” are in the sea around 0, 0"):
-            read_checkins(path, "csv")
-        assert problems(path, columns={"lat": "lat", "lon": "lon"})["no_degrees"] == ROWS
+    path = own(tmp_path / "own.csv", lat=lat, lon=lon)
+    with pytest.raises(DataError, match="“lat” and “lon” are in the sea around 0, 0"):
+        read_checkins(path, "csv")
+    assert problems(path, columns={"lat": "lat", "lon": "lon"})["no_degrees"] == ROWS
 
 
 @pytest.mark.parametrize(
@@ -183,14 +182,8 @@ def test_values_that_look_cut_are_below_their_names(text: str, tmp_path: Path) -
     path = own(tmp_path / "own.csv", category=text)
     assert_all_read(read(path))
     path.write_text("a,b\n" + "".join(path.read_text().splitlines(keepends=True)[1:]))
-    assert "wrong_columns" in read_or_refuse(path)
-
-
-def read_or_refuse(path: Path) -> str:
-    try:
-        return " ".join(read(path).account.dropped())
-    except DataError:
-        return "wrong_columns"
+    with pytest.raises(DataError):
+        read_checkins(path, "csv")
 
 
 @pytest.mark.parametrize("separator", [" | ", "\t", " ; ", " , ", "  |  "])

@@ -159,7 +159,7 @@ def test_spreadsheet_days_of_few_decimals(layout: str, decimals: int, tmp_path: 
     days = ((CLOCK - start) / pd.Timedelta(days=1)).to_series().round(decimals)
     times = (start + pd.to_timedelta(days * 86_400, unit="s")).dt.round("s")
     epochs = (times - pd.Timestamp("1970-01-01")) // pd.Timedelta(seconds=1)
-    written = {"spreadsheet": days, "s": epochs}.get(layout, times.dt.strftime(layout))
+    written: Any = {"spreadsheet": days, "s": epochs}.get(layout, times.dt.strftime(layout))
     path = own(tmp_path / "own.csv", time=written.to_numpy())
     assert problems(path)["lost_precision"] == ROWS
     assert problems(path, timezone="Europe/Berlin", local_times=True)["lost_precision"] == ROWS
