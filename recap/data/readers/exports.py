@@ -137,6 +137,6 @@ def _visit(record: Any, export: _Export) -> Flat | None:
 
 def _from_e7(text: str) -> str:
     """Degrees of ten-millionths; some exports counted negative ones from 2**32."""
-    if not re.fullmatch(r"-?\d+", text):
+    if not re.fullmatch(r"-?\d{1,15}", text):
         return ""
     return str((int(text) - (2**32 if int(text) > 1_800_000_000 else 0)) / 1e7)
