@@ -176,6 +176,7 @@ def test_an_export_without_visits(text: str, tmp_path: Path) -> None:
         '{"semanticSegments": [{"startTime": 1, "visit": {"topCandidate": [9]}}]}',
         '{"timelineObjects": [{"placeVisit": {"location": "x", "duration": 1}}]}',
         '{"timelineObjects": [{"placeVisit": {"location": {"latitudeE7": 1%s}}}]}' % ("0" * 400),
+        '{"timelineObjects": [{"placeVisit": {"location": {"latitudeE7": "1%s"}}}]}' % ("0" * 5000),
     ],
 )
 def test_a_visit_with_another_value_in_the_place_of_an_object(text: str, tmp_path: Path) -> None:
