@@ -297,7 +297,7 @@ async def measure(
     requests = sum(len(values) for values in merged.values())
     late = [f"{wait[0]} for {started + seconds - wait[1]:.0f} s" if wait else "a look" for wait in waiting]
     return {name: summary(values) for name, values in merged.items()} | {
-        "worst_p95_ms": max(summary(values)["p95_ms"] for values in merged.values()),
+        "worst_p95_ms": max((summary(values)["p95_ms"] for values in merged.values()), default=0.0),
         "step_kilobytes": round(kilobytes, 1),
         "unfinished": late,
         "seconds": round(seconds, 1),
