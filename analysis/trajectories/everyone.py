@@ -10,7 +10,6 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from analysis.trajectories.predictions import ranker_of
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.errors import CaseError
@@ -110,7 +109,7 @@ def last_day(opened: Workspace) -> date:
 
 
 def _chosen(opened: Workspace, as_of: date | None) -> tuple[CaseRanker, Chosen]:
-    model = ranker_of(opened)
+    model = opened.any_ranker
     return model, choose(model, as_of=None if as_of is None else datetime.combine(as_of, time(23, 59, 59)))
 
 

@@ -17,7 +17,6 @@ from recap.evaluation.ranks import rank_targets, top_pois
 from recap.geodesy import distance_km
 from recap.history import Histories
 from recap.moments import Moment
-from recap.predictor import CaseRanker
 from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer, Scores
 
@@ -102,7 +101,7 @@ def predict_case(
         ScoreError: the model returned NaN.
         VocabularyError: the model knows only the dataset's users, and this is a new one.
     """
-    moment, ranker = opened.moment(case_or_moment), ranker_of(opened)
+    moment, ranker = opened.moment(case_or_moment), opened.any_ranker
     if moment.is_new_user:
         ranker = ranker.for_new_user
     histories = ranker.histories_at(moment)
@@ -140,16 +139,6 @@ def predict_case(
     reads = feature_groups(opened.scorer)
     paths = _paths(opened, case, reads, listed, paths_per_place)
     return CasePrediction(moment, case, candidates, rank, paths, len(best_K), reads, held_by, only_new)
-
-
-def ranker_of(opened: Workspace) -> CaseRanker:
-    """The open model, also a baseline, as commands open it."""
-    if opened.checkpoint is not None:
-        return opened.ranker
-    scorer, graph, checkins = opened.scorer, opened.graph, opened.checkins
-    made = lambda: CaseRanker(None, opened.dataset, scorer=scorer, graph=graph, checkins=checkins)  # noqa: E731
-    ranker: CaseRanker = opened._once("ranker", made)
-    return ranker
 
 
 def _facts(opened: Workspace, moment: Moment, histories: Histories) -> pd.Series:

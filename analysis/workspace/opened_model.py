@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analysis.records.evaluation_records import MODEL_LABELS
 from analysis.records.imported import ImportedPredictions
 from analysis.workspace.opened_dataset import OpenedDataset
-from recap.baselines import FEATURE_CURVES, PRETRAINED
+from recap.baselines import PRETRAINED
 from recap.errors import CheckpointError, ConfigError
 from recap.model.pretrained_curves import pretrained_key
 from recap.presets import checkpoint_label
@@ -24,7 +24,6 @@ from recap.storage.json_text import read_json
 if TYPE_CHECKING:
     from recap.checkpoint import Checkpoint
     from recap.predictor import CaseRanker, Predictor
-    from recap.probabilities import Temperature
     from recap.scores import Scorer
     from recap.vocabulary import Match
 
@@ -125,24 +124,20 @@ class OpenedModel(OpenedDataset):
         )
 
     @property
-    def temperature(self) -> "Temperature | None":
-        """Turns scores into probabilities; None for a model without them."""
-        from recap.probabilities import UNFITTED
+    def any_ranker(self) -> "CaseRanker":
+        """The model for single cases, also a baseline; raises ConfigError for imports and without a model."""
+        from recap.predictor import open_ranker
 
-        if self.checkpoint is not None:
-            return self.checkpoint.temperature
-        return UNFITTED if self.model == FEATURE_CURVES else None
+        own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
+        checkpoint = self.checkpoint
+        return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))
 
     @property
     def ranker(self) -> "CaseRanker":
         """The checkpoint for single and edited cases; raises ConfigError without one."""
-        from recap.predictor import open_ranker
-
         if self.checkpoint is None:
             raise ConfigError("no trained model is open: name a checkpoint folder or pretrained")
-        own = {"graph": self.graph, "checkins": self.checkins, "cases": self.cases, "scorer": self.scorer}
-        checkpoint = self.checkpoint
-        return self._once("ranker", lambda: open_ranker(checkpoint, self.dataset, **own))
+        return self.any_ranker
 
     @property
     def predictor(self) -> "Predictor":

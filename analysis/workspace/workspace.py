@@ -78,7 +78,7 @@ class Workspace(OpenedModel):
         pieces = []
         for start in range(0, max(len(self.cases), 1), _CASES_PER_REPORT):
             chunk = self.cases.iloc[start : start + _CASES_PER_REPORT]
-            pieces.append(score_cases(self.scorer, chunk, self.checkins, temperature=self.temperature))
+            pieces.append(score_cases(self.scorer, chunk, self.checkins, temperature=self.any_ranker.temperature))
             if progress is not None:
                 progress(min(start + _CASES_PER_REPORT, len(self.cases)), len(self.cases))
         return pd.concat(pieces, ignore_index=True)

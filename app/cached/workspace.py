@@ -161,7 +161,7 @@ def checkpoints_of(source: Source) -> list[Source]:
 
 
 def rankers_by_token(rankers: Sequence[Ranker]) -> dict[str, Ranker]:
-    """Models of one list, no two of which are called alike."""
+    """Models of one list, each with a name of its own."""
     labels = distinct_labels([(item.label, item.source.checkpoint_folder, item.token) for item in rankers])
     return {item.token: replace(item, label=label) for item, label in zip(rankers, labels, strict=True)}
 

@@ -35,7 +35,7 @@ MOST_WRONG_LINES: Final = 1_000_000
 
 _DELIMITERS: Final = ("\t", ";", "|", ",", " ")
 _RARE: Final = ("~", "#", "^", "\x01")
-"""Separators only where they cut all of the first lines alike."""
+"""Separators only where they cut all of the first lines into equally many fields."""
 _MOST_TITLES: Final = 10
 _HEAD_BYTES: Final = 1 << 20
 _NAMED_DELIMITER: Final = re.compile(r"sep=(.)", re.IGNORECASE)
@@ -158,7 +158,7 @@ def first_cells(
     and lines of a title before column names are passed over.
 
     Where none is named, it is the one that cuts most of the first lines like the first, and into most columns; blanks
-    only where no other cuts all of them alike. Raises DataError: the first line holds none.
+    only where no other gives all of them equally many fields. Raises DataError: the first line holds none.
     """
     first, *others = read_head(path, 50, encoding)
     number = 1

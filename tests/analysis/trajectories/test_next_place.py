@@ -9,7 +9,7 @@ import torch
 
 from analysis.figures.next_map import offered_places
 from analysis.trajectories.everyone import everyone_as_recorded, last_day, predict_everyone
-from analysis.trajectories.predictions import places_holding, predict_case, ranker_of, standing_out
+from analysis.trajectories.predictions import places_holding, predict_case, standing_out
 from analysis.trajectories.trajectory import SHOWN_STOPS, read_stops
 from analysis.workspace import Workspace
 from recap import columns as c
@@ -35,7 +35,7 @@ def start(model: Workspace) -> Itinerary:
 def test_one_user_as_recap_predict(model: Workspace, start: Itinerary, only_new: bool) -> None:
     """The same places, probabilities, scores, distances and marks."""
     found = predict_case(model, start, only_new=only_new, counts_now=True).candidates
-    ranker = ranker_of(model)
+    ranker = model.any_ranker
     user = str(model.dataset.users[c.USER_ID].iloc[5])
     (rows,) = predict(ranker, choose(ranker, [user]), top=10, new_places=only_new)
     assert model.dataset.pois[c.POI_ID].iloc[found[c.POI]].tolist() == rows[c.POI_ID].tolist()
@@ -48,7 +48,7 @@ def test_one_user_as_recap_predict(model: Workspace, start: Itinerary, only_new:
 def test_everyone_as_recap_predict(model: Workspace) -> None:
     """First and second choice, expected visits and counts; also as of a day in the past."""
     for day in (None, last_day(model) - timedelta(days=5)):
-        found, ranker = predict_everyone(model, day), ranker_of(model)
+        found, ranker = predict_everyone(model, day), model.any_ranker
         chosen = choose(ranker, as_of=None if day is None else datetime.combine(day, time.max))
         rows = next(iter(predict(ranker, chosen, top=2)))
         ids = model.dataset.pois[c.POI_ID].to_numpy()
