@@ -22,6 +22,7 @@ from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_o
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
 from analysis.figures.explain_map import explain_deck
+from analysis.figures.landmarks import landmarks, with_landmarks
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
@@ -69,6 +70,18 @@ class DrawnDeck(pdk.Deck):
         return self._json
 
 
+def draw_deck(source: Source, deck: pdk.Deck, theme: Theme, places: str = NO_ROWS) -> DrawnDeck:
+    """Serialise a deck, with names of well-known places where the ground has no streets; see `DrawnDeck`."""
+    if not has_tiles(source) and not has_streets(read_basemap(source)):
+        deck = with_landmarks(deck, _landmarks(source), palette_of(theme))
+    return DrawnDeck(deck, places)
+
+
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def _landmarks(source: Source) -> pd.DataFrame:
+    return landmarks(open_workspace(source))
+
+
 def walk_map(
     source: Source,
     trajectory: Trajectory,
@@ -96,7 +109,8 @@ def _draw_walk_map(
     chosen: int | None,
 ) -> DrawnDeck:
     marks = fitted_marks(open_workspace(source), trajectory, prediction, show_truth, show_paths)
-    return DrawnDeck(walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen))
+    deck = walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen)
+    return draw_deck(source, deck, theme)
 
 
 def fitted_marks(
@@ -123,7 +137,7 @@ def explain_map(source: Source, explanation: CaseExplanation, theme: Theme) -> D
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL | BY_CONTENT)
 def _draw_explain_map(source: Source, explanation: CaseExplanation, ground: str, theme: Theme) -> DrawnDeck:
     opened = open_workspace(source)
-    return DrawnDeck(explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)))
+    return draw_deck(source, explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)), theme)
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
@@ -228,12 +242,12 @@ def _ground_file(source: Source, theme: Theme, tiles: bool, changed: int) -> byt
 
 def map_of_misses(source: Source, cells: pd.DataFrame, k: int, theme: Theme) -> DrawnDeck:
     ground = ground_address(source, theme)
-    return _draw_misses(cells, k, ground, theme)
+    return _draw_misses(source, cells, k, ground, theme)
 
 
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_CONTENT)
-def _draw_misses(cells: pd.DataFrame, k: int, ground: str, theme: Theme) -> DrawnDeck:
-    return DrawnDeck(miss_deck(cells, k=k, map_style=ground, palette=palette_of(theme)))
+@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET | BY_CONTENT)
+def _draw_misses(source: Source, cells: pd.DataFrame, k: int, ground: str, theme: Theme) -> DrawnDeck:
+    return draw_deck(source, miss_deck(cells, k=k, map_style=ground, palette=palette_of(theme)), theme)
 
 
 def thumbnail(source: Source, case: int, theme: Theme, *, hops: str | None) -> bytes:

@@ -20,7 +20,7 @@ from analysis.trajectories.predictions import LIKELY, CasePrediction, predict_ca
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app.cached.explanations import open_model
-from app.cached.maps import BY_CASE, DrawnDeck, fitted_marks, ground_address
+from app.cached.maps import BY_CASE, DrawnDeck, draw_deck, fitted_marks, ground_address
 from app.cached.workspace import BY_DATASET, BY_MODEL, open_workspace
 from app.sources import Source
 from app.threads import TURNS
@@ -70,14 +70,14 @@ def _draw_next_map(
     fit: dict[str, Any] = {"height_px": NEXT_HEIGHT_PX, "also": [*walked.stops[c.POI], *likely]}
     marks = fitted_marks(open_workspace(source), walked, found, show_truth, show_paths=False, **fit)
     look: dict[str, Any] = {"palette": palette_of(theme), "chosen": chosen, "with_places": True, "half_size": LOW}
-    return DrawnDeck(walk_deck(marks, map_style=ground, **look), _rows_of_dots(source))
+    return draw_deck(source, walk_deck(marks, map_style=ground, **look), theme, _rows_of_dots(source))
 
 
 def map_of_places(source: Source, theme: Theme) -> DrawnDeck:
     """All places to click."""
     opened, ground = open_workspace(source), ground_address(source, theme)
     deck = places_deck(opened.latitude, opened.longitude, map_style=ground, palette=palette_of(theme))
-    return DrawnDeck(deck, _rows_of_dots(source))
+    return draw_deck(source, deck, theme, _rows_of_dots(source))
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
@@ -135,4 +135,4 @@ def expected_map(source: Source, days_back: int, theme: Theme) -> DrawnDeck:
 @st.cache_resource(max_entries=32, show_spinner=False, hash_funcs=BY_MODEL)
 def _draw_expected_map(source: Source, days_back: int, ground: str, theme: Theme) -> DrawnDeck:
     places, opened = everyone(source, days_back).places, open_workspace(source)
-    return DrawnDeck(expected_deck(opened, places, map_style=ground, palette=palette_of(theme)))
+    return draw_deck(source, expected_deck(opened, places, map_style=ground, palette=palette_of(theme)), theme)

@@ -14,12 +14,14 @@ from scipy import sparse
 
 from analysis.explain.explain_case import explain_case
 from analysis.figures.basemap import MAX_DOTS, basemap_style, frequent_ways, has_streets
+from analysis.figures.deck_layers import discs
 from analysis.figures.labels import Label, label_box, place_labels
+from analysis.figures.landmarks import MIN_USERS, landmarks, with_landmarks
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
 from analysis.figures.palette import DARK, LIGHT, Palette
 from analysis.figures.table_rows import rows
-from analysis.figures.walk_map import walk_deck
+from analysis.figures.walk_map import places_deck, walk_deck
 from analysis.figures.walk_marks import WalkMarks, walk_marks
 from analysis.geography import aggregate_points, fit_camera, screen_offsets, unwrap_longitudes
 from analysis.trajectories.cameras import fit_prediction
@@ -240,3 +242,24 @@ def test_a_city_without_streets_shows_its_frequent_transitions() -> None:
     assert "recap basemap" in style["sources"]["ways"]["attribution"]
     assert "ways" not in json.loads(basemap_style(None, latitude, longitude, LIGHT, ways=ways, tiles=True))["sources"]
     assert has_streets(build_basemap()) and not has_streets(None)
+
+
+def test_a_city_without_streets_names_places_that_many_know() -> None:
+    """By name or else category, most users first, from five users on; no name touches a mark or another name."""
+    opened = Workspace.of(small_city())
+    named = landmarks(opened)
+    train = opened.dataset.checkins[opened.dataset.checkins[c.SPLIT] == c.TRAIN]
+    users = train.groupby(c.POI)[c.USER].nunique().sort_values(ascending=False, kind="stable")
+    assert len(named) == (users >= MIN_USERS).sum() > 0
+    assert named["text"].iloc[0] in set(opened.dataset.pois[c.POI_NAME]) | set(opened.dataset.pois[c.CATEGORY])
+    latitude, longitude = np.array([46.0, 46.0, 46.0]), np.array([-35.0, -34.9999, -34.98])
+    places = pd.DataFrame({"text": ["Harbour", "Inn", "Mill"], c.LATITUDE: latitude, c.LONGITUDE: longitude})
+    ends = np.array([45.97, 46.03]), np.array([-35.03, -34.95])
+    deck = places_deck(*ends, map_style="data:,", palette=LIGHT)
+    bottom = json.loads(with_landmarks(deck, places, LIGHT).to_json())["layers"][0]
+    assert [row["text"] for row in bottom["data"]] == ["Harbour", "Mill"], "the inn is in the harbour's way"
+    disc = discs("mark", pd.DataFrame({"at": [[-35.0, 46.0]], "r": [9]}), fill=None, line=[0, 0, 0], line_px=1.0)
+    deck = places_deck(*ends, map_style="data:,", palette=LIGHT)
+    deck.layers.append(disc)
+    bottom = json.loads(with_landmarks(deck, places, LIGHT).to_json())["layers"][0]
+    assert [row["text"] for row in bottom["data"]] == ["Mill"]
