@@ -69,7 +69,7 @@ def basemap_style(
         ends = np.stack([longitude[ways], latitude[ways]], axis=-1).round(5)
         quarters = list(enumerate(np.array_split(ends, 4)))[::-1]  # the most frequent ones on top
         sources["ways"] = _source("MultiLineString", (({"quarter": at}, part.tolist()) for at, part in quarters))
-        sources["ways"]["attribution"] = STREETS_OFFER
+        sources["ways"]["attribution"] = _credit(STREETS_OFFER)
         # Solid colours: where many lines cross, transparent ones would add up to a dark tangle.
         first, second, others = (mix(palette.quiet, palette.land, strength) for strength in (0.4, 0.26, 0.16))
         look = {
@@ -140,8 +140,8 @@ def _width(at_10: float, at_15: float) -> list[Any]:
 
 
 def _credit(text: str) -> str:
-    """A map writes it into a list, which must have items."""
-    return f'<span role="listitem">{escape(text)}</span>'
+    """A map writes it into a list, which must have items, on a light ground in both themes."""
+    return f'<span role="listitem" style="color: #1c2024">{escape(text)}</span>'
 
 
 def _city_layers(palette: Palette) -> list[tuple[str, dict[str, Any]]]:

@@ -35,6 +35,8 @@ PICTURE = (360.0, 256.0)
 """The same for a picture."""
 ZOOM_BUTTONS = np.array([[350.0, -230.0, 42.0], [240.0, -230.0, 42.0]])
 """Position of the map's buttons at either width: x, y, radius."""
+CREDIT = np.array([[x, 254.0, 10.0] for x in range(60, 390, 20)])
+"""Position of the credit of a wide map, in a row of discs: x, y, radius."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,14 +248,13 @@ def _names(
         ],
         ignore_index=True,
     )
+    cut = np.array([0.0, cut_px, 0.0])
     placed = place_labels(
         wanted["text"].tolist(),
         wanted["x"].to_numpy(float),
         wanted["y"].to_numpy(float),
         wanted["r"].to_numpy(float) + 1,
-        obstacles=marks.round_marks
-        if picture
-        else np.vstack([marks.round_marks, ZOOM_BUTTONS + np.array([0.0, cut_px, 0.0])]),
+        obstacles=marks.round_marks if picture else np.vstack([marks.round_marks, ZOOM_BUTTONS + cut, CREDIT - cut]),
         half_size=PICTURE if picture else (WIDE[0], WIDE[1] - cut_px),
         narrowest=None if picture else (NARROW[0], NARROW[1] - cut_px),
     )

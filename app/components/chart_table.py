@@ -40,12 +40,17 @@ def chart_table(
     with button:
         for name, table in tables.items():
             labels = {column: capitalised(title) for column, title in (headings or {}).items() if column in table}
+            shares = {
+                column: st.column_config.NumberColumn(labels.get(str(column)), format="%.3f")
+                for column in table
+                if pd.api.types.is_float_dtype(table[column])
+            }
             look: dict[str, Any] = {
                 "hide_index": True,
                 "key": f"{key}-{name}",
                 "width": "content",
                 "column_order": list(labels) or None,
-                "column_config": labels or None,
+                "column_config": labels | shares,
             }
             if open_row is None:
                 st.dataframe(sent(table), **look)
