@@ -8,7 +8,7 @@ import pandas as pd
 from analysis.compare.comparison import Comparison
 from analysis.compare.head_share import PAPER_HEAD_SHARE
 from analysis.formatting import MINUS
-from analysis.records.accuracy import METRIC_LABELS, guesses
+from analysis.records.accuracy import METRIC_LABELS, found_of, guesses
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
@@ -212,8 +212,8 @@ def how_often(found: Comparison, num_places: int, *, invented: bool) -> tuple[st
         found: of a hit rate.
     """
     row, a, b = found.row("all"), label_in_sentence(found.a), label_as_subject(found.b)
-    mine, theirs = (f"{100 * row[side]:.0f}" for side in ("b", "a"))
-    title = f"{b} finds {mine} of 100 next places within {found.k} guesses; {a} finds {theirs}."
+    mine, theirs = (found_of(row[side], found.n) for side in ("b", "a"))
+    title = f"{b} finds {mine} next places within {found.k} guesses; {a} finds {theirs.split()[0]}."
     numbers = [(found.b, f"{100 * row['b']:.1f} %"), (found.a, f"{100 * row['a']:.1f} %"), ("Cases", f"{found.n:,}")]
     note = f"Found: among the first {found.k} of {num_places:,} places."
     return title, numbers, f"{note} The city is invented." if invented else note

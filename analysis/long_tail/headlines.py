@@ -11,7 +11,7 @@ from analysis.long_tail.accuracy_tables import RareAccuracy
 from analysis.records.ablations import part_label
 from analysis.records.accuracy import METRIC_LABELS, finds_and, guesses
 from analysis.records.causes import LostHits
-from analysis.records.evaluation_records import label_in_sentence
+from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
 FLAT: Final = 0.1
@@ -75,7 +75,8 @@ def rare_sentence(model: str, metric: str, rare: RareAccuracy) -> str:
     """The headline's numbers."""
     if not rare.n_known or not rare.n_new:
         return ""
-    said = finds_and(model, rare.known, rare.new, metric, "places a user knows", short=True)
+    known, new = (rare.known, rare.n_known), (rare.new, rare.n_new)
+    said = finds_and(label_as_subject(model), known, new, metric, short=True)
     return f"{said} Found means {guesses(metric)}." if guesses(metric) else said
 
 

@@ -10,8 +10,9 @@ import pandas as pd
 from analysis.formatting import signed, simple_fraction, times
 from analysis.long_tail.accuracy_tables import Difference, table_of_models
 from analysis.long_tail.notable_cases import FOUND_WITHIN, NotableCase
-from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, guesses, metric_values
+from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, found_of, guesses, metric_values
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
+from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap import columns as c
 from recap.evaluation.metrics import LONG_GAP_HOURS
 from recap.printable import count_of
@@ -42,9 +43,9 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
     if mine["all"]["n"] == 0:
         return "There is no test case to measure accuracy on."
     known, new = mine["tail_known"], mine["tail_new"]
-    subject = f"{_start(metric)}{_ACTIONS.get(model, model)}"
+    subject = f"{_start(metric)}{_ACTIONS.get(model, label_as_subject(model))}"
     if known["n"] and new["n"]:
-        said = finds_and(subject, known["value"], new["value"], metric, "places a user knows")
+        said = finds_and(subject, (known["value"], known["n"]), (new["value"], new["n"]), metric)
         return f"{said} {_who_is_ahead(known, groups, metric)}".strip()
     group, what = next(
         (group, what)
@@ -55,7 +56,7 @@ def overview_headline(groups: pd.DataFrame, metric: str) -> str:
         )
         if mine[group]["n"]
     )
-    said = f"{subject} {finds(mine[group]['value'], metric)} {what}."
+    said = f"{subject} {finds(mine[group]['value'], metric, mine[group]['n'])} {what}."
     return f"{said} {_who_is_ahead(mine[group], groups, metric)}".strip()
 
 
@@ -65,12 +66,13 @@ def overview_sentence(groups: pd.DataFrame, metric: str, rare_share: float) -> s
     mine, counter = _rows_of(groups, model), _rows_of(groups, "Visit count")
     if mine["tail_known"]["n"] and mine["tail_new"]["n"]:
         if counter and model != "Visit count":
-            known, new = (_number(counter[group]["value"], metric) for group in ("tail_known", "tail_new"))
+            known, new = (_number(counter[group], metric) for group in ("tail_known", "tail_new"))
             does = "finds" if metric.startswith("hr") else f"reaches {METRIC_LABELS[metric]}"
             said.append(f"Counting past visits alone {does} {known} and {new}.")
         said.append(_who_is_ahead(mine["tail_new"], groups, metric, new=True))
-        who = model if model not in _ACTIONS else "it"
-        said.append(f"In all, {who} {finds(mine['all']['value'], metric)} next places {guesses(metric)}".rstrip() + ".")
+        who = "it" if model in _ACTIONS else label_in_sentence(model)
+        found = finds(mine["all"]["value"], metric, mine["all"]["n"])
+        said.append(f"In all, {who} {found} next places {guesses(metric)}".rstrip() + ".")
     if rare_share > 0:
         said.append(f"{simple_fraction(rare_share)} next transitions are rare: seen at most once in training.")
     return " ".join(filter(None, said))
@@ -202,8 +204,8 @@ def _start(metric: str) -> str:
     return {"hr1": "With one guess, ", "hr5": "With five guesses, ", "hr10": "With ten guesses, "}.get(metric, "")
 
 
-def _number(value: float, metric: str) -> str:
-    return f"{100 * value:.0f}" if metric.startswith("hr") else f"{value:.3f}"
+def _number(group: Mapping[Any, Any], metric: str) -> str:
+    return found_of(group["value"], group["n"]).split()[0] if metric.startswith("hr") else f"{group['value']:.3f}"
 
 
 def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *, new: bool = False) -> str:
@@ -211,8 +213,9 @@ def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *,
     if not mine.get("lead_upper", math.nan) < 0:
         return ""
     name = str(mine["baseline"])
-    theirs = _number(_rows_of(groups, name)[mine["group"]]["value"], metric)
+    theirs = _rows_of(groups, name)[mine["group"]]
     verb = "find" if name.endswith("curves") else "finds"
     if metric.startswith("hr"):
-        return f"{_ACTIONS.get(name, name)} {verb} more{' new places' if new else ''}: {theirs} of 100."
-    return f"{_ACTIONS.get(name, name)} reaches {theirs}{' on new places' if new else ''}."
+        found = found_of(theirs["value"], theirs["n"])
+        return f"{_ACTIONS.get(name, name)} {verb} more{' new places' if new else ''}: {found}."
+    return f"{_ACTIONS.get(name, name)} reaches {theirs['value']:.3f}{' on new places' if new else ''}."

@@ -20,6 +20,8 @@ METRIC_LABELS: Final = {
 
 CONFIDENT_SHARE: Final = 0.5
 """A model is confident if its first choice has at least this share of the listed places' probability."""
+_HUNDRED: Final = 100
+"""Fewer cases are counted, not called so many of a hundred."""
 
 
 def metric_values(records: pd.DataFrame, metric: str) -> np.ndarray:
@@ -73,32 +75,47 @@ def listed_share(records: pd.DataFrame) -> np.ndarray:
     return 1 / np.exp(scores - scores[:, :1]).sum(axis=1)
 
 
-def finds(value: float, metric: str) -> str:
-    """Subject and verb of a sentence on accuracy.
+def finds(value: float, metric: str, cases: int) -> str:
+    """Subject and verb of a sentence on accuracy over a number of cases.
 
-    >>> finds(0.943, "hr20"), finds(0.003, "hr1"), finds(0, "hr1"), finds(0.4892, "mrr")
+    >>> finds(0.943, "hr20", 500), finds(0.003, "hr1", 500), finds(0, "hr1", 500), finds(0.4892, "mrr", 500)
     ('finds 94 of 100', 'finds almost none of the', 'finds none of the', 'reaches MRR 0.489 on')
     """
     if metric.startswith("hr"):
-        return f"finds {_of_hundred(value)}" if value >= 0.005 else f"finds {_few(value)} of the"
+        return f"finds {found_of(value, cases)}" if value >= 0.005 else f"finds {_few(value)} of the"
     return f"reaches {METRIC_LABELS[metric]} {value:.3f} on"
 
 
-def finds_and(subject: str, known: float, new: float, metric: str, known_places: str, *, short: bool = False) -> str:
-    """A sentence on rare transitions to known and to new places; a short one says "of 100" once.
+def finds_and(
+    subject: str, known: tuple[float, int], new: tuple[float, int], metric: str, *, short: bool = False
+) -> str:
+    """A sentence on the accuracy and number of rare transitions to known and to new places; a short one says
+    "of 100" once.
 
-    >>> finds_and("RECAP", 0.943, 0.031, "hr20", "places a user knows")
+    >>> finds_and("RECAP", (0.943, 800), (0.031, 300), "hr20")
     'RECAP finds 94 of 100 rare transitions to places a user knows, but only 3 of 100 to new places.'
-    >>> finds_and("Markov", 0.3, 0.29, "mrr", "known places")
-    'Markov reaches MRR 0.300 on rare transitions to known places, and 0.290 on those to new places.'
+    >>> finds_and("Markov", (0.3, 800), (0.29, 300), "mrr")
+    'Markov reaches MRR 0.300 on rare transitions to places a user knows, and 0.290 on those to new places.'
     """
     is_hit = metric.startswith("hr")
-    joint, second = "but only" if new < known / 2 else "and", _of_hundred(new) if is_hit else f"{new:.3f} on those"
-    if is_hit and short:
-        second = f"{100 * new:.0f}"
-    if is_hit and new < 0.005:
-        joint, second = "but", _few(new)
-    return f"{subject} {finds(known, metric)} rare transitions to {known_places}, {joint} {second} to new places."
+    joint = "but only" if new[0] < known[0] / 2 else "and"
+    second = found_of(*new) if is_hit else f"{new[0]:.3f} on those"
+    if is_hit and short and min(known[1], new[1]) >= _HUNDRED:
+        second = f"{100 * new[0]:.0f}"
+    if is_hit and new[0] < 0.005:
+        joint, second = "but", _few(new[0])
+    first = finds(known[0], metric, known[1])
+    return f"{subject} {first} rare transitions to places a user knows, {joint} {second} to new places."
+
+
+def found_of(share: float, cases: int) -> str:
+    """How many are found, of 100; of the cases where they are fewer.
+
+    >>> found_of(0.943, 500), found_of(1.0, 8)
+    ('94 of 100', '8 of 8')
+    """
+    whole = min(cases, _HUNDRED)
+    return f"{whole * share:.0f} of {whole}"
 
 
 def guesses(metric: str) -> str:
@@ -114,7 +131,3 @@ def guesses(metric: str) -> str:
 
 def _few(share: float) -> str:
     return "almost none" if share > 0 else "none"
-
-
-def _of_hundred(share: float) -> str:
-    return f"{100 * share:.0f} of 100"

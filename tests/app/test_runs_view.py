@@ -182,7 +182,10 @@ def test_headlines() -> None:
         (0.62, 0.86, "Counting past visits finds 86 of 100 next places on Town within 20 guesses, LoTNext 62."),
         (0.621, 0.62, "LoTNext and counting past visits both find 62 of 100 next places on Town within 20 guesses."),
     ):
-        summary: Any = {"test": {"all": {"hr20": own}}, "baselines": {"visit_count": {"all": {"hr20": counted}}}}
+        summary: Any = {
+            "test": {"all": {"hr20": own, "n": 900}},
+            "baselines": {"visit_count": {"all": {"hr20": counted}}},
+        }
         assert run_headline(done, summary, None) == headline
 
 

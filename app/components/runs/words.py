@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from analysis.formatting import capitalised, share
+from analysis.records.accuracy import found_of
 from recap.presets import preset_title
 from recap.printable import markdown_text
 from recap.runs.store.types import RunDescription, RunSummary
@@ -55,19 +56,21 @@ def _result(described: RunDescription, summary: RunSummary) -> str:
     """How many cases the model and counting find, the better one first."""
     model, spec = model_of(described), described["spec"]
     where = f" on {markdown_text(spec['dataset_name'])}" if spec is not None else ""
-    own = (summary.get("test", {}).get("all") or {}).get("hr20")
+    tested = summary.get("test", {}).get("all") or {}
+    own = tested.get("hr20")
     counted = (summary.get("baselines", {}).get("visit_count", {}).get("all") or {}).get("hr20")
     if own is None:
         return f"{model}{where} is trained."
-    mine = round(100 * own)
+    cases = int(tested.get("n") or 0)
+    found, guessed = found_of(own, cases), f"next places{where} within 20 guesses"
     if counted is None:
-        return f"{model} finds {mine} of 100 next places{where} within 20 guesses."
-    theirs = round(100 * counted)
-    if theirs == mine:
-        return f"{model} and counting past visits both find {mine} of 100 next places{where} within 20 guesses."
-    if theirs > mine:
-        return f"Counting past visits finds {theirs} of 100 next places{where} within 20 guesses, {model} {mine}."
-    return f"{model} finds {mine} of 100 next places{where} within 20 guesses; counting past visits finds {theirs}."
+        return f"{model} finds {found} {guessed}."
+    mine, theirs = found.split()[0], found_of(counted, cases)
+    if theirs == found:
+        return f"{model} and counting past visits both find {found} {guessed}."
+    if counted > own:
+        return f"Counting past visits finds {theirs} {guessed}, {model} {mine}."
+    return f"{model} finds {found} {guessed}; counting past visits finds {theirs.split()[0]}."
 
 
 def estimate(time: str, spread: str, memory: str, basis: str) -> str:

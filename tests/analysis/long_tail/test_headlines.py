@@ -26,7 +26,7 @@ LEVEL: Span = (0.02, -0.01, 0.05)
 
 
 def rare(known: float, new: float, known_behind: Span, new_behind: Span) -> RareAccuracy:
-    return RareAccuracy(200, 50, known, new, Difference(*known_behind), Difference(*new_behind))
+    return RareAccuracy(200, 150, known, new, Difference(*known_behind), Difference(*new_behind))
 
 
 def rises(transition: Span, place: Span, difference: Span = NONE) -> pd.DataFrame:

@@ -22,7 +22,7 @@ from analysis.long_tail.overview_headlines import (
 def groups(
     model: str,
     values: dict[str, tuple[float, float, float]],
-    n: tuple[int, int, int] = (70, 30, 50),
+    n: tuple[int, int, int] = (700, 300, 500),
     **ahead: str,
 ) -> pd.DataFrame:
     """Accuracy of models on rare transitions to known and new places and on frequent ones, as `accuracy_by_group`.
@@ -64,15 +64,30 @@ def test_the_headline(values: tuple[float, float], metric: str, said: str) -> No
     ("n", "said"),
     [
         ((0, 0, 0), "There is no test case to measure accuracy on."),
-        ((0, 0, 50), "RECAP finds 99 of 100 next places."),
-        ((70, 0, 50), "RECAP finds 94 of 100 rare transitions; none leads to a new place."),
-        ((0, 30, 50), "RECAP finds 3 of 100 rare transitions; all lead to new places."),
+        ((0, 0, 500), "RECAP finds 99 of 100 next places."),
+        ((700, 0, 500), "RECAP finds 94 of 100 rare transitions; none leads to a new place."),
+        ((0, 300, 500), "RECAP finds 3 of 100 rare transitions; all lead to new places."),
+        ((0, 0, 30), "RECAP finds 30 of 30 next places."),
     ],
 )
 def test_the_headline_where_cases_are_missing(n: tuple[int, int, int], said: str) -> None:
     """Nothing is said of an empty group."""
     assert overview_headline(groups("RECAP", TWO, n=n), "hr20") == said
     assert "Counting" not in overview_sentence(groups("RECAP", TWO, n=n), "hr20", 0.5)
+
+
+def test_few_cases_are_counted() -> None:
+    """Eight cases are not called a hundred; a model that is named after a comma is the subject all the same."""
+    few = groups(
+        "RECAP, pretrained", {"RECAP, pretrained": (0.842, 1.0, 0.97), "Visit count": (1, 0, 1)}, n=(19, 8, 73)
+    )
+    assert overview_headline(few, "hr20") == (
+        "Pretrained RECAP finds 16 of 19 rare transitions to places a user knows, and 8 of 8 to new places."
+    )
+    assert overview_sentence(few, "hr20", 0.0) == (
+        "Counting past visits alone finds 19 and 0. "
+        "In all, pretrained RECAP finds 97 of 100 next places within 20 guesses."
+    )
 
 
 def test_where_the_model_is_behind_the_headline_says_so() -> None:
