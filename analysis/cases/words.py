@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final, Literal, get_args
 
 from analysis.formatting import ordinal, times
-from analysis.records.evaluation_records import label_in_sentence
+from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
 
 RecipeName = Literal["wrong", "right", "popular", "past_visits", "two_hop_paths", "flipped", "nothing"]
@@ -75,6 +75,7 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
     >>> recipe_headline("wrong", "RECAP", "Visit count", 112, 3984)
     'RECAP is confidently wrong in 112 of 3,984 cases.'
     """
+    model, who = label_as_subject(model), label_in_sentence(model)
     some = f"{count:,} of {of:,} cases"
     match recipe:
         case "wrong":
@@ -84,9 +85,9 @@ def recipe_headline(recipe: RecipeName, model: str, baseline: str, count: int, o
         case "popular":
             return f"In {some} a popular place is reached from somewhere new."
         case "past_visits":
-            return f"Without past visits, {model} loses {some}."
+            return f"Without past visits, {who} loses {some}."
         case "two_hop_paths":
-            return f"Without two-hop paths, {model} loses {some}."
+            return f"Without two-hop paths, {who} loses {some}."
         case "flipped":
             return f"{model} and {label_in_sentence(baseline)} disagree on {some}."
         case "nothing":

@@ -12,6 +12,7 @@ from analysis.explain.paths import TransitionMakers
 from analysis.explain.types import NOT_KNOWN_YET, About, Piece, PieceKind, Sentence
 from analysis.formatting import days, number_word, ordinal, points, times
 from analysis.records.ablations import HOPS_ABLATIONS, part_label, part_words, slug
+from analysis.records.evaluation_records import label_in_sentence
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.features.catalogue import PAST, PATHS, PLACES, TIME, TRANSITIONS
 from recap.printable import markdown_text
@@ -54,7 +55,7 @@ def rank_headline(
         return _sentence("rank", *pieces, ". The user went to ", Piece(text=truth, kind="place"), ".")
     if rank == 1:
         return _sentence("rank", *pieces, ", and that is where the user went.")
-    choice: list[str | Piece] = [] if first is None else [f"; {model}'s first choice was ", first]
+    choice: list[str | Piece] = [] if first is None else [f"; {label_in_sentence(model)}'s first choice was ", first]
     return _sentence("rank", *pieces, ". The user went there", *choice, ".")
 
 
