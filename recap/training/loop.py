@@ -33,7 +33,6 @@ from recap.storage.tensors import save_tensors
 from recap.training.group import Group
 from recap.training.journal import Journal
 from recap.training.metrics_file import EpochLine
-from recap.training.optimiser import clear_state
 from recap.training.state import STATE_FILE, load_state, save_state
 from recap.training_config import AnyTraining
 
@@ -271,7 +270,7 @@ class TrainingLoop(ABC):
     def let_go(self) -> None:
         """Free weights and moments of a finished training; the test needs the memory."""
         self.optimiser.zero_grad(set_to_none=True)
-        clear_state(self.optimiser)
+        self.optimiser.state.clear()
         self.model.to("meta")
         trim_heap()
 
