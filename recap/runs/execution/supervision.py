@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
@@ -41,16 +42,11 @@ class Supervisor:
         if started is None:
             return None
         try:
-            with run.log.open("ab") as log:
-                child = subprocess.Popen(  # noqa: S603 # an argument list of our own words
-                    [*lower_priority(self.settings.nice), *worker_command(run, attempt)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    cwd=run.path.parent,
-                    start_new_session=True,
-                    env=worker_environment(run, lease, started.threads),
-                )
+            command = [*lower_priority(self.settings.nice), *worker_command(run, attempt)]
+            environment = worker_environment(run) | {"CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids)}
+            if started.threads is not None:
+                environment |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(started.threads))
+            child = start_detached(command, run.log, run.path.parent, environment)
         except OSError as error:
             return run.end("failed", f"the run's process could not be started: {error.strerror or error}")
         self._children[run.id] = child
@@ -140,16 +136,23 @@ def worker_command(run: RunFolder, attempt: int) -> list[str]:
     return [sys.executable, "-P", "-m", "recap.runs.execution.worker", str(run.path), str(attempt)]
 
 
-def worker_environment(run: RunFolder, lease: Lease, threads: int | None) -> dict[str, str]:
+def worker_environment(run: RunFolder) -> dict[str, str]:
     """The training's environment variables."""
-    environment = os.environ | {
-        "CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids),
-        "PYTHONUNBUFFERED": "1",
-        HOME_VARIABLE: str(run.path.parent.parent),
-    }
-    if threads is not None:
-        environment |= {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    return environment
+    return os.environ | {HOME_VARIABLE: str(run.path.parent.parent), "PYTHONUNBUFFERED": "1"}
+
+
+def start_detached(command: list[str], log: Path, folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a process that survives this one, in a folder; it writes to the end of ``log``."""
+    with log.open("ab") as file:
+        return subprocess.Popen(  # noqa: S603 # an argument list of our own words
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            cwd=folder,
+            start_new_session=True,
+            env=environment,
+        )
 
 
 def describe_exit(code: int, run: RunFolder) -> str:

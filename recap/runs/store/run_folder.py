@@ -26,6 +26,8 @@ SUMMARY: Final = "summary.json"
 REFERENCE: Final = "reference.json"
 CHECKPOINTS: Final = "checkpoints"
 LOCK: Final = ".lock"
+STOP_RANKS: Final = ".stop"
+"""File by which a run's first process passes a signal to the others."""
 _LOCK_SECONDS: Final = 30.0
 
 

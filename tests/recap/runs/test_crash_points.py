@@ -7,9 +7,9 @@ import pytest
 
 from recap.errors import RecapError
 from recap.runs.execution.logs import follow_log, read_log
-from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.runner import Runner
 from recap.runs.execution.supervision import Supervisor
+from recap.runs.execution.training import ProgressWriter, StopQuestion
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
 from recap.runs.store.run_store import RunStore
