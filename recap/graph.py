@@ -107,14 +107,8 @@ class TransitionGraph:
     def explore(
         self, sources: np.ndarray, source: np.ndarray, destination: np.ndarray, max_hops: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Hops of pairs and sizes of candidate sets in one breadth-first pass.
-
-        Args:
-            sources: distinct POIs in ascending order, with every ``source``.
-
-        Returns:
-            hops: int64 per pair, see `hops_of`.
-            sizes: int64 (max_hops, len(sources)); ``sizes[n - 1, i]`` is the size of C_n(sources[i]).
+        """Hops of pairs (`hops_of`) and sizes of candidate sets in one breadth-first pass: int64 (max_hops, sources),
+        of C_n(sources[i]) at [n - 1, i]. ``sources``: distinct POIs in ascending order, with every ``source``.
         """
         hops = np.zeros(len(source), dtype=np.int64)
         sizes = np.zeros((max_hops, len(sources)), dtype=np.int64)

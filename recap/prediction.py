@@ -89,16 +89,12 @@ def predict(
     Args:
         new_places: list only places where the user has not been; probabilities stay those among all places.
         why: add ``contribution_<group>`` columns.
-        at: time of the next check-in, for a model that reads it.
+        at: time of the next check-in, for a model that reads it; ConfigError: it does not fit the model.
 
     Yields:
         ``user_id, as_of`` (UTC time of the last check-in), ``as_of_local, rank`` (from 1), ``poi_id, poi_name,
         category, latitude, longitude, km`` (from the last place), ``visited, visits`` (the user's, the last check-in
         included), ``score, probability`` (NaN if the model has none). At least one frame, which may be empty.
-
-    Raises:
-        ConfigError: ``why`` and no terms, or ``at`` does not fit the model.
-        ScoreError: a score is NaN.
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")

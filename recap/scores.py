@@ -3,7 +3,6 @@
 Shape suffixes: B histories, P POIs, C packed candidates.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Protocol
@@ -18,12 +17,9 @@ from recap.history import Histories
 class Scores:
     """Scores of all POIs for a batch of cases, as a sum of named parts.
 
-    A part is dense (one value for every POI) or packed (values for a few candidates of each case, zero elsewhere).
-
-    Attributes:
-        dense: name -> tensor (B, P).
-        packed: name -> tensor (C,), aligned with ``case_C`` and ``poi_C``; a (case, POI) pair occurs at most once.
-        tie_break_P: orders POIs with equal totals (higher first); None leaves them tied.
+    A part is dense (B, P) or packed: values (C,) for a few candidates of each case, aligned with ``case_C`` and
+    ``poi_C``, each pair at most once, zero elsewhere. ``tie_break_P`` orders POIs with equal totals (higher first);
+    None leaves them tied.
     """
 
     dense: dict[str, Tensor]
@@ -111,10 +107,6 @@ class Explainable(Scorer, Protocol):
         """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total`."""
         ...
 
-    def scores_without(self, histories: Histories, terms: Collection[str], changes: Any = None) -> Tensor:
-        """Totals (B, P) without these terms and what depends on them."""
-        ...
-
 
 GRAPH_TOKEN: Final = "graph_token"  # noqa: S105 # no password
 """Parts that can be left out, next to the terms of a score and their groups."""
@@ -133,8 +125,3 @@ class PartTerms:
     def contributions(self, histories: Histories, poi_B: Tensor, changes: Any = None) -> Tensor:
         parts = self.score(histories).parts_at(poi_B)
         return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
-
-    def scores_without(self, histories: Histories, terms: Collection[str], changes: Any = None) -> Tensor:
-        scores = self.score(histories)
-        left = [part for name, part in scores.parts.items() if name not in terms]
-        return torch.stack(left).sum(0) if left else torch.zeros_like(scores.total)

@@ -32,11 +32,8 @@ _NEAR_KM: Final = 1.0
 
 @dataclass(frozen=True)
 class TrainedOn:
-    """What a checkpoint's manifest says of its dataset.
-
-    Attributes:
-        users_hash: see `hash_users`.
-        published: whether it holds a published model, which needs the same users and places.
+    """What a checkpoint's manifest says of its dataset. ``users_hash``: see `hash_users`; ``published``: whether it
+    holds a published model, which needs the same users and places.
     """
 
     name: str

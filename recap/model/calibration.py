@@ -1,6 +1,6 @@
 """Contextual revisit calibration: a signed gate on the prior (Eqs. 10-13 and 20-24).
 
-Shape suffixes: B cases, C packed candidates, D features, M states of one case.
+Shape suffixes: B cases, C packed candidates, D features.
 """
 
 import math
@@ -76,16 +76,3 @@ class RevisitCalibration(nn.Module):
         query_CD = F.embedding(candidates.case_C, query_BD)
         mixed = torch.cat([query_CD, candidate_CD, query_CD * candidate_CD], dim=1)
         return torch.tanh(self.gate(mixed)).squeeze(1)
-
-    def gates(self, query_MD: Tensor, candidate_CD: Tensor) -> Tensor:
-        """gamma of every pair of a query and a candidate, (M, C), faster than `forward`.
-
-        The first layer of MLP_g is linear in q and, for one q, in v: each part is multiplied once.
-        """
-        first, activation, last = self.gate
-        assert isinstance(first, nn.Linear)
-        query_HD, value_HD, both_HD = first.weight.split(query_MD.shape[1], dim=1)
-        hidden_MCH = candidate_CD @ (query_MD[:, None] * both_HD).mT
-        hidden_MCH += (query_MD @ query_HD.T + first.bias)[:, None]
-        hidden_MCH += candidate_CD @ value_HD.T
-        return torch.tanh(last(activation(hidden_MCH))).squeeze(2)

@@ -91,17 +91,11 @@ class RecapScorer:
             zeros_B = torch.zeros(len(histories), dtype=model.dtype, device=poi_B.device)
             return torch.stack([found.get(term.name, zeros_B) for term in model.terms], dim=1).double()
 
-    def scores_without(
-        self, histories: Histories, terms: Collection[str], changes: Interventions | None = None
-    ) -> Tensor:
-        """Totals (B, P) without these terms; clip and correction are recomputed."""
-        return self.score(histories, self.without(histories, terms, changes)).total
-
     def scores_without_each(
         self, histories: Histories, each: Iterable[Collection[str]], changes: Interventions | None = None
     ) -> Iterator[Tensor]:
-        """`scores_without` for several sets of terms, bitwise equal; each may hold `GRAPH_TOKEN` too. Features and
-        prediction states are computed once.
+        """Totals (B, P) without each of these sets of terms, which may hold `GRAPH_TOKEN` too; clip and correction are
+        recomputed. Bitwise equal to `score` with the changes of `without`; features and states are computed once.
         """
         model, states = self.model, {}
         values = None if model.curves is None else model.features_of(histories, changes)

@@ -31,8 +31,7 @@ from recap.model.pretrained_curves import PretrainedCurves
 from recap.scores import Scorer
 from recap.storage.tensors import save_tensors
 from recap.training.group import Group
-from recap.training.journal import Journal
-from recap.training.metrics_file import EpochLine
+from recap.training.metrics_file import EpochLine, Journal
 from recap.training.state import STATE_FILE, load_state, save_state
 from recap.training_config import AnyTraining
 
@@ -55,16 +54,9 @@ class KeptEpoch(TypedDict):
 
 @dataclass
 class Progress:
-    """Counters of a run, saved in the resume state.
-
-    Attributes:
-        epoch: the epoch being trained, from 1.
-        step: steps of it already done.
-        loss_sums: sum of each loss over its steps.
-        best, best_overall: the kept epochs; None before the first.
-        seconds, processor_seconds: so far, over all sessions.
-        line: the journal's line of the last finished epoch; a crash cannot lose it.
-        schedule: state of a learning rate that depends on validation.
+    """Counters of a run, saved in the resume state: the epoch being trained, its steps already done and the sum of each
+    loss over them; the kept epochs; seconds over all sessions; the journal's line of the last finished epoch, which a
+    crash cannot lose; and the state of a learning rate that depends on validation.
     """
 
     epoch: int = 1
@@ -96,13 +88,8 @@ EpochWatcher = Callable[["TrainingLoop", int], None]
 
 
 class TrainingLoop(ABC):
-    """Trains one model on one dataset in one folder.
-
-    Args:
-        folder: for state, best weights and journal; must exist and be this trainer's alone.
-        journal_folder: for metrics; ``folder`` by default.
-        group: the processes that share this training.
-        pretrained: the curves to start from where ``config`` asks for some; the package's by default.
+    """Trains one model on one dataset in one ``folder``, which must exist and be this trainer's alone: for state, best
+    weights and, without a ``journal_folder``, metrics. For the other arguments see `recap.training.run.train`.
     """
 
     losses: ClassVar[tuple[str, ...]] = ("main",)
