@@ -14,9 +14,8 @@ from recap.vocabulary import Match
 
 
 class EncoderLayer(nn.Module):
-    """A post-norm Transformer encoder layer, numerically equal to `torch.nn.TransformerEncoderLayer`.
-
-    It can compute a single output slot, because the last layer needs only the prediction state.
+    """A post-norm Transformer encoder layer, numerically equal to `torch.nn.TransformerEncoderLayer`. It can compute a
+    single output slot, because the last layer needs only the prediction state.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -61,10 +60,8 @@ class EncoderLayer(nn.Module):
 
 
 class Backbone(nn.Module):
-    """h_t = TransformerEncoder([z_u; x_{t-k+1}; ...; x_t; g_t] + P) (Eqs. 3-4).
-
-    Positions count from the end of the suffix, and missing check-ins are masked. An inactive graph token's slot is
-    filled with zeros.
+    """h_t = TransformerEncoder([z_u; x_{t-k+1}; ...; x_t; g_t] + P) (Eqs. 3-4). Positions count from the end of the
+    suffix, and missing check-ins are masked. An inactive graph token's slot is filled with zeros.
     """
 
     def __init__(self, config: ModelConfig, num_users: int) -> None:
@@ -106,9 +103,8 @@ class Backbone(nn.Module):
 
 
 class CoreScore(nn.Module):
-    """l_core(d) = w_d . h_t + b_d for every POI d (Eq. 5).
-
-    A place that is new to the weights of another dataset gets the log of the mean of exp(l_core) over the known ones.
+    """l_core(d) = w_d . h_t + b_d for every POI d (Eq. 5). A place that is new to the weights of another dataset gets
+    the log of the mean of exp(l_core) over the known ones.
     """
 
     is_new_P: Tensor | None

@@ -23,9 +23,8 @@ def _mlp(inputs: int, hidden: int, outputs: int) -> nn.Sequential:
 
 
 class RevisitCalibration(nn.Module):
-    """gamma_t(d) = tanh(MLP_g([q; v; q * v])) and Delta_t(d) = lambda_corr gamma_t(d) R_t(d) (Eqs. 12-13).
-
-    With curves, the sum of those of past visits and times replaces R_t(d).
+    """gamma_t(d) = tanh(MLP_g([q; v; q * v])) and Delta_t(d) = lambda_corr gamma_t(d) R_t(d) (Eqs. 12-13). With curves,
+    the sum of those of past visits and times replaces R_t(d).
     """
 
     def __init__(self, config: ModelConfig) -> None:

@@ -15,14 +15,9 @@ from recap.features.others import EdgeEdits
 class Interventions:
     """Changes to a batch of cases other than edited check-ins; None changes nothing.
 
-    Attributes:
-        propagated_BE: rows that replace G^(N)_{s_t} (Eq. 7).
-        graph_factor_B: factor on the graph token; at 0 its slot is zero.
-        masked_BS: True removes a slot's token: its content becomes zero and no slot attends to it. Only the slot of the
-            prediction state still attends to itself.
-        term_factor_BT: factor on each of `Recap.terms`.
-        edge_edits: changed training counts, for the features of others' transitions.
-        cut_K3: (case, middle, destination) of two-hop paths taken out of the features.
+    Rows that replace G^(N)_{s_t} (Eq. 7); a factor on the graph token, whose slot is zero at 0; slots without a token
+    (zero, and only the slot of the prediction state attends to itself); factors on `Recap.terms`; changed training
+    counts and two-hop paths (case, middle, destination) that the features leave out.
     """
 
     propagated_BE: Tensor | None = None

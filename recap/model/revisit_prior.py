@@ -14,12 +14,8 @@ from recap.model.config import MAX_PRIOR, PriorConfig
 
 @dataclass(frozen=True, eq=False)
 class PriorTerms:
-    """The prior as a sum of terms: ``count + recency + window - clip_loss == prior``.
-
-    Attributes:
-        count_C, recency_C, window_C: lambda_prior times each weighted statistic.
-        clip_loss_C: what the clip to [0, b_max] removes; negative where it lifts a negative sum to 0.
-        prior_C: R_t(d).
+    """R_t(d) as a sum of terms, ``count + recency + window - clip_loss == prior``: lambda_prior times each weighted
+    statistic, and what the clip to [0, b_max] removes (negative where it lifts a negative sum to 0).
     """
 
     count_C: Tensor

@@ -87,16 +87,9 @@ class RunFolder:
         of_attempt: int | None = None,
         **values: Any,
     ) -> RunState | None:
-        """Move to another state (None keeps it) if the run is in one of ``only_from``; else return None.
-
-        All changes of a run come through here, one at a time.
-
-        Args:
-            expected: the state the caller saw; nothing is done if it has changed.
-            of_attempt: the start the caller means; nothing is done if the run was started again.
-
-        Raises:
-            RecapError: the run's folder is gone, or the disk refused.
+        """Move to another state (None keeps it) if the run is in one of ``only_from``, still in the ``expected`` state
+        that the caller saw and not started again since ``of_attempt``; else return None. All changes of a run come
+        through here, one at a time. Raises RecapError: the run's folder is gone, or the disk refused.
         """
         with self._locked():
             state = self.read_state()
