@@ -42,9 +42,12 @@ BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
 SUMMARY: Final = "summary.json"
 CARD: Final = "MODEL_CARD.md"
 TRAINING_FOLDER: Final = "training"
-_PLACES: Final = ("poi_embedding.weight", "core.output.weight", "core.output.bias")
-_USERS: Final = ("backbone.user_embedding.weight",)
-_CATEGORIES: Final = ("tokens.category_embedding.weight",)
+_ROWS: Final = {
+    **dict.fromkeys(("poi_embedding.weight", "core.output.weight", "core.output.bias"), "poi_P"),
+    "backbone.user_embedding.weight": "user_U",
+    "tokens.category_embedding.weight": "category_K",
+}
+"""Which index of `Match` has the rows of a tensor."""
 
 Model = TypeVar("Model", Recap, PublishedNetwork)
 
@@ -92,14 +95,9 @@ class CheckpointManifest(Config):
 
     @classmethod
     def of(
-        cls,
-        dataset: Dataset,
-        train: AnyTraining,
-        best: EpochResult,
-        best_overall: EpochResult,
-        temperature: Temperature | None = None,
-        started_from: str | None = None,
+        cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult, **fitted: Any
     ) -> "CheckpointManifest":
+        """``fitted``: temperature and started_from."""
         return cls(
             format_version=FORMAT_VERSION,
             model=train.network,
@@ -112,9 +110,8 @@ class CheckpointManifest(Config):
             best=best,
             best_overall=best_overall,
             features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
-            temperature=temperature,
-            started_from=started_from,
             versions=library_versions(),
+            **fitted,
         )
 
 
@@ -275,20 +272,15 @@ def _rows_of_dataset(tensors: Mapping[str, Tensor], match: Match, where: str) ->
     """The weights with a row for each place, user and category of the dataset, in float64; new ones get the mean.
     Raises MissingTensorError if a tensor has fewer rows than the checkpoint's places, users or categories.
     """
-    rows = dict.fromkeys(_PLACES, match.poi_P)
-    rows |= dict.fromkeys(_USERS, match.user_U) | dict.fromkeys(_CATEGORIES, match.category_K)
-    return {
-        name: _rows(tensor, rows[name], f"{where}: tensor {name!r}") if name in rows else tensor
-        for name, tensor in tensors.items()
-    }
-
-
-def _rows(tensor: Tensor, row_N: np.ndarray, where: str) -> Tensor:
-    if row_N.max(initial=-1) >= len(tensor):
-        raise MissingTensorError(f"{where} has {len(tensor):,} rows, too few for what the checkpoint knows")
-    index_N, values = torch.from_numpy(row_N.astype(np.int64)), tensor.double()
-    found = values[index_N.clamp(min=0)]
-    found[index_N < 0] = values.mean(0)
+    found = dict(tensors)
+    for name in filter(_ROWS.__contains__, tensors):
+        index_N, values = torch.from_numpy(getattr(match, _ROWS[name]).astype(np.int64)), tensors[name].double()
+        if (index_N >= len(values)).any():
+            raise MissingTensorError(
+                f"{where}: tensor {name!r} has {len(values):,} rows, too few for what the checkpoint knows"
+            )
+        found[name] = values[index_N.clamp(min=0)]
+        found[name][index_N < 0] = values.mean(0)
     return found
 
 

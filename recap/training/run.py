@@ -224,8 +224,8 @@ def _write_checkpoint(
         except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)
     start = trainer.pretrained if isinstance(trainer, Trainer) else None
-    started_from = None if start is None else start.hash
-    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, temperature, started_from)
+    fitted = {"temperature": temperature, "started_from": None if start is None else start.hash}
+    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, **fitted)
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
