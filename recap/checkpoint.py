@@ -79,8 +79,7 @@ class CheckpointManifest(Config):
         None, description="Of a prior made of curves: name, group, unit and scale of each curve's feature, in order."
     )
     temperature: Temperature | None = Field(
-        None,
-        description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none.",
+        None, description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none."
     )
     started_from: str | None = Field(None, description="Hash of the pretrained curves that the training started from.")
     versions: dict[str, str]

@@ -36,8 +36,7 @@ def compare(
         bool, typer.Option("--weighted", help="Over all cases, use the paper's share of frequent ones.")
     ] = False,
     seeds: Annotated[
-        list[Path] | None,
-        typer.Option("--seeds", metavar="CHECKPOINT", help="Another seed of A or B; repeatable."),
+        list[Path] | None, typer.Option("--seeds", metavar="CHECKPOINT", help="Another seed of A or B; repeatable.")
     ] = None,
     cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
     all_models: Annotated[
@@ -63,14 +62,7 @@ def compare(
 
 
 def _pair(
-    data: Path,
-    a: str,
-    b: str,
-    metric: str,
-    protocol: "Protocol",
-    weighted: bool,
-    seeds: list[Path],
-    cell: str | None,
+    data: Path, a: str, b: str, metric: str, protocol: "Protocol", weighted: bool, seeds: list[Path], cell: str | None
 ) -> Iterator[Any]:
     from analysis.cases.words import seen_words
     from analysis.compare import words

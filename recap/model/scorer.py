@@ -119,6 +119,5 @@ class RecapScorer:
         if changes is None:
             return Interventions(term_factor_BT=kept_BT)
         return replace(
-            changes,
-            term_factor_BT=kept_BT if changes.term_factor_BT is None else changes.term_factor_BT * kept_BT,
+            changes, term_factor_BT=kept_BT if changes.term_factor_BT is None else changes.term_factor_BT * kept_BT
         )

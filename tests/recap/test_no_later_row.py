@@ -19,6 +19,7 @@ from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 from recap.visits import NEVER
 from tests.recap.published.variants import shaken, variants
+from tests.recap.test_history import tensors
 from tests.worlds import small_city, small_recap
 
 RECAPS: dict[str, dict[str, Any]] = {
@@ -79,12 +80,7 @@ def test_nothing_after_a_history_changes_a_score(name: str) -> None:
 
 def test_the_next_visit_of_a_history_lies_inside_it() -> None:
     """User 0 goes 0, 1, 0: at its first and second check-in, nobody knows of the return."""
-    table = CheckinTensors.from_arrays(
-        **{name: torch.tensor(values).numpy() for name, values in {
-            "user": [0, 0, 0], "poi": [0, 1, 0], "seconds": [0, 60, 120], "local_seconds": [0, 60, 120],
-            "trajectory": [0, 0, 0],
-        }.items()}
-    )  # fmt: skip
+    table = tensors([[0, 1, 0]])
     for last, expected in ((0, [NEVER]), (1, [NEVER, NEVER]), (2, [2, NEVER, NEVER])):
         histories = Histories(table, torch.tensor([last]))
         assert histories.next_visit(*histories.past_rows()).tolist() == expected

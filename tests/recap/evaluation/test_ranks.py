@@ -41,11 +41,28 @@ def ranked(total: list[list[float]], target: int, tie_break: torch.Tensor | None
     return int(ranks.num_better_B), int(ranks.num_tied_B)
 
 
-def test_ties_without_a_tie_break_stay_open() -> None:
-    """POIs 1, 2 and 4 share the score 3; one POI is above them, one below."""
-    assert ranked(TOTAL, 0) == (0, 1)
-    assert [ranked(TOTAL, poi) for poi in (1, 2, 4)] == [(1, 3)] * 3
-    assert ranked(TOTAL, 3) == (4, 1)
+NEVER = float("-inf")
+CLOSE = [[1.0, 1.0 + 2.0**-52]]
+
+
+@pytest.mark.parametrize(
+    ("total", "tie_break", "expected"),
+    [
+        # POIs 1, 2 and 4 share the score 3; one POI is above them, one below.
+        (TOTAL, None, [(0, 1), (1, 3), (1, 3), (4, 1), (1, 3)]),
+        # Of these the popular POI 1 comes first; 2 and 4 are equally popular and stay tied. 3 stays last.
+        (TOTAL, POPULARITY, [(0, 1), (1, 1), (2, 2), (4, 1), (2, 2)]),
+        # A score above by one part in 10^15 outweighs any popularity.
+        (CLOSE, torch.tensor([9.0, 0.0]), [(1, 1), (0, 1)]),
+        # Minus infinity is a way to say never: last, tied among its kind.
+        ([[NEVER, 0.0, NEVER]], None, [(1, 2), (0, 1), (1, 2)]),
+    ],
+)
+def test_above_and_tied_by_hand(
+    total: list[list[float]], tie_break: torch.Tensor | None, expected: list[tuple[int, int]]
+) -> None:
+    """Popularity orders equal scores and nothing else; without one they stay tied."""
+    assert [ranked(total, poi, tie_break) for poi in range(len(expected))] == expected
 
 
 def test_the_mean_rank_is_the_middle_of_the_tied_places() -> None:
@@ -55,27 +72,6 @@ def test_the_mean_rank_is_the_middle_of_the_tied_places() -> None:
     assert rank_totals(total_BP.repeat(2, 1), torch.tensor([3, 1])).mean_B.tolist() == [5.0, 3.0]
     # With 1 before 2 and 4, those two share ranks 3 and 4.
     assert rank_targets(scores(TOTAL, POPULARITY), torch.tensor([2])).mean_B.tolist() == [3.5]
-
-
-def test_popularity_orders_equal_scores_and_nothing_else() -> None:
-    """Of 1, 2, 4 the popular POI 1 comes first; 2 and 4 are equally popular and stay tied. 3 stays last."""
-    assert ranked(TOTAL, 1, POPULARITY) == (1, 1)
-    assert ranked(TOTAL, 2, POPULARITY) == ranked(TOTAL, 4, POPULARITY) == (2, 2)
-    assert ranked(TOTAL, 3, POPULARITY) == (4, 1)
-    assert ranked(TOTAL, 0, POPULARITY) == (0, 1)
-
-
-def test_a_tiny_difference_is_no_tie() -> None:
-    """A score above by one part in 10^15 outweighs any popularity."""
-    close = [[1.0, 1.0 + 2.0**-52]]
-    assert ranked(close, 1, torch.tensor([9.0, 0.0])) == (0, 1)
-    assert ranked(close, 0, torch.tensor([9.0, 0.0])) == (1, 1)
-
-
-def test_infinite_scores_can_be_ranked() -> None:
-    """Minus infinity is a way to say never: last, tied among its kind."""
-    never = float("-inf")
-    assert ranked([[never, 0.0, never]], 0) == (1, 2)
 
 
 def test_top_list_follows_score_then_popularity_then_index() -> None:
@@ -189,9 +185,7 @@ def test_an_empty_group_has_no_value() -> None:
     assert groups["head"] == {"n": 0, **dict.fromkeys(METRICS)}
 
 
-@given(
-    st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6), st.integers(0, 3)), min_size=1, max_size=20),
-)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6), st.integers(0, 3)), min_size=1, max_size=20))
 def test_head_and_tail_add_up_to_all(cases: list[tuple[int, int, int]]) -> None:
     """Weighted by their numbers of cases, head and tail give the value over all; unseen lies within tail."""
     better, tied, count = (list(column) for column in zip(*cases, strict=True))

@@ -8,31 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import nn
 
-from recap.history import CheckinTensors, Histories
+from recap.history import Histories
 from recap.model.backbone import EncoderLayer
 from recap.model.graph_token import GraphToken
 from recap.model.tokens import TimeEmbedding, suffix_rows
 from tests.recap.test_graph import graph_of
+from tests.recap.test_history import tensors
 from tests.worlds import SMALL_MODEL, shake, small_model_config
-
-
-def tensors(user: list[int], trajectory: list[int], seconds: list[int] | None = None) -> CheckinTensors:
-    """Check-ins at POI 0 of given users and trajectories, an hour apart unless given otherwise."""
-    times = np.array(seconds if seconds is not None else [3600 * i for i in range(len(user))])
-    return CheckinTensors.from_arrays(
-        user=np.array(user),
-        poi=np.zeros(len(user), dtype=np.int64),
-        seconds=times,
-        local_seconds=times,
-        trajectory=np.array(trajectory),
-    )
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=4), st.integers(1, 8))
 def test_the_suffix_equals_a_list_slice(lengths: list[int], k: int) -> None:
     """For any users: the last k rows of the user up to the source, nothing else."""
     user = np.repeat(np.arange(len(lengths)), lengths).tolist()
-    row_BK, present_BK = suffix_rows(Histories(tensors(user, user), torch.arange(len(user))), k)
+    row_BK, present_BK = suffix_rows(
+        Histories(tensors([[0] * length for length in lengths]), torch.arange(len(user))), k
+    )
     for t in range(len(user)):
         expected = [q for q in range(t + 1) if user[q] == user[t]][-k:]
         assert row_BK[t][present_BK[t]].tolist() == expected

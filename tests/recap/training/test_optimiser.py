@@ -12,9 +12,7 @@ from tests.worlds import CURVES, small_city, small_recap
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{}, {"use_history": False}, {"use_graph": False}, CURVES, CURVES | {"core_scope": "nowhere"}],
-    ids=str,
+    "changes", [{}, {"use_history": False}, {"use_graph": False}, CURVES, CURVES | {"core_scope": "nowhere"}], ids=str
 )
 def test_every_parameter_is_in_exactly_one_group(changes: dict[str, Any]) -> None:
     """Prior: its scalars or curves, and lambda_corr; calibration: its networks; backbone: the rest, E_poi included."""

@@ -186,14 +186,9 @@ def test_the_best_epoch_has_every_enabled_part(tmp_path: Path) -> None:
         epochs=9,
         model={"prior": {"count_weight": 0.0, "use_recency": False, "use_window": False}},
         optimiser={"learning_rate": 1e-2, "prior_learning_rate": 1e-9},
-        curriculum={
-            "graph_epoch": 1,
-            "graph_ramp_epochs": 1,
-            "prior_epoch": 8,
-            "correction_epoch": 8,
-            "warm_epoch": 8,
-            "backbone_lr_scale": 100.0,
-        },
+        curriculum=dict.fromkeys(("graph_epoch", "graph_ramp_epochs"), 1)
+        | dict.fromkeys(("prior_epoch", "correction_epoch", "warm_epoch"), 8)
+        | {"backbone_lr_scale": 100.0},
     )
     weights: dict[int, dict[str, Tensor]] = {}
 
