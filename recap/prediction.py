@@ -127,17 +127,12 @@ def expected_visits(
     at: datetime | None = None,
     note: Callable[[Scores, Tensor], None] | None = None,
 ) -> pd.DataFrame:
-    """Expected next visits of every place: the sum of its probabilities over the chosen users.
-
-    Args:
-        note: receives the scores and probabilities (B, P) of each pass.
+    """Expected next visits of every place: the sum of its probabilities over the chosen users. ``note`` receives the
+    scores and probabilities (B, P) of each pass. Raises ConfigError: the model has no probabilities.
 
     Returns:
         ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and if some chosen users have a later
         check-in, over these alone ``expected_counted`` and ``counted``: how many of them went there next.
-
-    Raises:
-        ConfigError: the model has no probabilities.
     """
     temperature = model.temperature
     if temperature is None:

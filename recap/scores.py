@@ -96,10 +96,9 @@ class Explainable(Scorer, Protocol):
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Kinds of edits that can change its scores.
-
-        ``visits`` (check-ins added, removed or moved to another place), ``times``, ``source`` (the current place),
-        ``transitions`` (training counts), ``paths`` (single two-hop paths) and ``tokens`` (of the encoder).
+        """Kinds of edits that can change its scores: ``visits`` (check-ins added, removed or moved to another place),
+        ``times``, ``source`` (the current place), ``transitions`` (training counts), ``paths`` (single two-hop paths)
+        and ``tokens`` (of the encoder).
         """
         ...
 

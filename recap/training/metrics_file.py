@@ -15,9 +15,8 @@ METRICS: Final = "metrics.jsonl"
 
 
 class EpochLine(TypedDict):
-    """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` exists if the epoch was validated.
-
-    Only RECAP has a ``stage``. ``val_drawn_from`` is the number of validation cases if ``val`` is over a sample.
+    """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` exists if the epoch was validated. Only RECAP
+    has a ``stage``. ``val_drawn_from`` is the number of validation cases if ``val`` is over a sample.
     ``selection`` are the metrics over the cases that choose the kept epoch, if these are not all of ``val``.
     """
 

@@ -40,9 +40,8 @@ from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
 from recap.training.baselines import MOST_PLACES, build_baseline
 from recap.training.group import Group
-from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, TrainingLoop, Watcher
+from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, EpochWatcher, StopRequest, TrainingLoop, Watcher
 from recap.training.published_trainer import PublishedTrainer
-from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 from recap.vocabulary import write_vocabulary

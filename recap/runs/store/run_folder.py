@@ -1,7 +1,7 @@
 """One run's folder."""
 
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
@@ -187,18 +187,12 @@ class RunFolder:
             ) from error
 
     def _rebuilt_state(self, problem: str) -> RunState:
-        values: dict[str, Any] = {
-            "created": now(),
-            "error": f"{problem}; the state was worked out from the run's files",
-        }
-        progress = self.read_progress()
-        values |= {"attempt": progress.get("attempt", 0)}
+        error, progress = f"{problem}; the state was worked out from the run's files", self.read_progress()
+        values: dict[str, Any] = {"created": now(), "error": error, "attempt": progress.get("attempt", 0)}
         if self.has_checkpoint:
             return RunState.parse({"state": "finished", **values})
-        try:
+        with suppress(KeyError, TypeError, ConfigError):
             process = ProcessIdentity.parse({**progress["process"]})
-        except (KeyError, TypeError, ConfigError):
-            return RunState.parse({"state": "lost", **values})
-        if process.is_here and not process.is_alive():
-            return RunState.parse({"state": "lost", **values})
-        return RunState.parse({"state": "running", "process": process, "host": process.host, **values})
+            if not process.is_here or process.is_alive():
+                return RunState.parse({"state": "running", "process": process, "host": process.host, **values})
+        return RunState.parse({"state": "lost", **values})

@@ -9,7 +9,7 @@ from recap.checkpoint import BEST_OVERALL_WEIGHTS, WEIGHTS
 from recap.runs.execution import control
 from recap.runs.store.run_store import RunStore
 from recap.storage.tensors import load_tensors
-from recap.training.state import STATE_FILE
+from recap.training.loop import STATE_FILE
 from tests.background import kill, tiny_spec, wait_for, wait_for_epoch, wait_until_over
 
 DROPOUT = ["model.dropout=0.2", "model.embedding_dropout=0.3", "model.output_dropout=0.3"]

@@ -17,9 +17,8 @@ from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DivergenceError, FolderInUseError
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.group import Group
-from recap.training.loop import BEST, BEST_OVERALL, StepReport
+from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, StepReport
 from recap.training.run import train
-from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 from tests.checkins import small_dataset

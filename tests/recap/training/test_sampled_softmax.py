@@ -20,9 +20,9 @@ from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
 from recap.training import run
 from recap.training.baselines import build_baseline
+from recap.training.loop import STATE_FILE
 from recap.training.losses import NegativeSampler, sampled_losses, training_losses
 from recap.training.run import train
-from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import SampledSoftmax, TrainConfig
 from tests.recap.training.test_resume import session
