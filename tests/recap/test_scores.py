@@ -53,11 +53,3 @@ def test_several_dense_parts_add_up() -> None:
     part = torch.tensor([[1.0, 2.0]])
     assert Scores({"a": part, "b": 10 * part, "c": 100 * part}).total.tolist() == [[111.0, 222.0]]
     assert Scores({"a": part}).parts.keys() == {"a"}
-
-
-def test_no_candidate_at_all() -> None:
-    """First check-ins of users: packed parts are empty, the total is the core."""
-    empty = torch.zeros(0, dtype=torch.int64)
-    core = torch.tensor([[1.0, 2.0]])
-    scores = Scores({"core": core}, {"prior": torch.zeros(0)}, empty, empty)
-    assert torch.equal(scores.total, core) and not scores.parts["prior"].any()

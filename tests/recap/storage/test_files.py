@@ -1,7 +1,9 @@
-"""Files on disk: old or new and never half, refused where they are damaged, and weights that fill a model."""
+"""Files on disk: old or new and never half, where the user wants them, and refused if damaged."""
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pandas as pd
@@ -11,11 +13,20 @@ import pytest
 import torch
 from torch import nn
 
+from recap.checkpoint import Checkpoint
 from recap.data.readers.own_table import read_own_table
-from recap.errors import DataError, RecapError
+from recap.errors import ConfigError, DataError, RecapError
+from recap.evaluation.evaluate import evaluate
+from recap.evaluation.records import write_records
+from recap.graph import TransitionGraph
+from recap.runs.store.run_store import RunStore
 from recap.storage.atomic import new_file, replace_bytes, replace_json, replace_text, replacing
 from recap.storage.parquet import read_validated
 from recap.storage.tensors import Unfilled, load_weights
+from recap.storage.user_folder import HOME_VARIABLE, SUBFOLDERS, user_folder, user_subfolder
+from recap.training.metrics_file import read_metrics
+from recap.training.run import train
+from tests.background import new_store, tiny_spec, walking_dataset
 from tests.cli_runner import recap_here
 
 
@@ -161,3 +172,92 @@ def test_what_is_filled_next_draws_nothing() -> None:
     assert all(torch.equal(model.state_dict()[name], tensor) for name, tensor in kept.state_dict().items())
     nn.Linear(3, 2)
     assert not torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_the_environment_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RECAP_HOME names the folder; asking where it or a part of it is makes nothing, only a writer does."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "here"))
+    assert user_folder() == tmp_path / "here"
+    assert not (tmp_path / "here").exists()
+    assert [user_subfolder(name) for name in SUBFOLDERS] == [tmp_path / "here" / name for name in SUBFOLDERS]
+    assert not (tmp_path / "here").exists()
+    assert [user_subfolder(name, make=True) for name in SUBFOLDERS] == [user_subfolder(name) for name in SUBFOLDERS]
+    assert all((tmp_path / "here" / name).is_dir() for name in SUBFOLDERS)
+
+
+@pytest.mark.parametrize("empty", [None, "", "  "])
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [("linux", ".local/share"), ("darwin", "Library/Application Support"), ("win32", "AppData/Local")],
+)
+def test_the_platform_decides_otherwise(
+    empty: str | None, platform: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unset or empty: the platform's folder for application data, or where its own variable moves that."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for name in (HOME_VARIABLE, "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+        if empty is not None:
+            monkeypatch.setenv(name, empty)
+    monkeypatch.setattr("recap.storage.user_folder.sys.platform", platform)
+    assert user_folder() == tmp_path / place / "recap"
+
+
+def test_the_desktops_variable_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every program of a Linux desktop."""
+    monkeypatch.delenv(HOME_VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert user_folder() == tmp_path / "recap"
+
+
+def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file instead of a folder, a folder below a file, an unknown part."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    with pytest.raises(ConfigError, match="it has datasets, checkpoints"):
+        user_subfolder("secrets")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "file"))
+    with pytest.raises(ConfigError, match="is a file"):
+        user_folder()
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "file" / "below"))
+    with pytest.raises(RecapError, match="cannot make"):
+        user_subfolder("cache", make=True)
+    assert user_subfolder("cache") == tmp_path / "file" / "below" / "cache"
+
+
+@contextmanager
+def masked(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize(("mask", "folder_mode", "file_mode"), [(0o077, 0o700, 0o600), (0o022, 0o755, 0o644)])
+def test_every_file_and_folder_honours_the_umask(
+    mask: int, folder_mode: int, file_mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mask of 077 keeps everything to its owner; one of 022 shows everything, the weights too."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "place" / "home"))
+    place = tmp_path / "place"
+    with masked(mask):
+        place.mkdir()
+        dataset = walking_dataset(users=3, days=20)
+        dataset.save(place / "data")
+        trained = place / "trained"
+        spec = tiny_spec(place / "data", epochs=1)
+        train(dataset, spec.train_config(), trained, device=torch.device("cpu"))
+        checkpoint = Checkpoint.load(trained)
+        graph = TransitionGraph.from_dataset(dataset)
+        scorer = checkpoint.scorer(dataset, graph, torch.device("cpu"))
+        write_records(evaluate(scorer, dataset, graph).records, place / "records.parquet", {"model": "recap"})
+        (run,) = new_store(place / "home").add([spec])
+        run.change({"queued"}, "stopped")
+    assert len(RunStore(place / "home" / "runs").runs()) == 1
+    found = [path for path in sorted(place.rglob("*")) if not path.is_symlink()]
+    names = {path.name for path in found}
+    assert {"dataset.json", "records.parquet", "metrics.jsonl", "model.safetensors", "spec.json", "state.json"} <= names
+    assert read_metrics(next(path for path in found if path.name == "metrics.jsonl"))
+    assert {path for path in found if path.is_dir() and stat.S_IMODE(path.stat().st_mode) != folder_mode} == set()
+    assert {path for path in found if path.is_file() and stat.S_IMODE(path.stat().st_mode) != file_mode} == set()

@@ -111,7 +111,6 @@ SAMPLED = TrainConfig.parse(small_training().model_dump() | {"sampled_softmax": 
 
 
 def trained(folder: Path, config: TrainConfig, stop_after: int | None = None) -> dict[str, bytes]:
-    folder.mkdir(exist_ok=True)
     session(folder, config, stop_after=stop_after)
     state, _ = load_tensors(folder / STATE_FILE)
     return {name: tensor.numpy().tobytes() for name, tensor in state.items()}
