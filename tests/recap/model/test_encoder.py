@@ -73,14 +73,6 @@ def torch_layer(layer: EncoderLayer) -> nn.TransformerEncoderLayer:
     return reference
 
 
-def random_inputs(num_cases: int = 6, num_slots: int = 5) -> tuple[torch.Tensor, torch.Tensor]:
-    generator = torch.Generator().manual_seed(1)
-    hidden = torch.randn(num_cases, num_slots, SMALL_MODEL.hidden_dim, generator=generator, dtype=torch.float64)
-    present = torch.rand(num_cases, num_slots, generator=generator) < 0.6
-    present[:, -1] = True
-    return hidden, present
-
-
 @pytest.mark.parametrize("training", [True, False])
 def test_an_encoder_layer_equals_torchs(training: bool) -> None:
     """Same weights, same masked inputs, same outputs, whether torch takes its fast path or not."""
@@ -89,7 +81,10 @@ def test_an_encoder_layer_equals_torchs(training: bool) -> None:
     reference = torch_layer(layer)
     layer.train(training)
     reference.train(training)
-    hidden, present = random_inputs()
+    generator = torch.Generator().manual_seed(1)
+    hidden = torch.randn(6, 5, SMALL_MODEL.hidden_dim, generator=generator, dtype=torch.float64)
+    present = torch.rand(6, 5, generator=generator) < 0.6
+    present[:, -1] = True
     with torch.set_grad_enabled(training):
         expected = reference(hidden, src_key_padding_mask=~present)
         result = layer(hidden, present)

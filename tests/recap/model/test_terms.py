@@ -4,9 +4,9 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
+from scipy import sparse
 from torch import Tensor
 
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual, History, pack_counterfactuals
@@ -225,10 +225,7 @@ def edited_graph(graph: TransitionGraph, edges: dict[tuple[int, int], int]) -> T
     matrix = graph.counts.toarray()
     for edge, count in edges.items():
         matrix[edge] = count
-    source, destination = np.nonzero(matrix)
-    index = pd.MultiIndex.from_arrays([source, destination], names=["source", "destination"])
-    counts = pd.Series(matrix[source, destination].astype(np.int64), index=index)
-    return TransitionGraph.from_counts(counts, graph.num_pois)
+    return TransitionGraph(sparse.csr_array(matrix))
 
 
 def test_without_history_no_past_visit_no_time_and_no_correction() -> None:

@@ -114,13 +114,8 @@ def test_every_variant_trains(name: str, tmp_path: Path) -> None:
     losses = [line["loss"] for line in lines_of(tmp_path)]
     assert losses[-1]["main"] < losses[0]["main"]
     assert (losses[0]["warm"] > 0) is (name != "w/o Shortcut")
-    part_exists = {
-        "graph_token": name != "w/o Graph",
-        "prior": name != "w/o History",
-        "calibration": name != "w/o History",
-    }
-    for part, exists in part_exists.items():
-        assert any(key.startswith(f"{part}.") for key in before) is exists
+    for part, without in (("graph_token", "w/o Graph"), ("prior", "w/o History"), ("calibration", "w/o History")):
+        assert any(key.startswith(f"{part}.") for key in before) is (name != without)
 
 
 def test_a_staged_training_uses_its_stages(tmp_path: Path) -> None:
