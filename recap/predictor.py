@@ -27,7 +27,7 @@ from recap.itinerary import Itinerary
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
-from recap.model.recap import CORE, Recap, RevisitParts
+from recap.model.recap import CORE, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.moments import Case, Moment, is_moment, named_case
 from recap.probabilities import UNFITTED, Temperature
@@ -191,25 +191,14 @@ class CaseRanker:
 
 
 class Predictor(CaseRanker):
-    """Splits the scores of a RECAP, or of curves alone, into contributions. ``model``: other float64 weights of the
-    same architecture, such as shuffled ones; ``opened``: see `CaseRanker`. Raises CheckpointError: it holds a published
-    model; VocabularyError: the checkpoint does not open with this dataset.
+    """Splits the scores of a RECAP, or of curves alone, into contributions. ``opened``: see `CaseRanker`. Raises
+    CheckpointError: it holds a published model; VocabularyError: the checkpoint does not open with this dataset.
     """
 
     scorer: RecapScorer
 
-    def __init__(
-        self,
-        checkpoint: Checkpoint | None,
-        dataset: Dataset,
-        model: Recap | None = None,
-        *,
-        scorer: Scorer | None = None,
-        **opened: Any,
-    ) -> None:
-        if checkpoint is not None and model is not None:
-            scorer = RecapScorer(model, checkpoint.stage, checkpoint.manifest.model)
-        super().__init__(checkpoint, dataset, scorer=scorer, **opened)
+    def __init__(self, checkpoint: Checkpoint | None, dataset: Dataset, **opened: Any) -> None:
+        super().__init__(checkpoint, dataset, **opened)
         self.stage, self.model = self.scorer.stage, self.scorer.model
         self.model.requires_grad_(False)
 
