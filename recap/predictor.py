@@ -124,11 +124,8 @@ class CaseRanker:
         """One case of a split. Raises CaseError: no such case."""
         cases, name = self.cases_of(split), "validation" if split == c.VAL else c.SPLIT_NAMES[split]
         if not 0 <= number < len(cases):
-            raise CaseError(
-                f"there is no {name} case {number}; this dataset has cases 0 to {len(cases) - 1}"
-                if len(cases)
-                else f"there is no {name} case {number}; this dataset has no {name} case"
-            )
+            known = f"cases 0 to {len(cases) - 1}" if len(cases) else f"no {name} case"
+            raise CaseError(f"there is no {name} case {number}; this dataset has {known}")
         return cases.iloc[number]
 
     def moment(self, case: int | Moment, split: int = c.TEST) -> Moment:
@@ -160,9 +157,8 @@ class CaseRanker:
         return scores
 
     def history(self, moment: Moment) -> History:
-        """The user's check-ins up to a moment; with the next check-in's time for a model that reads it.
-
-        CaseError: the model reads that time, and there is no next check-in.
+        """The user's check-ins up to a moment; with the next check-in's time for a model that reads it. CaseError: the
+        model reads that time, and there is no next check-in.
         """
         if isinstance(moment, Itinerary):
             known = moment.history(self.dataset, self.checkins)

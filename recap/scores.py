@@ -15,11 +15,9 @@ from recap.history import Histories
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of all POIs for a batch of cases, as a sum of named parts.
-
-    A part is dense (B, P) or packed: values (C,) for a few candidates of each case, aligned with ``case_C`` and
-    ``poi_C``, each pair at most once, zero elsewhere. ``tie_break_P`` orders POIs with equal totals (higher first);
-    None leaves them tied.
+    """Scores of all POIs for a batch of cases, as a sum of named parts. A part is dense (B, P) or packed: values (C,)
+    for a few candidates of each case, aligned with ``case_C`` and ``poi_C``, each pair at most once, zero elsewhere.
+    ``tie_break_P`` orders POIs with equal totals (higher first); None leaves them tied.
     """
 
     dense: dict[str, Tensor]
@@ -86,9 +84,8 @@ class Term:
 
 
 class Explainable(Scorer, Protocol):
-    """A scorer whose scores are a sum of named terms.
-
-    ``changes`` depend on the scorer (`recap.model.interventions.Interventions` for RECAP).
+    """A scorer whose scores are a sum of named terms. ``changes`` depend on the scorer
+    (`recap.model.interventions.Interventions` for RECAP).
     """
 
     @property

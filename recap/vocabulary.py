@@ -71,10 +71,9 @@ class Match:
 
 
 def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Match | None:
-    """Find the users, places and categories of a dataset in a checkpoint; None if it was trained on this dataset.
-
-    A place is the same by its id and within 1 km. Raises VocabularyError: fewer than half of the dataset's places
-    match; or a place of a checkpoint that has no coordinates (format 1 or 2) or any user or place of a published model
+    """Find the users, places and categories of a dataset in a checkpoint; None if it was trained on this dataset. A
+    place is the same by its id and within 1 km. Raises VocabularyError: fewer than half of the dataset's places match;
+    or a place of a checkpoint that has no coordinates (format 1 or 2) or any user or place of a published model
     differs; CheckpointError: a table cannot be read.
     """
     if dataset.hash == trained_on.hash:

@@ -41,9 +41,8 @@ def parse_split(name: str) -> int:
 
 
 def takes(**groups: Callable[..., Any]) -> Callable[[Command], Command]:
-    """Give a command the parameters of functions; it takes what they return.
-
-    ``@takes(reading=read_options)`` puts the parameters of ``read_options`` in the place of ``reading``.
+    """Give a command the parameters of functions; it takes what they return. ``@takes(reading=read_options)`` puts the
+    parameters of ``read_options`` in the place of ``reading``.
     """
 
     def decorate(command: Command) -> Command:

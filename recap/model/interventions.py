@@ -13,11 +13,10 @@ from recap.features.others import EdgeEdits
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """Changes to a batch of cases other than edited check-ins; None changes nothing.
-
-    Rows that replace G^(N)_{s_t} (Eq. 7); a factor on the graph token, whose slot is zero at 0; slots without a token
-    (zero, and only the slot of the prediction state attends to itself); factors on `Recap.terms`; changed training
-    counts and two-hop paths (case, middle, destination) that the features leave out.
+    """Changes to a batch of cases other than edited check-ins; None changes nothing. Rows that replace G^(N)_{s_t} (Eq.
+    7); a factor on the graph token, whose slot is zero at 0; slots without a token (zero, and only the slot of the
+    prediction state attends to itself); factors on `Recap.terms`; changed training counts and two-hop paths (case,
+    middle, destination) that the features leave out.
     """
 
     propagated_BE: Tensor | None = None

@@ -26,9 +26,8 @@ class PriorTerms:
 
 
 class RevisitPrior(nn.Module):
-    """``R = clip_[0, b_max](lambda [w_cnt log(1 + n) + w_rec exp(-r / tau) + w_win 1[d in W]])``.
-
-    tau_rec is learned as its logarithm and stays positive. A disabled term has no parameter.
+    """``R = clip_[0, b_max](lambda [w_cnt log(1 + n) + w_rec exp(-r / tau) + w_win 1[d in W]])``. tau_rec is learned as
+    its logarithm and stays positive. A disabled term has no parameter.
     """
 
     def __init__(self, config: PriorConfig) -> None:

@@ -111,8 +111,7 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     except OSError as error:
         raise RecapError(f"writing {target} failed: {error.strerror or error}; nothing was kept") from error
     finally:
-        if temporary.exists():
-            shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         if not target.exists():
             with suppress(OSError):  # no longer empty
                 for parent in new_parents:

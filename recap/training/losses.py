@@ -30,10 +30,9 @@ class Negatives:
 
 
 class NegativeSampler:
-    """Samples places with replacement, some by their training check-ins ``popularity_P``, some uniformly.
-
-    A place sampled c times has weight c / (n_popular q(d) + n_uniform / P), c over its expected count (Bengio & Senécal
-    2008; both samples pooled: Veach & Guibas 1995).
+    """Samples places with replacement, some by their training check-ins ``popularity_P``, some uniformly. A place
+    sampled c times has weight c / (n_popular q(d) + n_uniform / P), c over its expected count (Bengio & Senécal 2008;
+    both samples pooled: Veach & Guibas 1995).
     """
 
     def __init__(self, popularity_P: Tensor, config: SampledSoftmax) -> None:
@@ -80,11 +79,10 @@ class Losses:
 def training_losses(
     scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight: float, label_smoothing: float = 0.0
 ) -> Losses:
-    """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19).
-
-    L_warm's logits sg[core] + R + Delta equal the main ones, so both losses share one softmax. On warm cases (Eq. 15)
-    the gradient of the parts outside the core is multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly
-    Eq. 19's gradient, at half the cost. Label smoothing also acts on the holdout loss.
+    """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19). L_warm's logits sg[core] + R + Delta
+    equal the main ones, so both losses share one softmax. On warm cases (Eq. 15) the gradient of the parts outside the
+    core is multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly Eq. 19's gradient, at half the cost. Label
+    smoothing also acts on the holdout loss.
     """
     # The dtype of the sum, without computing it.
     dtype = reduce(torch.promote_types, (part.dtype for part in scores.dense.values()))

@@ -94,7 +94,6 @@ def tables_of(model: Recap) -> list[Tensor]:
 def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage, scale: float = 1.0) -> dict[str, float]:
     """Apply ``scale`` to all groups and the stage's factor to the backbone; returns name -> learning rate."""
     for group in optimiser.param_groups:
-        group["lr"] = (
-            scale * group["base_lr"] * (stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0)
-        )
+        slow = stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0
+        group["lr"] = scale * group["base_lr"] * slow
     return {group["name"]: group["lr"] for group in optimiser.param_groups}

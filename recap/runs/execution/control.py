@@ -42,8 +42,9 @@ def resume(store: RunStore, run: RunFolder) -> RunState:
     queued = run.change(set(RESUMABLE), "queued", ended=None, error=None, process=None, device=None, slurm=None)
     if queued is None:
         state = run.read_state().state
-        remedy = "it is finished; submit a new one" if state == "finished" else "only stopped, failed and lost"
-        raise RecapError(f"run {run.id} is {state}: {remedy}{'' if state == 'finished' else ' runs can be resumed'}")
+        remedy = "it is finished; submit a new one"
+        remedy = remedy if state == "finished" else "only stopped, failed and lost runs can be resumed"
+        raise RecapError(f"run {run.id} is {state}: {remedy}")
     ensure_runner(store)
     return queued
 

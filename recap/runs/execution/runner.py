@@ -30,9 +30,8 @@ _HEARTBEAT_SECONDS: Final = 2.0
 
 
 class Runner:
-    """Starts queued runs, watches them, and records how they end.
-
-    All it knows is in the run folders: a new runner can take over at any moment.
+    """Starts queued runs, watches them, and records how they end. All it knows is in the run folders: a new runner can
+    take over at any moment.
     """
 
     def __init__(self, store: RunStore, list_gpus: GpuList = read_gpus) -> None:

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -132,10 +133,9 @@ def find_job(job: SlurmJob) -> JobView | None:
 
 def read_job(job_id: str) -> JobView | None:
     """A job's state by squeue or, after it left the queue, scontrol. Raises RecapError if Slurm does not answer."""
-    try:
+    listed = ""
+    with suppress(SlurmError):
         listed = _call(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%i|%T"])
-    except SlurmError:
-        listed = ""
     try:
         text = _call(["scontrol", "show", "job", "--oneliner", job_id])
     except SlurmError:

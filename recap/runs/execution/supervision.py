@@ -72,24 +72,23 @@ class Supervisor:
         if child is not None and code is None:
             # Not entered yet, or a zombie with live threads: check again later.
             return
-        self._stopping_since.pop(run.id, None)
         self._enter_end(run, code)
-        self._children.pop(run.id, None)
-        self._known.pop(run.id, None)
+        self._forget(run.id)
 
     def drop_missing(self, present: set[str]) -> None:
         """Forget finished runs, and end processes whose run folder was deleted."""
         for run_id in set(self._known) - present:
-            identity = self._known[run_id]
             child = self._children.get(run_id)
             if child is not None:
                 child.poll()
-            if identity.is_alive():
-                self._escalate_stop(run_id, identity)
-                continue
-            del self._known[run_id]
-            self._children.pop(run_id, None)
-            self._stopping_since.pop(run_id, None)
+            if self._known[run_id].is_alive():
+                self._escalate_stop(run_id, self._known[run_id])
+            else:
+                self._forget(run_id)
+
+    def _forget(self, run_id: str) -> None:
+        for of_run in (self._children, self._known, self._stopping_since):
+            of_run.pop(run_id, None)
 
     def _enter_end(self, run: RunFolder, code: int | None) -> None:
         # Read again: it may just have written its end.
@@ -123,9 +122,8 @@ class Supervisor:
 
 
 def lower_priority(nice: int) -> list[str]:
-    """Command prefix that lowers the priority; empty without the program `nice`.
-
-    `nice` replaces itself by the command, so the process stays the same.
+    """Command prefix that lowers the priority; empty without the program `nice`. `nice` replaces itself by the command,
+    so the process stays the same.
     """
     program = shutil.which("nice")
     return [program, "-n", str(nice)] if program and nice else []

@@ -4,7 +4,7 @@ import resource
 import sys
 import time
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import torch
 
@@ -50,10 +50,7 @@ class ProgressWriter:
         if moment - self._written < EVERY_SECONDS:
             return
         self._written = moment
-        self.write(**vars(report))
-
-    def write(self, **values: Any) -> None:
-        replace_json(self._path, {**self._fixed, "time": now(), **values}, durable=False)
+        replace_json(self._path, {**self._fixed, "time": now(), **vars(report)}, durable=False)
 
 
 class StopQuestion:

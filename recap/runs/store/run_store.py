@@ -98,5 +98,4 @@ class RunStore:
             replace_json(draft / STATE, RunState(state="queued", created=now()).model_dump(mode="json"))
             draft.rename(run.path)
         finally:
-            if draft.exists():
-                shutil.rmtree(draft, ignore_errors=True)
+            shutil.rmtree(draft, ignore_errors=True)
