@@ -25,7 +25,7 @@ Seconds = TypeVar("Seconds", int, Tensor)
 @dataclass(frozen=True, eq=False)
 class CheckinTensors:
     """Check-ins as aligned int64 tensors, rows sorted by (user, time): `recap.visits.Visits` of each user or edited
-    history, UTC seconds and local wall-clock seconds since 1970, and the trajectory.
+    history (see `Histories.next_visit`), UTC and local wall-clock seconds since 1970, and the trajectory.
     """
 
     user_T: Tensor

@@ -180,7 +180,7 @@ def rm(run_ids: RunIds) -> Iterator[Any]:
 
 def _awake_store() -> "RunStore":
     """The runs, after starting the runner if one waits; readable even if the disk refuses."""
-    from recap.runs.execution.service import ensure_runner
+    from recap.runs.execution.control import ensure_runner
     from recap.runs.store.run_store import RunStore
 
     store = RunStore.of_user()

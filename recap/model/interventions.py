@@ -13,10 +13,12 @@ from recap.features.others import EdgeEdits
 
 @dataclass(frozen=True, eq=False)
 class Interventions:
-    """Changes to a batch of cases other than edited check-ins; None changes nothing. Rows that replace G^(N)_{s_t} (Eq.
-    7); a factor on the graph token, whose slot is zero at 0; slots without a token (zero, and only the slot of the
-    prediction state attends to itself); factors on `Recap.terms`; changed training counts and two-hop paths (case,
-    middle, destination) that the features leave out.
+    """Changes to a batch of cases other than edited check-ins; None changes nothing.
+
+    ``propagated_BE`` replaces G^(N)_{s_t} (Eq. 7); ``graph_factor_B`` scales the graph token, whose slot is zero at 0;
+    where ``masked_BS`` is True a slot has no token: its content is zero, and no slot attends to it but the prediction
+    state's own to itself; ``term_factor_BT`` scales `Recap.terms`; ``edge_edits`` are changed training counts, for the
+    features of others' transitions; ``cut_K3`` are two-hop paths (case, middle, destination) that the features lack.
     """
 
     propagated_BE: Tensor | None = None

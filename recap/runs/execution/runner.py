@@ -15,8 +15,8 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from recap.errors import RecapError
+from recap.runs.execution.control import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.execution.gpus import GpuList, allocate_device, read_gpus
-from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor
 from recap.runs.store.process import ProcessIdentity

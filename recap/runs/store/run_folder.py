@@ -11,9 +11,8 @@ from filelock import FileLock, Timeout
 from recap.errors import ConfigError, FormatVersionError, RecapError
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE, RunState, StateName, now
+from recap.runs.store.state import ACTIVE, RunState, StateName, now, read_json
 from recap.runs.store.types import RunProgress, RunReference, RunSummary
-from recap.runs.store.versioned import read_json
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.training.metrics_file import METRICS, EpochLine, read_metrics

@@ -16,8 +16,8 @@ from recap.data.dataset import Dataset
 from recap.errors import RecapError
 from recap.evaluation.records import read_records, records_file, records_metadata
 from recap.runs.execution import control
+from recap.runs.execution.control import ensure_runner, start_runner
 from recap.runs.execution.runner import Runner
-from recap.runs.execution.service import ensure_runner, start_runner
 from recap.runs.execution.supervision import Supervisor
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import estimate
