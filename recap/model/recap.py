@@ -21,14 +21,11 @@ from recap.features.catalogue import CATEGORY_FEATURES, FEATURES, PAST, PLACES
 from recap.features.values import Features
 from recap.graph import TransitionGraph
 from recap.history import Histories, RevisitCandidates, find_revisit_candidates
-from recap.model.backbone import Backbone, CoreScore
-from recap.model.calibration import RevisitCalibration
+from recap.model.backbone import Backbone, CheckinTokens, CoreScore, GraphToken
 from recap.model.config import MAX_CANDIDATES, ModelConfig, Stage
 from recap.model.curve_prior import CurvePrior, CurveValues
-from recap.model.graph_token import GraphToken
 from recap.model.interventions import Interventions
-from recap.model.revisit_prior import PriorTerms, RevisitPrior, revisit_statistics
-from recap.model.tokens import CheckinTokens
+from recap.model.revisit_prior import PriorTerms, RevisitCalibration, RevisitPrior, revisit_statistics
 from recap.scores import Scores, Term
 from recap.vocabulary import Match
 

@@ -26,9 +26,9 @@ from recap.history import (
     local_hour_fraction,
     local_weekday,
 )
+from recap.model.backbone import suffix_rows
 from recap.model.config import Stage
 from recap.model.scorer import RecapScorer
-from recap.model.tokens import suffix_rows
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedScorer
 from recap.scores import Scorer

@@ -74,14 +74,6 @@ def test_the_mean_rank_is_the_middle_of_the_tied_places() -> None:
     assert rank_targets(scores(TOTAL, POPULARITY), torch.tensor([2])).mean_B.tolist() == [3.5]
 
 
-def test_top_list_follows_score_then_popularity_then_index() -> None:
-    """5; then the 3s by popularity: 1 (9), then 2 and 4 (2 each) by index; then 1."""
-    poi_BK, value_BK = top_pois(scores(TOTAL, POPULARITY), 20)
-    assert poi_BK.tolist() == [[0, 1, 2, 4, 3]]
-    assert value_BK.tolist() == [[5.0, 3.0, 3.0, 3.0, 1.0]]
-    assert top_pois(scores(TOTAL, POPULARITY), 2)[0].tolist() == [[0, 1]]
-
-
 def test_nan_is_refused_with_the_scorer_and_the_number_of_cases() -> None:
     """Two of three cases hold a NaN: no rank, one line that says so."""
     nan = float("nan")

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from torch import nn
 
 from recap.history import Histories
-from recap.model.backbone import EncoderLayer
-from recap.model.graph_token import GraphToken
-from recap.model.tokens import TimeEmbedding, suffix_rows
+from recap.model.backbone import EncoderLayer, GraphToken, TimeEmbedding, suffix_rows
 from tests.recap.test_graph import graph_of
 from tests.recap.test_history import tensors
 from tests.worlds import SMALL_MODEL, shake, small_model_config
