@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
@@ -52,12 +52,10 @@ def read_given(checkins: pd.DataFrame | str | Path, reading: Reading) -> RawRead
 
 def _as_arrow(column: pd.Series) -> pa.Array:
     """A column as Parquet stores it; shapes, periods and mixed values become text."""
-    try:
+    with suppress(pa.ArrowException, TypeError, ValueError):
         values = pa.array(column, from_pandas=True)
         if not isinstance(values.type, pa.BaseExtensionType):
             return values
-    except (pa.ArrowException, TypeError, ValueError):
-        pass
     return pa.array(column.astype(object).map(str, na_action="ignore"), pa.string(), from_pandas=True)
 
 
