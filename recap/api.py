@@ -48,9 +48,8 @@ def prepare(
         out: folder to save the dataset in.
         settings: fields of `DataConfig` that differ from the preset.
 
-    Raises:
-        DataError: a column or the time zone is unsure, a row is bad, or nothing usable is left.
-        ConfigError: an unknown option, or a value out of range.
+    Raises DataError: a column or the time zone is unsure, a row is bad, or nothing usable is left; ConfigError: an
+    unknown option, or a value out of range.
     """
     config = data_preset(preset).override(_assignments(settings))
     read = read_given(checkins, reading)
@@ -81,10 +80,8 @@ def train(
         resume: continue a training that was stopped in ``out``.
         watch: called after every step.
 
-    Raises:
-        ConfigError: an unknown preset or setting.
-        DataError: the dataset has no validation case.
-        FolderInUseError: ``out`` holds something else.
+    Raises ConfigError: an unknown preset or setting; DataError: the dataset has no validation case; FolderInUseError:
+    ``out`` holds something else.
     """
     config = training_preset(preset)
     config = config if epochs is None else config.with_epochs(epochs)
@@ -99,22 +96,15 @@ def train(
 
 
 def load(name: str | Path) -> "Model":
-    """Open a checkpoint's folder, or `pretrained` or a baseline by its name.
-
-    Raises:
-        ConfigError, CheckpointError: see `open_model`.
-    """
+    """Open a checkpoint's folder, or `pretrained` or a baseline by its name; raises as `open_model`."""
     check_name(name)
     return Model(name)
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A trained model or a baseline, for every dataset it fits.
-
-    Attributes:
-        name: the checkpoint's folder, or the baseline's name.
-    """
+    """A trained model or a baseline, for every dataset it fits. ``name``: the checkpoint's folder, or the
+    baseline's."""
 
     name: str | Path
 
@@ -143,10 +133,8 @@ class Model:
         Returns:
             ``user_id, as_of, rank, poi_id, score, probability`` and others, see `recap.prediction.predict`.
 
-        Raises:
-            CaseError: an unknown user, or no check-in by then.
-            DataError: ``checkins`` cannot be read, or are not later than the dataset's.
-            VocabularyError: the model does not fit the data.
+        Raises CaseError: an unknown user, or no check-in by then; DataError: ``checkins`` cannot be read, or are not
+        later than the dataset's; VocabularyError: the model does not fit the data.
         """
         if top < 1:
             raise ConfigError(f"top must be at least 1, got {top}")
@@ -173,15 +161,12 @@ class Model:
         Returns:
             One row for each group of cases, ``all`` first: ``group, n``, HR@K, NDCG@20 and MRR.
 
-        Raises:
-            ConfigError: an unknown protocol or split.
-            VocabularyError: the model does not fit the data.
+        Raises ConfigError: an unknown protocol or split; VocabularyError: the model does not fit the data.
         """
         if split not in c.SPLIT_NAMES:
             raise ConfigError(f"unknown split {split!r}; choose one of {', '.join(c.SPLIT_NAMES)}")
-        dataset, number = _opened(data), c.SPLIT_NAMES.index(split)
-        opened = open_model(self.name, dataset)
-        of = opened.scorer, dataset, opened.graph
+        opened = open_model(self.name, _opened(data))
+        of, number = (opened.scorer, opened.dataset, opened.graph), c.SPLIT_NAMES.index(split)
         metrics = evaluate(*of, split=number, protocol=protocol, checkins=opened.checkins).metrics
         return pd.DataFrame([{"group": group, **values} for group, values in metrics.items()])
 

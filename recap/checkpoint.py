@@ -1,7 +1,7 @@
 """A trained model on disk: safetensors, JSON, Parquet, SHA256SUMS and a model card; nothing is ever unpickled."""
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self, TypeVar
@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 from pydantic import Field, model_validator
+from torch import Tensor
 
 from recap.config import Config
 from recap.data.dataset import Dataset
@@ -17,7 +18,6 @@ from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
-from recap.model.opened import rows_of_dataset
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import checkpoint_label
@@ -42,6 +42,12 @@ BEST_OVERALL_WEIGHTS: Final = "best_overall.safetensors"
 SUMMARY: Final = "summary.json"
 CARD: Final = "MODEL_CARD.md"
 TRAINING_FOLDER: Final = "training"
+_ROWS: Final = {
+    **dict.fromkeys(("poi_embedding.weight", "core.output.weight", "core.output.bias"), "poi_P"),
+    "backbone.user_embedding.weight": "user_U",
+    "tokens.category_embedding.weight": "category_K",
+}
+"""Which index of `Match` has the rows of a tensor."""
 
 Model = TypeVar("Model", Recap, PublishedNetwork)
 
@@ -73,8 +79,7 @@ class CheckpointManifest(Config):
         None, description="Of a prior made of curves: name, group, unit and scale of each curve's feature, in order."
     )
     temperature: Temperature | None = Field(
-        None,
-        description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none.",
+        None, description="Turns scores into probabilities; None if it was not fitted: T is 1, or there are none."
     )
     started_from: str | None = Field(None, description="Hash of the pretrained curves that the training started from.")
     versions: dict[str, str]
@@ -89,14 +94,9 @@ class CheckpointManifest(Config):
 
     @classmethod
     def of(
-        cls,
-        dataset: Dataset,
-        train: AnyTraining,
-        best: EpochResult,
-        best_overall: EpochResult,
-        temperature: Temperature | None = None,
-        started_from: str | None = None,
+        cls, dataset: Dataset, train: AnyTraining, best: EpochResult, best_overall: EpochResult, **fitted: Any
     ) -> "CheckpointManifest":
+        """``fitted``: temperature and started_from."""
         return cls(
             format_version=FORMAT_VERSION,
             model=train.network,
@@ -109,9 +109,8 @@ class CheckpointManifest(Config):
             best=best,
             best_overall=best_overall,
             features=describe_features() if isinstance(train, TrainConfig) and train.model.has_curves else None,
-            temperature=temperature,
-            started_from=started_from,
             versions=library_versions(),
+            **fitted,
         )
 
 
@@ -125,12 +124,8 @@ class Checkpoint:
 
     @classmethod
     def load(cls, folder: Path) -> "Checkpoint":
-        """Read and verify a checkpoint folder, without its weights.
-
-        Raises:
-            CheckpointError: not a checkpoint, or its training has not finished.
-            FormatVersionError: written by a newer version.
-            ChecksumError: a file was changed.
+        """Read and verify a checkpoint folder, without its weights. Raises CheckpointError: not a checkpoint, or its
+        training has not finished; FormatVersionError: written by a newer version; ChecksumError: a file was changed.
         """
         manifest_file = folder / MANIFEST
         if (folder / TRAINING_FOLDER).is_dir() and not (folder / SUMS).is_file():
@@ -216,14 +211,9 @@ class Checkpoint:
         device: torch.device | str = "cpu",
         dtype: torch.dtype = torch.float64,
     ) -> Recap:
-        """The trained RECAP in evaluation mode, for its own dataset or another that matches.
-
-        In float64 a case's scores do not depend on the batch it is scored in.
-
-        Raises:
-            CheckpointError: it holds a published model.
-            VocabularyError: it does not open with this dataset.
-            MissingTensorError: weights and configuration do not fit.
+        """The trained RECAP in evaluation mode, for its own dataset or another that matches. In float64 a case's scores
+        do not depend on the batch it is scored in. Raises CheckpointError: it holds a published model; VocabularyError:
+        it does not open with this dataset; MissingTensorError: weights and configuration do not fit.
         """
         config = self.recap_training.model
         if config.has_curves and self.manifest.features != describe_features():
@@ -236,13 +226,13 @@ class Checkpoint:
         if isinstance(self.manifest.train, TrainConfig):
             self._check_sizes(self.manifest.train.model, tensors)
         if match is not None:
-            tensors = rows_of_dataset(tensors, match, f"{self.folder.name}/{WEIGHTS}")
+            tensors = _rows_of_dataset(tensors, match, f"{self.folder.name}/{WEIGHTS}")
         with Unfilled():
             model = build()
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 
-    def _check_sizes(self, size: ModelConfig, tensors: dict[str, torch.Tensor]) -> None:
+    def _check_sizes(self, size: ModelConfig, tensors: dict[str, Tensor]) -> None:
         """Refuse a configuration far larger than its weights before it takes memory."""
         if not size.has_encoder:
             return
@@ -275,6 +265,22 @@ class Checkpoint:
         if not isinstance(summary, dict):
             raise CheckpointError(f"{path} must contain one object")
         return summary
+
+
+def _rows_of_dataset(tensors: Mapping[str, Tensor], match: Match, where: str) -> dict[str, Tensor]:
+    """The weights with a row for each place, user and category of the dataset, in float64; new ones get the mean.
+    Raises MissingTensorError if a tensor has fewer rows than the checkpoint's places, users or categories.
+    """
+    found = dict(tensors)
+    for name in filter(_ROWS.__contains__, tensors):
+        index_N, values = torch.from_numpy(getattr(match, _ROWS[name]).astype(np.int64)), tensors[name].double()
+        if (index_N >= len(values)).any():
+            raise MissingTensorError(
+                f"{where}: tensor {name!r} has {len(values):,} rows, too few for what the checkpoint knows"
+            )
+        found[name] = values[index_N.clamp(min=0)]
+        found[name][index_N < 0] = values.mean(0)
+    return found
 
 
 def write_checkpoint(folder: Path, manifest: CheckpointManifest, summary: TrainingSummary) -> str:

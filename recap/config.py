@@ -42,12 +42,9 @@ class Config(BaseModel):
             raise ConfigError(describe_validation(error)) from error
 
     def override(self, assignments: list[str]) -> Self:
-        """Return a validated copy with ``dotted.field=value`` assignments applied.
-
-        A part that is none begins from its defaults. Commas separate several values (``decay_epochs=6,8,10``).
-
-        Raises:
-            ConfigError: an assignment without ``=``, an unknown field, or a refused value.
+        """A validated copy with ``dotted.field=value`` assignments applied. A part that is none begins from its
+        defaults. Commas separate several values (``decay_epochs=6,8,10``). Raises ConfigError: an assignment without
+        ``=``, an unknown field, or a refused value.
         """
         values = self.model_dump(mode="json")
         for assignment in assignments:

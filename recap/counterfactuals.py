@@ -52,13 +52,10 @@ class TimedHistory(History):
 
 @dataclass(frozen=True, eq=False)
 class Counterfactual:
-    """One counterfactual copy of a history.
-
-    Attributes:
-        edges: changed training counts (source, destination) -> m_sd; each changed row of A is normalised again.
-        cuts: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd; A itself stays (frozen cut).
-        masked: encoder slots without a token: 0 the user, then check-ins (oldest first), then the graph.
-        off: terms of the score, groups of terms, or `GRAPH_TOKEN`, switched off for every candidate.
+    """One counterfactual copy of a history. ``edges``: changed training counts (source, destination) -> m_sd; each
+    changed row of A is normalised again; ``cuts``: (m, d) pairs whose two-hop path from the source leaves (A^2)_sd, A
+    itself stays; ``masked``: encoder slots without a token, 0 the user, then check-ins (oldest first), then the graph;
+    ``off``: terms, groups or `GRAPH_TOKEN`.
     """
 
     history: History

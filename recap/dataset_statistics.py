@@ -15,19 +15,11 @@ SAMPLE_SEED: Final = 0
 def unseen_reach(
     dataset: Dataset, graph: TransitionGraph, max_hops: int, max_sources: int | None = None
 ) -> list[dict[str, float]]:
-    """The N-hop candidate sets as the paper counts them (App. C.2): unseen pairs of trajectory_last cases, M_N over
-    sources.
-
-    Args:
-        max_sources: sample at most this many sources, with a fixed seed.
-
-    Returns:
-        One entry for each N = 1..max_hops: distinct unseen ``pairs``, their distinct ``sources``, mean ``candidates``
-        |C_N(s)| of a source, ``coverage`` of the pairs and ``snr_x1000``.
+    """The N-hop candidate sets as the paper counts them (App. C.2): unseen pairs of trajectory_last cases, M_N over at
+    most ``max_sources`` sources. Returns for each N = 1..max_hops distinct unseen ``pairs``, their ``sources``, mean
+    ``candidates`` |C_N(s)| of a source, ``coverage`` of the pairs and ``snr_x1000``.
     """
-    source, target = distinct_pairs(dataset, dataset.cases(c.TEST, "trajectory_last"))
-    unseen = graph.count(source, target) == 0
-    source, target = source[unseen], target[unseen]
+    source, target = _unseen_pairs(dataset, graph, dataset.cases(c.TEST, "trajectory_last"))
     sources = np.unique(source)
     walked = sources
     if max_sources is not None and len(sources) > max_sources:
@@ -44,31 +36,23 @@ def unseen_reach(
                 "sources": len(sources),
                 "candidates": mean(sizes[n - 1]),
                 "coverage": mean(covered),
-                "snr_x1000": 1000 * signal / (candidates - signal) if candidates > signal else 0.0,
+                "snr_x1000": _ratio(1000 * signal, candidates - signal),
             }
         )
     return rows
 
 
 def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | None = None) -> dict[str, float | int]:
-    """Numbers that identify a split, to compare it with a paper's.
-
-    They depend on every choice of a protocol, and most can be read off a paper's tables. The graph's numbers are those
-    of `unseen_reach`.
-
-    Args:
-        max_sources: sample at most this many sources, with a fixed seed.
+    """Numbers that identify a split, to compare it with a paper's, whose tables give most of them.
 
     Returns:
         ``cases, head, tail`` (trajectory_last cases; head: seen more than once in training), ``steps`` (every_step
-        cases), ``checkins``, ``merged_checkins`` (rows left after merging, before removals), ``unseen_pairs,
-        unseen_sources, mean_degree`` (|C_1| of a source), ``two_hop_candidates`` (|C_2|), ``two_hop_coverage`` (of the
-        pairs), ``two_hop_snr_x1000``, ``unique_tail_share`` (of the distinct pairs of all steps) and
+        cases), ``checkins``, ``merged_checkins`` (rows left after merging, before removals), `unseen_reach` of one
+        (``mean_degree``) and two hops, ``unique_tail_share`` (of the distinct pairs of all steps) and
         ``tail_in_history`` (tail trajectory_last cases whose target is in the history).
     """
-    poi = dataset.checkins[c.POI].to_numpy(np.int64)
     every, last = dataset.cases(c.TEST), dataset.cases(c.TEST, "trajectory_last")
-    tail = graph.count(poi[last], poi[last + 1]) <= TAIL_MAX_COUNT
+    tail = graph.count(*_pairs(dataset, last)) <= TAIL_MAX_COUNT
     one_hop, two_hops = unseen_reach(dataset, graph, 2, max_sources)
     report = dataset.manifest.report
     return {
@@ -91,9 +75,20 @@ def fingerprint(dataset: Dataset, graph: TransitionGraph, max_sources: int | Non
 
 def distinct_pairs(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Distinct, sorted (source, target) pairs of cases."""
-    poi = dataset.checkins[c.POI].to_numpy(np.int64)
-    keys = np.unique(poi[rows] * dataset.num_pois + poi[rows + 1])
+    source, target = _pairs(dataset, rows)
+    keys = np.unique(source * dataset.num_pois + target)
     return keys // dataset.num_pois, keys % dataset.num_pois
+
+
+def _pairs(dataset: Dataset, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    poi = dataset.checkins[c.POI].to_numpy(np.int64)
+    return poi[rows], poi[rows + 1]
+
+
+def _unseen_pairs(dataset: Dataset, graph: TransitionGraph, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    source, target = distinct_pairs(dataset, rows)
+    unseen = graph.count(source, target) == 0
+    return source[unseen], target[unseen]
 
 
 def mean(values: np.ndarray) -> float:
@@ -110,17 +105,11 @@ MAX_EDGE_VISITS: Final = 4_000_000_000
 
 
 def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) -> list[dict[str, float]]:
-    """Coverage, candidates and SNR of the N-hop candidate sets (after App. C.2), over the pairs of all test steps.
-
-    Coverage is over unique unseen test pairs. ``avg_candidates`` and the M of the SNR run over those pairs' sources
-    with multiplicity; the ``_all_pois`` forms run once over every POI. Large graphs are sampled, see `sample_sizes`.
-
-    Returns:
-        One entry for each N = 1..max_hops.
+    """Coverage, candidates and SNR of the N-hop candidate sets (after App. C.2) for each N = 1..max_hops, over the
+    unique unseen pairs of all test steps. ``avg_candidates`` and the M of the SNR run over those pairs' sources with
+    multiplicity; the ``_all_pois`` forms run once over every POI. Large graphs are sampled, see `sample_sizes`.
     """
-    source, destination = distinct_pairs(dataset, dataset.cases(c.TEST))
-    unseen = graph.count(source, destination) == 0
-    source, destination = source[unseen], destination[unseen]
+    source, destination = _unseen_pairs(dataset, graph, dataset.cases(c.TEST))
     num_unseen = len(source)
     everywhere = np.arange(graph.num_pois)
     sample = sample_sizes(graph)
@@ -153,9 +142,8 @@ def hop_statistics(dataset: Dataset, graph: TransitionGraph, max_hops: int = 5) 
 
 
 def sample_sizes(graph: TransitionGraph) -> dict[str, int] | None:
-    """How many unseen test ``pairs`` and ``sources`` `hop_statistics` samples; None if it takes all.
-
-    The cost is at most POIs times transitions.
+    """How many unseen test ``pairs`` and ``sources`` `hop_statistics` samples; None if it takes all, at a cost of at
+    most POIs times transitions.
     """
     if graph.num_pois * graph.num_transitions <= MAX_EDGE_VISITS:
         return None
@@ -167,9 +155,7 @@ def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
     """Counts and tail shares, over unique test pairs and over test cases."""
     rows = dataset.cases(c.TEST)
     source, destination = distinct_pairs(dataset, rows)
-    unique_counts = graph.count(source, destination)
-    poi = dataset.checkins[c.POI].to_numpy()
-    case_counts = graph.count(poi[rows], poi[rows + 1])
+    unique_counts, case_counts = graph.count(source, destination), graph.count(*_pairs(dataset, rows))
     return {
         "transitions": graph.num_transitions,
         "unique_test_pairs": len(source),
@@ -181,13 +167,11 @@ def tail_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
 
 
 def reach_shares(dataset: Dataset, graph: TransitionGraph) -> dict[str, float]:
-    """How often history or two hops reach a test case's target (Fig. 7's cohorts).
-
-    ``within`` is the candidate set C_2 (at most two hops), ``two_step`` is a walk of exactly two steps.
+    """How often history or two hops reach a test case's target (Fig. 7's cohorts). ``within`` is the candidate set C_2
+    (at most two hops), ``two_step`` is a walk of exactly two steps.
     """
     rows = dataset.cases(c.TEST)
-    poi = dataset.checkins[c.POI].to_numpy()
-    source, target = poi[rows], poi[rows + 1]
+    source, target = _pairs(dataset, rows)
     in_history = Visits.of(dataset).target_in_history(rows)
     tail = graph.count(source, target) <= TAIL_MAX_COUNT
     within = graph.hops_of(source, target, 2) > 0
@@ -206,16 +190,14 @@ def dataset_statistics(dataset: Dataset, max_hops: int = 5) -> dict[str, Any]:
     """The content of `recap stats`; ``hop_sample`` only if `hop_statistics` sampled."""
     graph = TransitionGraph.from_dataset(dataset)
     sample = sample_sizes(graph)
-    statistics: dict[str, Any] = {
+    return {
         "dataset_hash": dataset.hash,
         **tail_shares(dataset, graph),
         **reach_shares(dataset, graph),
         "fingerprint": fingerprint(dataset, graph, sample["sources"] if sample else None),
         "hops": hop_statistics(dataset, graph, max_hops),
+        **({} if sample is None else {"hop_sample": sample}),
     }
-    if sample is not None:
-        statistics["hop_sample"] = sample
-    return statistics
 
 
 def _ratio(part: float, whole: float) -> float:

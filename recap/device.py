@@ -46,14 +46,9 @@ def one_thread() -> Iterator[None]:
 
 
 def side_by_side(work: Callable[[Sequence[Item]], Result], items: Sequence[Item], at_least: int = 1) -> list[Result]:
-    """Process items in a few threads (one on a single core); results keep the items' order.
-
-    For work in torch, which lets other threads run. Each thread sets its own torch modes, such as
+    """Process neighbouring items in a few threads (one on a single core), ``at_least`` so many in each; results keep
+    the items' order. For work in torch, which lets other threads run; each sets its own modes, as
     `torch.inference_mode`.
-
-    Args:
-        work: gets neighbouring items.
-        at_least: fewest items for a thread.
     """
     threads = max(1, min(MOST_SIDE_BY_SIDE, os.cpu_count() or 1, len(items) // at_least))
     if threads == 1:

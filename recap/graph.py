@@ -22,28 +22,6 @@ _CELLS_PER_BLOCK: Final = 1 << 25
 """Reach is laid out for at most this many (source, POI) cells at a time."""
 
 
-def _counted(checkins: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Count adjacent source -> destination pairs of training cases (m_sd, Sec. 3). Returns sources, destinations and
-    counts (int64), in order of source and destination. Raises DataError if there is no training case.
-    """
-    rows = build_cases(checkins, c.TRAIN)
-    if len(rows) == 0:
-        raise DataError("the training split has no transition to count")
-    poi = checkins[c.POI].to_numpy()
-    num_pois = int(poi.max()) + 1
-    keys = poi[rows] * np.int64(num_pois)
-    rows += 1
-    keys += poi[rows]
-    del rows
-    # np.unique holds three times as much memory.
-    keys.sort()
-    first = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
-    counts = np.diff(first, append=len(keys))
-    keys = keys[first]
-    del first
-    return keys // num_pois, keys % num_pois, counts
-
-
 @dataclass(frozen=True, eq=False)
 class TransitionGraph:
     """Counted transitions between P POIs. ``counts``: int64 CSR of shape (P, P), m_sd."""
@@ -52,12 +30,25 @@ class TransitionGraph:
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "TransitionGraph":
-        """Count a dataset's training transitions."""
-        source, destination, counts = _counted(dataset.checkins)
-        first = np.zeros(dataset.num_pois + 1, dtype=np.int64)
-        np.cumsum(np.bincount(source, minlength=dataset.num_pois), out=first[1:])
-        shape = (dataset.num_pois, dataset.num_pois)
-        return cls(counts=sparse.csr_array((counts, destination, first), shape=shape))
+        """Count adjacent source -> destination pairs of a dataset's training cases (m_sd, Sec. 3). Raises DataError if
+        there is no training case.
+        """
+        rows = build_cases(dataset.checkins, c.TRAIN)
+        if len(rows) == 0:
+            raise DataError("the training split has no transition to count")
+        poi, num_pois = dataset.checkins[c.POI].to_numpy(), dataset.num_pois
+        keys = poi[rows] * np.int64(num_pois)
+        rows += 1
+        keys += poi[rows]
+        del rows
+        # np.unique holds three times as much memory.
+        keys.sort()
+        at = np.flatnonzero(np.append(True, keys[1:] != keys[:-1]))
+        counts = np.diff(at, append=len(keys))
+        source, destination = np.divmod(keys[at], num_pois)
+        del keys, at
+        first = np.append(0, np.cumsum(np.bincount(source, minlength=num_pois)))
+        return cls(counts=sparse.csr_array((counts, destination, first), shape=(num_pois, num_pois)))
 
     @classmethod
     def from_counts(cls, counts: pd.Series, num_pois: int) -> "TransitionGraph":
@@ -107,14 +98,8 @@ class TransitionGraph:
     def explore(
         self, sources: np.ndarray, source: np.ndarray, destination: np.ndarray, max_hops: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Hops of pairs and sizes of candidate sets in one breadth-first pass.
-
-        Args:
-            sources: distinct POIs in ascending order, with every ``source``.
-
-        Returns:
-            hops: int64 per pair, see `hops_of`.
-            sizes: int64 (max_hops, len(sources)); ``sizes[n - 1, i]`` is the size of C_n(sources[i]).
+        """Hops of pairs (`hops_of`) and sizes of candidate sets in one breadth-first pass: int64 (max_hops, sources),
+        of C_n(sources[i]) at [n - 1, i]. ``sources``: distinct POIs in ascending order, with every ``source``.
         """
         hops = np.zeros(len(source), dtype=np.int64)
         sizes = np.zeros((max_hops, len(sources)), dtype=np.int64)
@@ -159,11 +144,8 @@ class TransitionGraph:
             yield start, reach
 
     def two_hop_paths(self, source: int, destination: int) -> pd.DataFrame:
-        """All middle POIs m of source -> m -> destination, strongest first.
-
-        Returns:
-            ``middle, count_in, count_out`` (transition counts), ``p_in, p_out, product`` (A_sm, A_md and their product)
-            and ``share`` of (A^2)_sd, the sum of the products.
+        """All middle POIs m of source -> m -> destination, strongest first: ``middle, count_in, count_out`` (transition
+        counts), ``p_in, p_out, product`` (A_sm, A_md and their product) and ``share`` of (A^2)_sd, their sum.
         """
         into = self._incoming.indices[slice(*self._incoming.indptr[destination : destination + 2])]
         middles = np.intersect1d(self.counts[[source]].indices, into)

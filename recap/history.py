@@ -24,15 +24,8 @@ Seconds = TypeVar("Seconds", int, Tensor)
 
 @dataclass(frozen=True, eq=False)
 class CheckinTensors:
-    """Check-ins as aligned tensors, rows sorted by (user, time).
-
-    Attributes:
-        user_T, poi_T: int64 indices.
-        first_T: row of the first check-in of the same user or edited history.
-        next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none; see `Histories.next_visit`.
-        visit_number_T: counts the user's check-ins at this POI from 1.
-        seconds_T: UTC seconds since 1970.
-        local_seconds_T: local wall-clock seconds since 1970.
+    """Check-ins as aligned int64 tensors, rows sorted by (user, time): `recap.visits.Visits` of each user or edited
+    history (see `Histories.next_visit`), UTC and local wall-clock seconds since 1970, and the trajectory.
     """
 
     user_T: Tensor
@@ -83,10 +76,7 @@ class CheckinTensors:
         trajectory: np.ndarray,
         segment: np.ndarray | None = None,
     ) -> "CheckinTensors":
-        """From int64 arrays, grouped by ``segment`` (default: by user) and ordered in time.
-
-        A segment is one history; a user may have several edited ones.
-        """
+        """From int64 arrays, grouped by ``segment`` (one history, by default a user's) and ordered in time."""
         visits = Visits.of_segments(user if segment is None else segment, poi)
         return cls._with_visits(visits, user, seconds, local_seconds, trajectory)
 
@@ -106,12 +96,8 @@ class CheckinTensors:
 
 @dataclass(frozen=True, eq=False)
 class Histories:
-    """What was known of users at a moment each: all that a scorer may read.
-
-    Histories share one table; each ends at its own last check-in, and no later row belongs to it.
-
-    Attributes:
-        row_B: the last check-in t of each, the source of what comes next.
+    """What was known of users at a moment each: all that a scorer may read. Histories share one table; each ends at its
+    own last check-in ``row_B``, the source of what comes next, and no later row belongs to it.
     """
 
     checkins: CheckinTensors
@@ -206,15 +192,9 @@ class CaseBatch:
 
 @dataclass(frozen=True, eq=False)
 class RevisitCandidates:
-    """The POIs of C_t of a batch of histories, packed.
-
-    Attributes:
-        case_C: position in the batch, non-decreasing.
-        poi_C: candidate d.
-        last_row_C: row of the user's last visit q*_t(d) before step t (Eq. 20).
-        count_C: n_t(d), visits before step t.
-        recency_steps_C: r_t(d) = t - q*_t(d), in check-ins.
-        in_recent_window_C: d in W_t, the recent_window check-ins before step t.
+    """The POIs d of C_t of a batch of histories, packed, with non-decreasing positions ``case_C`` in the batch: the row
+    of the last visit q*_t(d) before step t (Eq. 20), n_t(d) visits before t, r_t(d) = t - q*_t(d) in check-ins, and
+    whether d is in W_t, the recent_window check-ins before t.
     """
 
     case_C: Tensor
@@ -233,14 +213,9 @@ class RevisitCandidates:
 def find_revisit_candidates(
     histories: Histories, *, recent_window: int = 10, max_candidates: int | None = 256
 ) -> RevisitCandidates:
-    """Collect C_t = {p_q | q < t} with n_t, r_t and the recent-window flag.
-
-    Row q < t is the last visit of its POI before t exactly when no row before t is the next visit; its n is
-    ``visit_number[q]``, its r is ``t - q``.
-
-    Args:
-        recent_window: L_win, in check-ins.
-        max_candidates: keep this many most recent candidates of each history; None keeps all.
+    """Collect C_t = {p_q | q < t} with n_t, r_t and whether d is among the last ``recent_window`` (L_win) check-ins;
+    of each history at most ``max_candidates``, the most recent. Row q < t is the last visit of its POI before t exactly
+    when no row before t is the next visit.
     """
     checkins, row_B = histories.checkins, histories.row_B
     case_H, q_H = expand_ranges(histories.first_B, row_B - histories.first_B)

@@ -110,14 +110,8 @@ def is_known_by(dataset: Dataset, as_of: datetime, rows: slice = slice(None)) ->
 
 
 def last_rows(dataset: Dataset, as_of: datetime | None = None, user: int | None = None) -> np.ndarray:
-    """Row of each user's last check-in at or before a time; within one second, the last in the file.
-
-    Args:
-        as_of: without a zone, compared with each check-in's own local time; None takes every check-in.
-        user: look only at this user.
-
-    Returns:
-        int64 (U,), -1 for a user without such a check-in.
+    """Row of each user's (or only this user's) last check-in at or before a time, int64 (U,), -1 for none; within one
+    second, the last in the file. A time without a zone is compared with each check-in's own local time.
     """
     user_T = dataset.checkins[c.USER].to_numpy()
     start, stop = (0, len(user_T)) if user is None else np.searchsorted(user_T, [user, user + 1])

@@ -43,27 +43,21 @@ def open_model(
         name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
-    Raises:
-        ConfigError: neither a baseline nor a folder.
-        CheckpointError: the folder holds no checkpoint.
-        VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
+    Raises ConfigError: neither a baseline nor a folder; CheckpointError: the folder holds no checkpoint;
+    VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
     """
-    graph = graph or TransitionGraph.from_dataset(dataset)
-    opened, fitted_on = dataset, graph
-    if extension is not None:
-        opened = extension.dataset
-        graph = TransitionGraph.from_dataset(opened)
+    fitted_on = graph or TransitionGraph.from_dataset(dataset)
+    opened = dataset if extension is None else extension.dataset
+    graph = fitted_on if extension is None else TransitionGraph.from_dataset(opened)
     checkpoint: Checkpoint | None = None
     scorer: Scorer
-    if name in BASELINES:
-        device = "cpu"
-        if extension is not None and name == FEATURE_CURVES:
-            scorer = _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
-        else:
-            scorer = build_baseline(str(name), opened, graph)
-    else:
+    if name not in BASELINES:
         checkpoint = PretrainedCheckpoint.of(opened) if name == PRETRAINED else _folder(name)
         scorer = checkpoint.scorer(opened, graph, device)
+    elif extension is not None and name == FEATURE_CURVES:
+        device, scorer = "cpu", _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
+    else:
+        device, scorer = "cpu", build_baseline(str(name), opened, graph)
     checkins = CheckinTensors.from_dataset(opened, device)
     own = {"scorer": scorer, "graph": graph, "checkins": checkins, "num_candidates": dataset.num_pois}
     return open_ranker(checkpoint, opened, **own)

@@ -89,16 +89,12 @@ def predict(
     Args:
         new_places: list only places where the user has not been; probabilities stay those among all places.
         why: add ``contribution_<group>`` columns.
-        at: time of the next check-in, for a model that reads it.
+        at: time of the next check-in, for a model that reads it; ConfigError: it does not fit the model.
 
     Yields:
         ``user_id, as_of`` (UTC time of the last check-in), ``as_of_local, rank`` (from 1), ``poi_id, poi_name,
         category, latitude, longitude, km`` (from the last place), ``visited, visits`` (the user's, the last check-in
         included), ``score, probability`` (NaN if the model has none). At least one frame, which may be empty.
-
-    Raises:
-        ConfigError: ``why`` and no terms, or ``at`` does not fit the model.
-        ScoreError: a score is NaN.
     """
     if why and not hasattr(model.scorer, "contributions"):
         raise ConfigError(f"{model.label} gives one score for each place and no terms: leave out --why")
@@ -131,17 +127,12 @@ def expected_visits(
     at: datetime | None = None,
     note: Callable[[Scores, Tensor], None] | None = None,
 ) -> pd.DataFrame:
-    """Expected next visits of every place: the sum of its probabilities over the chosen users.
-
-    Args:
-        note: receives the scores and probabilities (B, P) of each pass.
+    """Expected next visits of every place: the sum of its probabilities over the chosen users. ``note`` receives the
+    scores and probabilities (B, P) of each pass. Raises ConfigError: the model has no probabilities.
 
     Returns:
         ``poi_id, poi_name, category, latitude, longitude, expected``, most first, and if some chosen users have a later
         check-in, over these alone ``expected_counted`` and ``counted``: how many of them went there next.
-
-    Raises:
-        ConfigError: the model has no probabilities.
     """
     temperature = model.temperature
     if temperature is None:

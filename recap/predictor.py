@@ -27,7 +27,7 @@ from recap.itinerary import Itinerary
 from recap.model.curve_prior import CurveValues
 from recap.model.edited_graph import EditedPropagation
 from recap.model.interventions import Interventions
-from recap.model.recap import CORE, Recap, RevisitParts
+from recap.model.recap import CORE, RevisitParts
 from recap.model.scorer import RecapScorer
 from recap.moments import Case, Moment, is_moment, named_case
 from recap.probabilities import UNFITTED, Temperature
@@ -38,16 +38,9 @@ _VARIANTS_PER_PASS = 256
 
 
 class CaseRanker:
-    """A model opened on a dataset: it scores histories, cases and edited copies of them.
-
-    Args:
-        checkpoint: None for a baseline, which needs ``scorer``.
-        scorer: the model's, if built already.
-        graph, checkins, cases: of the dataset, if computed already; ``cases`` are its test cases.
-        num_candidates: only the first places are candidates for the next place; None takes all.
-
-    Raises:
-        VocabularyError: another dataset.
+    """A model opened on a dataset: it scores histories, cases and edited copies of them. A baseline has no checkpoint
+    but a ``scorer``. ``scorer, graph, checkins, cases`` (test cases): if computed already; ``num_candidates``: only the
+    first places are candidates for the next place; None takes all. Raises VocabularyError: another dataset.
     """
 
     scorer: Scorer
@@ -104,15 +97,17 @@ class CaseRanker:
 
     def score_counterfactuals(self, variants: Sequence[Counterfactual]) -> Tensor:
         """Totals (B, P) of counterfactual copies."""
-        size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
-        totals = [self._totals(variants[start : start + size]) for start in range(0, len(variants), size)]
+        totals = [self._totals(part) for part in self._passes(variants)]
         return torch.cat(totals) if totals else torch.zeros(0, self.dataset.num_pois, dtype=torch.float64)
 
     def place_ranks(self, variants: Sequence[Counterfactual], poi: int) -> PlaceRanks:
         """Rank of one place in each counterfactual copy (at least one)."""
+        passes = self._passes(variants)
+        return PlaceRanks.joined([PlaceRanks.of_totals(self._totals(part), poi) for part in passes])
+
+    def _passes(self, variants: Sequence[Counterfactual]) -> list[Sequence[Counterfactual]]:
         size = histories_per_pass(self.dataset.num_pois, _VARIANTS_PER_PASS)
-        parts = [variants[start : start + size] for start in range(0, len(variants), size)]
-        return PlaceRanks.joined([PlaceRanks.of_totals(self.score_counterfactuals(part), poi) for part in parts])
+        return [variants[start : start + size] for start in range(0, len(variants), size)]
 
     @cached_property
     def cases(self) -> pd.DataFrame:
@@ -129,11 +124,8 @@ class CaseRanker:
         """One case of a split. Raises CaseError: no such case."""
         cases, name = self.cases_of(split), "validation" if split == c.VAL else c.SPLIT_NAMES[split]
         if not 0 <= number < len(cases):
-            raise CaseError(
-                f"there is no {name} case {number}; this dataset has cases 0 to {len(cases) - 1}"
-                if len(cases)
-                else f"there is no {name} case {number}; this dataset has no {name} case"
-            )
+            known = f"cases 0 to {len(cases) - 1}" if len(cases) else f"no {name} case"
+            raise CaseError(f"there is no {name} case {number}; this dataset has {known}")
         return cases.iloc[number]
 
     def moment(self, case: int | Moment, split: int = c.TEST) -> Moment:
@@ -165,9 +157,8 @@ class CaseRanker:
         return scores
 
     def history(self, moment: Moment) -> History:
-        """The user's check-ins up to a moment; with the next check-in's time for a model that reads it.
-
-        CaseError: the model reads that time, and there is no next check-in.
+        """The user's check-ins up to a moment; with the next check-in's time for a model that reads it. CaseError: the
+        model reads that time, and there is no next check-in.
         """
         if isinstance(moment, Itinerary):
             known = moment.history(self.dataset, self.checkins)
@@ -180,11 +171,7 @@ class CaseRanker:
         return TimedHistory(**vars(known), next_local_seconds=int(self.checkins.local_seconds_T[moment.row + 1]))
 
     def histories_at(self, moment: Moment, size: int = 1) -> Histories:
-        """What is known at a moment, as a batch of equal histories.
-
-        Raises:
-            CaseError: as in `history`.
-        """
+        """What is known at a moment, as a batch of equal histories; raises as `history`."""
         history = self.history(moment)
         return pack_histories([history] * size) if moment.is_changed else self.histories([moment.row] * size)
 
@@ -200,32 +187,14 @@ class CaseRanker:
 
 
 class Predictor(CaseRanker):
-    """Splits the scores of a RECAP, or of curves alone, into contributions.
-
-    Args:
-        model: other float64 weights of the same architecture, such as shuffled ones.
-        scorer: the checkpoint's own, if built already.
-        opened: see `CaseRanker`.
-
-    Raises:
-        CheckpointError: it holds a published model.
-        VocabularyError: the checkpoint does not open with this dataset.
+    """Splits the scores of a RECAP, or of curves alone, into contributions. ``opened``: see `CaseRanker`. Raises
+    CheckpointError: it holds a published model; VocabularyError: the checkpoint does not open with this dataset.
     """
 
     scorer: RecapScorer
 
-    def __init__(
-        self,
-        checkpoint: Checkpoint | None,
-        dataset: Dataset,
-        model: Recap | None = None,
-        *,
-        scorer: Scorer | None = None,
-        **opened: Any,
-    ) -> None:
-        if checkpoint is not None and model is not None:
-            scorer = RecapScorer(model, checkpoint.stage, checkpoint.manifest.model)
-        super().__init__(checkpoint, dataset, scorer=scorer, **opened)
+    def __init__(self, checkpoint: Checkpoint | None, dataset: Dataset, **opened: Any) -> None:
+        super().__init__(checkpoint, dataset, **opened)
         self.stage, self.model = self.scorer.stage, self.scorer.model
         self.model.requires_grad_(False)
 

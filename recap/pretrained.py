@@ -142,9 +142,8 @@ def _fit(model: Recap, dataset: Dataset, graph: TransitionGraph) -> Fitted | Non
 
 
 def fit_new_places(model: Recap, dataset: Dataset) -> float | None:
-    """Points of all places new to the user at the highest likelihood of known against new validation targets.
-
-    None with fewer than `LEAST_CASES` validation cases. At most `_MOST_CASES` are read, always the same sample.
+    """Points of all places new to the user at the highest likelihood of known against new validation targets. None with
+    fewer than `LEAST_CASES` validation cases. At most `_MOST_CASES` are read, always the same sample.
     """
     rows = draw_cases(dataset.cases(c.VAL, "every_next"), _MOST_CASES)
     if len(rows) < LEAST_CASES:

@@ -40,9 +40,8 @@ class Generalisation(Config):
         return self.cell_degrees * KM_PER_DEGREE
 
     def pseudonym(self, user: int | str) -> str:
-        """A name that only this salt gives this user, such as ``User c7f3a1b02d``; never digits alone.
-
-        Ten characters: among 100,000 people two share a name in one of 80 files, among 1,000 in one of 800,000.
+        """A name that only this salt gives this user, such as ``User c7f3a1b02d``; never digits alone. Among 100,000
+        people two share a name in one of 80 files, among 1,000 in one of 800,000.
         """
         digest = self.digest("user", str(user))
         return f"User {'abcdef'[int(digest[-1], 16) % 6]}{digest[:9]}"
@@ -63,10 +62,7 @@ class Generalisation(Config):
 
 
 def users_per_group(user: np.ndarray, group: np.ndarray, size: int) -> np.ndarray:
-    """Number of distinct users of each group of check-ins.
-
-    Args:
-        user, group: codes from 0.
+    """Number of distinct users of each group of check-ins, from codes from 0.
 
     >>> users_per_group(np.array([0, 1, 0, 0]), np.array([0, 0, 1, 1]), 3).tolist()
     [2, 1, 0]

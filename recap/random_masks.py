@@ -14,9 +14,8 @@ _ELEMENTS_A_WORD: Final = 4
 
 
 def draw_mask(shape: Sequence[int], p: float, dtype: torch.dtype) -> Tensor:
-    """A mask that is 0 with probability ``p`` < 1 (to 1 / 65,536) and has mean 1.
-
-    Seeded by one draw of torch's CPU generator.
+    """A mask that is 0 with probability ``p`` < 1 (to 1 / 65,536) and has mean 1. Seeded by one draw of torch's CPU
+    generator.
     """
     seed = int(torch.randint(torch.iinfo(torch.int64).max, ()))
     words = np.random.SFC64(seed).random_raw(-(-math.prod(shape) // _ELEMENTS_A_WORD))

@@ -3,7 +3,6 @@
 Shape suffixes: B histories, P POIs, C packed candidates.
 """
 
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Final, Protocol
@@ -16,14 +15,9 @@ from recap.history import Histories
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores of all POIs for a batch of cases, as a sum of named parts.
-
-    A part is dense (one value for every POI) or packed (values for a few candidates of each case, zero elsewhere).
-
-    Attributes:
-        dense: name -> tensor (B, P).
-        packed: name -> tensor (C,), aligned with ``case_C`` and ``poi_C``; a (case, POI) pair occurs at most once.
-        tie_break_P: orders POIs with equal totals (higher first); None leaves them tied.
+    """Scores of all POIs for a batch of cases, as a sum of named parts. A part is dense (B, P) or packed: values (C,)
+    for a few candidates of each case, aligned with ``case_C`` and ``poi_C``, each pair at most once, zero elsewhere.
+    ``tie_break_P`` orders POIs with equal totals (higher first); None leaves them tied.
     """
 
     dense: dict[str, Tensor]
@@ -90,9 +84,8 @@ class Term:
 
 
 class Explainable(Scorer, Protocol):
-    """A scorer whose scores are a sum of named terms.
-
-    ``changes`` depend on the scorer (`recap.model.interventions.Interventions` for RECAP).
+    """A scorer whose scores are a sum of named terms. ``changes`` depend on the scorer
+    (`recap.model.interventions.Interventions` for RECAP).
     """
 
     @property
@@ -100,19 +93,14 @@ class Explainable(Scorer, Protocol):
 
     @property
     def supported_edits(self) -> frozenset[str]:
-        """Kinds of edits that can change its scores.
-
-        ``visits`` (check-ins added, removed or moved to another place), ``times``, ``source`` (the current place),
-        ``transitions`` (training counts), ``paths`` (single two-hop paths) and ``tokens`` (of the encoder).
+        """Kinds of edits that can change its scores: ``visits`` (check-ins added, removed or moved to another place),
+        ``times``, ``source`` (the current place), ``transitions`` (training counts), ``paths`` (single two-hop paths)
+        and ``tokens`` (of the encoder).
         """
         ...
 
     def contributions(self, histories: Histories, poi_B: Tensor, changes: Any = None) -> Tensor:
         """What each term adds to the score of one POI per case, (B, T) float64; rows sum to `Scores.total`."""
-        ...
-
-    def scores_without(self, histories: Histories, terms: Collection[str], changes: Any = None) -> Tensor:
-        """Totals (B, P) without these terms and what depends on them."""
         ...
 
 
@@ -133,8 +121,3 @@ class PartTerms:
     def contributions(self, histories: Histories, poi_B: Tensor, changes: Any = None) -> Tensor:
         parts = self.score(histories).parts_at(poi_B)
         return torch.stack([parts[term.name].double() for term in self.terms], dim=1)
-
-    def scores_without(self, histories: Histories, terms: Collection[str], changes: Any = None) -> Tensor:
-        scores = self.score(histories)
-        left = [part for name, part in scores.parts.items() if name not in terms]
-        return torch.stack(left).sum(0) if left else torch.zeros_like(scores.total)

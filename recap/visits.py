@@ -19,12 +19,8 @@ NEVER: Final = int(np.iinfo(np.int64).max)
 
 @dataclass(frozen=True, eq=False)
 class Visits:
-    """Next visit and visit number of check-ins, int64, rows sorted by (user, time).
-
-    Attributes:
-        first_T: row of the first check-in of the same user or segment.
-        next_visit_T: row of the user's next check-in at the same POI, `NEVER` if none.
-        visit_number_T: counts the user's check-ins at this POI from 1.
+    """Of check-ins, int64, rows sorted by (user, time): the row of the first one of the same user or segment, that of
+    the user's next one at the same POI (`NEVER` if none), and a number that counts the user's at this POI from 1.
     """
 
     poi_T: np.ndarray

@@ -32,11 +32,8 @@ _NEAR_KM: Final = 1.0
 
 @dataclass(frozen=True)
 class TrainedOn:
-    """What a checkpoint's manifest says of its dataset.
-
-    Attributes:
-        users_hash: see `hash_users`.
-        published: whether it holds a published model, which needs the same users and places.
+    """What a checkpoint's manifest says of its dataset. ``users_hash``: see `hash_users`; ``published``: whether it
+    holds a published model, which needs the same users and places.
     """
 
     name: str
@@ -67,24 +64,21 @@ class Match:
     @property
     def line(self) -> str:
         """How many users and places are new."""
-        users, places = len(self.user_U), len(self.poi_P)
         return (
-            f"New to the checkpoint, which was trained on another dataset: {self.new_users:,} of {users:,} users, "
-            f"{self.new_places:,} of {places:,} places."
+            f"New to the checkpoint, which was trained on another dataset: {self.new_users:,} of {len(self.user_U):,} "
+            f"users, {self.new_places:,} of {len(self.poi_P):,} places."
         )
 
 
 def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Match | None:
-    """Find the users, places and categories of a dataset in a checkpoint; None if it was trained on this dataset.
-
-    A place is the same by its id and within 1 km. Raises VocabularyError: fewer than half of the dataset's places
-    match; or a place of a checkpoint that has no coordinates (format 1 or 2) or any user or place of a published model
+    """Find the users, places and categories of a dataset in a checkpoint; None if it was trained on this dataset. A
+    place is the same by its id and within 1 km. Raises VocabularyError: fewer than half of the dataset's places match;
+    or a place of a checkpoint that has no coordinates (format 1 or 2) or any user or place of a published model
     differs; CheckpointError: a table cannot be read.
     """
     if dataset.hash == trained_on.hash:
         return None
-    this = dataset.manifest.name, dataset.hash
-    line = other_dataset_line(folder.name, (trained_on.name, trained_on.hash), this)
+    line = other_dataset_line(folder.name, (trained_on.name, trained_on.hash), (dataset.manifest.name, dataset.hash))
     try:
         known = read_validated(folder / VOCABULARY).to_pandas()
         hashes = read_validated(folder / USERS)[_USER_HASH].to_pandas() if (folder / USERS).is_file() else None
@@ -153,8 +147,8 @@ def hash_users(dataset: Dataset) -> str:
 def hash_each_user(user_ids: Iterable[object], salt: str) -> list[str]:
     """The first 16 hex digits of SHA-256 of the salt and each user id.
 
-    >>> hash_each_user(["7"], "salt") == hash_each_user(["7"], "salt") != hash_each_user(["7"], "pepper")
-    True
+    >>> hash_each_user(["7"], "salt") == hash_each_user(["7"], "pepper")
+    False
     """
     return [hashlib.sha256(f"{salt}\n{user_id}".encode()).hexdigest()[:16] for user_id in user_ids]
 

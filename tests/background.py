@@ -17,15 +17,14 @@ from filelock import FileLock, Timeout
 
 from recap.data.dataset import Dataset
 from recap.errors import RecapError
-from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
+from recap.runs.execution.control import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.settings import SETTINGS
 from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE
+from recap.runs.store.state import ACTIVE, read_json
 from recap.runs.store.submission import build_specs
-from recap.runs.store.versioned import read_json
 from recap.storage.atomic import replace_json
 from tests.checkins import small_dataset
 from tests.cli_runner import strict_json

@@ -9,8 +9,8 @@ from app.cached.workspace import BY_DATASET
 from app.settings import AppSettings
 from app.sources import Source, dataset_source, find_sources
 from recap.errors import RecapError
+from recap.runs.execution.control import ensure_runner
 from recap.runs.execution.gpus import Gpu, read_gpus
-from recap.runs.execution.service import ensure_runner
 from recap.runs.store.description import describe_briefly
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore

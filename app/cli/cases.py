@@ -13,8 +13,7 @@ from typer import Argument, Option
 from analysis.formatting import rank_number
 from app.cli.console import console, say_what_is_new
 from app.cli.long_tail import open_model, run_ablations
-from app.cli.options import CheckpointOption, DataOption
-from app.cli.parameters import answers, takes
+from app.cli.options import CheckpointOption, DataOption, answers, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap import columns as c
 from recap.errors import CaseError, ConfigError

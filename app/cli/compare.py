@@ -1,5 +1,6 @@
 """`recap compare`: the numbers of the Compare view."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
@@ -7,9 +8,9 @@ import typer
 from rich.table import Table
 
 from analysis.formatting import rank_word
-from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
+from app.cli.console import console, progress_console, say_what_is_new, table_of
 from app.cli.frames import plain_rows
-from app.cli.options import DataOption, MetricOption, ProtocolOption
+from app.cli.options import DataOption, MetricOption, ProtocolOption, answers
 from recap import columns as c
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ _SHOWN_CASES: Final = 20
 _SEEN: Final = {"all": "all", "tail": "rare", "never": " never", "once": " once", "head": "frequent"}
 
 
+@answers
 def compare(
     data: DataOption,
     a: Annotated[
@@ -34,8 +36,7 @@ def compare(
         bool, typer.Option("--weighted", help="Over all cases, use the paper's share of frequent ones.")
     ] = False,
     seeds: Annotated[
-        list[Path] | None,
-        typer.Option("--seeds", metavar="CHECKPOINT", help="Another seed of A or B; repeatable."),
+        list[Path] | None, typer.Option("--seeds", metavar="CHECKPOINT", help="Another seed of A or B; repeatable.")
     ] = None,
     cell: Annotated[str | None, typer.Option(help="List cases: both, only_a, only_b or neither.")] = None,
     all_models: Annotated[
@@ -43,8 +44,7 @@ def compare(
     ] = False,
     form: Annotated[str | None, typer.Option("--form", help="Of --all: markdown (the default), latex or csv.")] = None,
     intervals: Annotated[bool, typer.Option("--intervals", help="Of --all: with 95 % intervals over users.")] = False,
-    as_json: JsonFlag = False,
-) -> None:
+) -> Iterator[Any]:
     """Compare two models on the same cases, with intervals and tests."""
     from recap.errors import ConfigError
 
@@ -52,26 +52,18 @@ def compare(
     if all_models:
         if seeds or cell is not None:
             raise ConfigError("--all is one table of all models; --seeds and --cell go with a pair A B")
-        _print_all(data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals, as_json)
+        yield from _all(data, [name for name in (a, b) if name is not None], chosen, weighted, form, intervals)
     elif a is None or b is None:
         raise ConfigError("recap compare expects two models, A and B, or --all")
     elif form is not None or intervals:
         raise ConfigError("--form and --intervals go with --all; a pair is printed as one table, or with --json")
     else:
-        _print_pair(data, a, b, metric, chosen, weighted, seeds or [], cell, as_json)
+        yield from _pair(data, a, b, metric, chosen, weighted, seeds or [], cell)
 
 
-def _print_pair(
-    data: Path,
-    a: str,
-    b: str,
-    metric: str,
-    protocol: "Protocol",
-    weighted: bool,
-    seeds: list[Path],
-    cell: str | None,
-    as_json: bool,
-) -> None:
+def _pair(
+    data: Path, a: str, b: str, metric: str, protocol: "Protocol", weighted: bool, seeds: list[Path], cell: str | None
+) -> Iterator[Any]:
     from analysis.cases.words import seen_words
     from analysis.compare import words
     from analysis.compare.cells import cell_label, cell_mask, listed_cases
@@ -92,27 +84,25 @@ def _print_pair(
         k = found_within(metric)
         listed = None if cell is None else listed_cases(side_a, side_b, cell_mask(side_a, side_b, k, cell))
     said = [words.comparison_headline(found), *words.sentences(found)]
-    if as_json:
-        payload: dict[str, Any] = {
-            "a": {"label": found.a, "key": side_a.key, "seeds": 1 + len(side_a.replicates)},
-            "b": {"label": found.b, "key": side_b.key, "seeds": 1 + len(side_b.replicates)},
-            "metric": found.metric,
-            "protocol": protocol,
-            "weighted": weighted,
-            "k": found.k,
-            "n": found.n,
-            "users": found.users,
-            "headline": said[0],
-            "sentences": said[1:],
-            "groups": plain_rows(found.rows),
-            "bins": plain_rows(found.bins),
-            "seeds": None if found.seeds is None else plain_rows(found.seeds),
-            "mrr_is_lower_bound": found.lower_bound,
-        }
-        if listed is not None:
-            payload["cell"] = {"name": cell, "cases": plain_rows(listed)}
-        print_json(payload)
-        return
+    payload: dict[str, Any] = {
+        "a": {"label": found.a, "key": side_a.key, "seeds": 1 + len(side_a.replicates)},
+        "b": {"label": found.b, "key": side_b.key, "seeds": 1 + len(side_b.replicates)},
+        "metric": found.metric,
+        "protocol": protocol,
+        "weighted": weighted,
+        "k": found.k,
+        "n": found.n,
+        "users": found.users,
+        "headline": said[0],
+        "sentences": said[1:],
+        "groups": plain_rows(found.rows),
+        "bins": plain_rows(found.bins),
+        "seeds": None if found.seeds is None else plain_rows(found.seeds),
+        "mrr_is_lower_bound": found.lower_bound,
+    }
+    if listed is not None:
+        payload["cell"] = {"name": cell, "cases": plain_rows(listed)}
+    yield payload
     for sentence in said:
         console.print(sentence, markup=False)
     console.print(_comparison_table(found, protocol))
@@ -127,9 +117,9 @@ def _print_pair(
             console.print(f"  {row[c.CASE]}: {places}, {seen}, {ranks}", markup=False)
 
 
-def _print_all(
-    data: Path, named: list[str], protocol: "Protocol", weighted: bool, form: str | None, intervals: bool, as_json: bool
-) -> None:
+def _all(
+    data: Path, named: list[str], protocol: "Protocol", weighted: bool, form: str | None, intervals: bool
+) -> Iterator[Any]:
     """Accuracy of the named models, imported predictions and baselines on the cases of a protocol."""
     from analysis.compare.model_table import FORMS, model_table, write_table
     from analysis.compare.side import workspace_labels
@@ -148,10 +138,8 @@ def _print_all(
         say_what_is_new(*(model.match for model in models))
         records = [model.records_of(protocol) for model in models]
         table = model_table(dict(zip(workspace_labels(models), records, strict=True)), weighted=weighted)
-    if as_json:
-        print_json({"protocol": protocol, "weighted": weighted, "models": plain_rows(table)})
-    else:
-        print(write_table(table, form, intervals=intervals), end="")
+    yield {"protocol": protocol, "weighted": weighted, "models": plain_rows(table)}
+    print(write_table(table, form, intervals=intervals), end="")
 
 
 def _comparison_table(found: "Comparison", protocol: str) -> Table:
@@ -159,9 +147,8 @@ def _comparison_table(found: "Comparison", protocol: str) -> Table:
     from analysis.records.accuracy import METRIC_LABELS
 
     title = f"{METRIC_LABELS[found.metric]} in points, B minus A, 95 % over users, protocol {protocol}"
-    table = Table(title=title, title_justify="left")
-    for heading in ("seen", "n", "A", "B", "difference", "only A", "only B", "p", "better"):
-        table.add_column(heading, justify="left" if heading in ("seen", "better") else "right")
+    headings = ("seen", "n", "A", "B", "difference", "only A", "only B", "p", "better")
+    table = table_of(title, *headings, left=("seen", "better"))
     for row in found.rows.to_dict(orient="records"):
         cells = row_cells(row, found)
         interval = cells.pop("interval")

@@ -1,10 +1,11 @@
 """Output of commands: tables or one JSON object on stdout, progress on stderr."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
+from rich.box import SIMPLE_HEAD
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -67,12 +68,21 @@ def print_next(commands: dict[str, str], on: Console) -> None:
         on.print(f"{purpose}:\n  {command}", markup=False, highlight=False, soft_wrap=True)
 
 
-def pairs_table(title: str, rows: dict[str, Any], names: Mapping[str, str] | None = None) -> Table:
-    """A table of two columns without markup.
+def table_of(title: str, *headings: str, left: Collection[str] = (), **style: Any) -> Table:
+    """A table without rows; title and headings are markup, and columns right-aligned unless they are ``left``."""
+    table = Table(title=title, title_justify="left", **style)
+    for heading in headings:
+        table.add_column(heading, justify="left" if heading in left else "right")
+    return table
 
-    Args:
-        names: of rows whose name is not their key.
-    """
+
+def open_table(title: str, *headings: str, left: Collection[str] = ()) -> Table:
+    """`table_of` without a frame."""
+    return table_of(title, *headings, left=left, box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+
+
+def pairs_table(title: str, rows: dict[str, Any], names: Mapping[str, str] | None = None) -> Table:
+    """A table of two columns without markup. ``names``: of rows whose name is not their key."""
     table = Table(title=escape(title), show_header=False, title_justify="left")
     table.add_column(style="dim")
     table.add_column(justify="right")

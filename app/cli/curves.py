@@ -1,22 +1,22 @@
 """`recap curves`: what a model learned, feature by feature, and what each group of features is worth."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import signed, signed_points
-from app.cli.console import console, progress_line, say_what_is_new
-from app.cli.options import CheckpointArgument, DataOption
-from app.cli.parameters import answers
+from app.cli.console import console, open_table, progress_line, say_what_is_new
+from app.cli.options import CheckpointArgument, DataOption, answers
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from analysis.explain.curves import Curve
     from analysis.workspace import Workspace
+
+_LEFT: Final = ("group", "feature", "unit", "without", "among")
 
 
 @answers
@@ -35,7 +35,9 @@ def curves(checkpoint: CheckpointArgument, data: DataOption) -> Iterator[Any]:
     console.print(_curve_table(learned.curves))
     if numbers:
         console.print(f"Learned: {model_words.learned_numbers(numbers)}.")
-    table = _table("Lost without each part, ranked again", "among", "without", "HR@20", "95 %", "MRR", "95 %")
+    table = open_table(
+        "Lost without each part, ranked again", "among", "without", "HR@20", "95 %", "MRR", "95 %", left=_LEFT
+    )
     for row in worth.to_dict(orient="records"):
         hr, mrr = (f"{signed(row[f'{name}_low'])} to {signed(row[f'{name}_high'])}" for name in ("hr", "mrr"))
         table.add_row(f"{row['among']} places", str(row["label"]), signed(row["hr"]), hr, signed(row["mrr"]), mrr)
@@ -54,7 +56,7 @@ def _worth(opened: "Workspace") -> "pd.DataFrame":
 def _curve_table(curves: "list[Curve]") -> Table:
     from analysis.explain.model_words import curve_label, shown_amount, shown_unit
 
-    table = _table("Learned curves", "group", "feature", "unit", "from", "to", "lowest", "highest")
+    table = open_table("Learned curves", "group", "feature", "unit", "from", "to", "lowest", "highest", left=_LEFT)
     groups: dict[str, list[Curve]] = {}
     for curve in curves:
         groups.setdefault(curve.group, []).append(curve)
@@ -69,11 +71,4 @@ def _curve_table(curves: "list[Curve]") -> Table:
                 signed_points(min(curve.points)),
                 signed_points(max(curve.points)),
             )
-    return table
-
-
-def _table(title: str, *names: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for name in names:
-        table.add_column(name, justify="left" if name in ("group", "feature", "unit", "without", "among") else "right")
     return table

@@ -1,4 +1,4 @@
-"""Commands around data: prepare, inspect, stats. Each prints for people, or one JSON object with --json."""
+"""Commands around data: prepare, inspect, stats, basemap, import-predictions."""
 
 import shlex
 import time
@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
-from rich.table import Table
 from typer import Argument, Option
 
-from app.cli.console import SetOption, console, pairs_table, print_next, progress_console
-from app.cli.options import DatasetArgument
-from app.cli.parameters import answers, takes
+from app.cli.console import SetOption, console, pairs_table, print_next, progress_console, table_of
+from app.cli.options import DataOption, DatasetArgument, answers, takes
 from app.cli.reading import Reading, SkipOption, read_options
 from app.headings import HOP_COLUMNS, STATISTICS
 
@@ -195,9 +193,7 @@ def stats(data: DatasetArgument) -> Iterator[Any]:
     console.print(pairs_table(f"Transitions of {data}", shares, STATISTICS))
     title = "Fingerprint of the split, from the last transition of each trajectory"
     console.print(pairs_table(title, {**statistics["fingerprint"]}, STATISTICS))
-    table = Table(title="Places within so many hops", title_justify="left")
-    for heading in HOP_COLUMNS:
-        table.add_column(heading, justify="right")
+    table = table_of("Places within so many hops", *HOP_COLUMNS)
     for row in hops:
         table.add_row(
             str(row["n"]),
@@ -213,3 +209,86 @@ def stats(data: DatasetArgument) -> Iterator[Any]:
             f"The graph is large: hops are estimated from {sample['pairs']:,} unseen test pairs and "
             f"{sample['sources']:,} POIs, sampled with a fixed seed."
         )
+
+
+@answers
+def basemap(
+    extract: Annotated[Path, Argument(metavar="FILE", help="An OpenStreetMap extract: .osm.pbf or GeoJSON.")],
+    data: DataOption,
+    attribution: Annotated[str, Option(help="Who owns the data; shown on every map and picture.")] = "",
+) -> Iterator[Any]:
+    """Use your own OpenStreetMap extract as the background of a dataset's maps."""
+    from analysis.basemap.document import OPENSTREETMAP, box_of, write_basemap
+    from analysis.basemap.extracts import read_extract
+    from analysis.basemap.features import draw_features
+    from analysis.basemap.stored import stored_path
+    from analysis.workspace import Workspace
+
+    opened = Workspace.open(data)
+    box = box_of(opened.latitude, opened.longitude)
+    document = draw_features(read_extract(extract), box, attribution.strip() or OPENSTREETMAP)
+    target = stored_path(opened.dataset.hash, make=True)
+    write_basemap(document, target)
+    counts = {name: len(layer["features"]) for name, layer in document["layers"].items()}
+    said = {"basemap": str(target), "bounds": document["bounds"], "attribution": document["attribution"]}
+    yield said | {"layers": counts, "bytes": target.stat().st_size}
+    console.print(
+        pairs_table(
+            "Basemap",
+            {
+                "layers": ", ".join(counts),
+                "size": f"{target.stat().st_size / 1e6:.1f} MB",
+                "on every map": document["attribution"],
+                "written to": str(target),
+            },
+        )
+    )
+
+
+@answers
+def import_predictions(
+    file: Annotated[Path, Argument(metavar="FILE", help="CSV or Parquet: case, poi_id (or poi), score.")],
+    data: DataOption,
+    name: Annotated[str | None, Option(help="What to call them; the file's name by default.")] = None,
+    missing_as_miss: Annotated[
+        bool, Option("--missing-as-miss", help="A test case without a list counts as not found.")
+    ] = False,
+    drop_unknown: Annotated[
+        bool, Option("--drop-unknown", help="Leave out rows with places the dataset does not know.")
+    ] = False,
+) -> Iterator[Any]:
+    """Import ranked places from another program, to compare them with your models."""
+    from analysis.compare.importing import import_predictions as check_and_rank
+    from analysis.records.imported import keep_predictions, shown_name
+    from analysis.workspace import Workspace
+
+    called = shown_name(file.stem if name is None else name)
+    with progress_console.status("Checking the predictions"):
+        opened = Workspace.open(data)
+        records, report, digest = check_and_rank(
+            file, opened, missing_as_miss=missing_as_miss, drop_unknown=drop_unknown
+        )
+        kept = keep_predictions(records, opened.dataset.hash, called, digest)
+    yield {
+        "name": kept.name,
+        "key": kept.key,
+        "dataset_hash": kept.dataset_hash,
+        "records": str(kept.path),
+        "rows": report.rows,
+        "cases": report.cases,
+        "of": len(opened.cases),
+        "shortest_list": report.shortest,
+        "longest_list": report.longest,
+        "findings": {
+            key: {"count": item.count, "examples": list(item.examples)} for key, item in report.findings.items()
+        },
+    }
+    console.print(
+        f"{kept.name}: {report.cases:,} of {len(opened.cases):,} test cases, {report.rows:,} rows", markup=False
+    )
+    console.print(f"Lists of {report.shortest:,} to {report.longest:,} places: metrics up to K = {report.shortest:,}")
+    for sentence in report.sentences():
+        console.print(f"  {sentence}", markup=False)
+    if report.findings["not_in_list"].count:
+        console.print("A true place outside its list ranks last, so MRR is a lower bound.")
+    console.print(f"Compare it: recap compare {kept.key} feature_curves --data {data}", markup=False)

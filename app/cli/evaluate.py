@@ -1,14 +1,15 @@
 """`recap evaluate`: rank every case of a split and print the accuracy."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich import box
+from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
 from analysis.formatting import percent, signed
-from app.cli.console import JsonFlag, console, print_json, progress_console, say_what_is_new
+from app.cli.console import console, progress_console, say_what_is_new, table_of
 from app.cli.frames import frame_table, plain_rows
 from app.cli.options import (
     BaselineOption,
@@ -17,6 +18,7 @@ from app.cli.options import (
     MaybeCheckpoint,
     ProtocolOption,
     SplitOption,
+    answers,
     parse_split,
 )
 from app.headings import USER_HEADINGS
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from recap.evaluation.metrics import MetricsByGroup
 
 
+@answers
 def evaluate(
     data: DataOption,
     checkpoint: MaybeCheckpoint = None,
@@ -40,8 +43,7 @@ def evaluate(
     records: Annotated[Path | None, typer.Option(help="File for the records; the user's cache by default.")] = None,
     by_user: Annotated[bool, typer.Option("--by-user", help="Also print each user's accuracy.")] = False,
     device: DeviceOption = "auto",
-    as_json: JsonFlag = False,
-) -> None:
+) -> Iterator[Any]:
     """Rank the cases of a split and print metrics by group."""
     from recap.data.dataset import Dataset
     from recap.device import choose_device
@@ -84,9 +86,7 @@ def evaluate(
     users = _by_user(evaluation.records, dataset) if by_user else None
     if users is not None:
         summary["users"] = plain_rows(users)
-    if as_json:
-        print_json(summary)
-        return
+    yield summary
     console.print(metrics_table(f"{split.capitalize()}, protocol {protocol}", {scorer.name: evaluation.metrics}))
     if users is not None:
         console.print(frame_table("Accuracy by user", users, USER_HEADINGS))
@@ -126,16 +126,15 @@ def _by_user(records: "pd.DataFrame", dataset: "Dataset") -> "pd.DataFrame":
 
 def metrics_table(title: str, rows: "dict[str, MetricsByGroup]") -> Table:
     """Scorers by group with n and metrics."""
+    from recap.evaluation.metrics import METRICS
+
     # Without frames, the table fits into 80 columns.
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, padding=0, show_edge=False)
-    for heading in ("scorer", "cases", "n", "HR@1", "HR@5", "HR@10", "HR@20", "NDCG@20", "MRR"):
-        table.add_column(heading, justify="left" if heading in ("scorer", "cases") else "right")
+    headings = ("scorer", "cases", "n", "HR@1", "HR@5", "HR@10", "HR@20", "NDCG@20", "MRR")
+    style = {"box": SIMPLE_HEAD, "padding": 0, "show_edge": False}
+    table = table_of(title, *headings, left=("scorer", "cases"), **style)
     for scorer, groups in rows.items():
         for group, values in groups.items():
-            cells = [
-                "–" if (value := values[name]) is None else f"{value:.4f}"
-                for name in ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
-            ]
+            cells = ["–" if (value := values[name]) is None else f"{value:.4f}" for name in METRICS]
             label = group.replace("_", " ").replace("24h", "24 h")
             table.add_row(scorer if group == "all" else "", label, f"{values['n']:,}", *cells)
     return table

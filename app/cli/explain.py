@@ -1,23 +1,19 @@
 """`recap explain`: single predictions, of cases or of a user at a moment."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 from typer import Option
 
 from analysis.formatting import moved_rank, ordinal, percent, points, rank_number, signed, signed_points, user_name
-from app.cli.console import console, progress_console, progress_line, say_what_is_new
-from app.cli.options import CheckpointArgument, DataOption, SplitOption, parse_split
-from app.cli.parameters import answers, takes
+from app.cli.console import console, open_table, progress_console, progress_line, say_what_is_new
+from app.cli.options import CheckpointArgument, DataOption, SplitOption, answers, parse_split, takes
 from app.cli.sharing import Sharing, sharing_options
 from recap.errors import CaseError, ConfigError
 
 if TYPE_CHECKING:
-    from analysis.explain.edits import Edit
     from analysis.explain.explanation import CaseExplanation
     from analysis.explain.ranks_only import RanksOnly
     from analysis.workspace import Workspace
@@ -25,21 +21,6 @@ if TYPE_CHECKING:
     from recap.predictor import Predictor
 
 _MOST_ROWS = 10
-
-
-@dataclass(frozen=True)
-class _Asked:
-    cases: "Sequence[int | Moment]"
-    about: int | None
-    against: int | None
-    edits: "tuple[Edit, ...]"
-    split: int
-
-    def named(self) -> "Sequence[int | Moment]":
-        """The cases or the moment; raises CaseError if there are none."""
-        if not self.cases:
-            raise CaseError("no case given: use --case N, --user ID or --link")
-        return self.cases
 
 
 @answers
@@ -75,8 +56,9 @@ def explain(
     sharing: Sharing,
 ) -> Iterator[Any]:
     """Explain single predictions as exact sums, and with what-if edits."""
-    from analysis.explain.edits import parse_edit
+    from analysis.explain.edits import parse_edit, parse_edits
     from analysis.explain.explain_case import explain_case
+    from analysis.explain.links import CaseLink
     from analysis.explain.ranks_only import explain_ranks
     from analysis.workspace import Workspace
     from recap.moments import find_moment, parse_time
@@ -92,20 +74,25 @@ def explain(
     say_what_is_new(opened.match)
     if user is not None:
         cases = [find_moment(opened.dataset, user, parse_time(as_of))]
-    asked = _Asked(cases, about, against, edits, parse_split(split))
+    number = parse_split(split)
+    if not opened.has_parts and (link is not None or sharing.html is not None):
+        raise ConfigError(f"{opened.label} has no contributions; --case, --user, --about and --edit work")
+    if link is not None:
+        if cases or edits:
+            raise CaseError("--link already has a case or user and edits; leave out --case, --user and --edit")
+        meant = CaseLink.from_query(link)
+        meant.check(opened.predictor)
+        cases = [meant.case if meant.row is None else meant.moment(opened.predictor)]
+        about, against, edits, number = meant.about, meant.against, parse_edits(meant.edits), meant.split
+    if not cases:
+        raise CaseError("no case given: use --case N, --user ID or --link")
     if not opened.has_parts:
-        if link is not None or sharing.html is not None:
-            raise ConfigError(f"{opened.label} has no contributions; --case, --user, --about and --edit work")
-        named = asked.named()
-        ranked = [explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=asked.split) for n in named]
+        ranked = [explain_ranks(opened.ranker, n, about=about, edits=edits, top=top, split=number) for n in cases]
         yield _plain(ranked)
-        for found, name in zip(ranked, named, strict=True):
+        for found, name in zip(ranked, cases, strict=True):
             _print_ranks(found, _title(opened, name, user))
         return
     predictor = opened.predictor
-    if link is not None:
-        asked = _follow(link, predictor, asked)
-    asked.named()
     if seeds is not None:
         _train_seeds(predictor, seeds)
     explanations = [
@@ -113,19 +100,19 @@ def explain(
             predictor,
             named,
             top=top,
-            about=asked.about,
-            against=asked.against,
-            edits=asked.edits,
-            split=asked.split,
+            about=about,
+            against=against,
+            edits=edits,
+            split=number,
             search=search,
             checks=checks,
             seeds=opened.seeds() if checks else None,
         )
-        for named in asked.cases
+        for named in cases
     ]
     written = sharing.write(explanations, opened)
     yield _plain(explanations)
-    for explanation, name in zip(explanations, asked.cases, strict=True):
+    for explanation, name in zip(explanations, cases, strict=True):
         _print_explanation(explanation, _title(opened, name, user))
     for line in [*([NOT_FITTED] if predictor.checkpoint.is_unfitted else []), *written]:
         console.print(line, markup=False)
@@ -138,11 +125,7 @@ def _plain(cases: "Sequence[CaseExplanation | RanksOnly]") -> Any:
 
 
 def _title(opened: "Workspace", case: "int | Moment", user: str | None) -> str:
-    """``Case 5``, or ``User w0041, from the last check-in``.
-
-    Args:
-        user: the id that was asked for, if any.
-    """
+    """``Case 5``, or ``User w0041, from the last check-in``, by the id that was asked for."""
     from analysis.trajectories.case_names import moment_words
     from recap.moments import Moment
 
@@ -186,19 +169,6 @@ def _train_seeds(predictor: "Predictor", seeds: int) -> None:
     train_replicates(predictor.checkpoint, predictor.dataset, seeds, choose_device("auto"), progress_console.print)
     with progress_line("Ranking with other seeds") as report:
         measure_replicates(predictor.checkpoint, predictor.dataset, report)
-
-
-def _follow(link: str, predictor: "Predictor", asked: _Asked) -> _Asked:
-    """Read a link; --case and --edit are refused with it."""
-    from analysis.explain.edits import parse_edits
-    from analysis.explain.links import CaseLink
-
-    if asked.cases or asked.edits:
-        raise CaseError("--link already has a case or user and edits; leave out --case, --user and --edit")
-    meant = CaseLink.from_query(link)
-    meant.check(predictor)
-    named = meant.case if meant.row is None else meant.moment(predictor)
-    return _Asked([named], meant.about, meant.against, parse_edits(meant.edits), meant.split)
 
 
 def _parse_cases(text: str) -> list[int]:
@@ -296,9 +266,7 @@ def _paths(explanation: "CaseExplanation") -> Table:
     return table
 
 
-def _table(title: str, first: str, *others: str) -> Table:
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(escape(first), no_wrap=True)
-    for name in others:
-        table.add_column(escape(name), justify="left" if name == "place" else "right", overflow="ellipsis")
+def _table(title: str, *names: str) -> Table:
+    table = open_table(title, *map(escape, names), left=(names[0], "place"))
+    table.columns[0].no_wrap = True
     return table

@@ -19,12 +19,7 @@ def plain_rows(table: "pd.DataFrame") -> list[dict[str, Any]]:
 
 
 def frame_table(title: str, table: "pd.DataFrame", headings: Mapping[str, str]) -> Table:
-    """A table for people.
-
-    Args:
-        title: not markup.
-        headings: by column, in print order; other columns are left out.
-    """
+    """A table for people. ``headings``: by column, in print order; other columns are left out."""
     shown = Table(title=escape(title), title_justify="left")
     listed = [name for name in headings if name in table]
     for name in listed:

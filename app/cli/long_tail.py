@@ -8,8 +8,7 @@ from typer import Option
 from analysis.formatting import rank_number
 from app.cli.console import console, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table, plain_rows
-from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption
-from app.cli.parameters import answers, takes
+from app.cli.options import BaselineOption, DataOption, MaybeCheckpoint, MetricOption, answers, takes
 from app.headings import HEADINGS, HOP_HEADINGS, LIFT_HEADINGS, MISS_HEADINGS, TITLES, WORTH_HEADINGS, accuracy_headings
 from recap import columns as c
 from recap.errors import ConfigError
@@ -26,11 +25,8 @@ EtaOption = Annotated[int, Option(min=0, help="A transition seen at most this of
 
 
 def open_model(data: DataOption, checkpoint: MaybeCheckpoint = None, baseline: BaselineOption = None) -> "Workspace":
-    """Open the dataset with the model and its records; rank if there are none.
-
-    Raises:
-        ConfigError: both a model and a baseline, or neither, or no such baseline.
-        VocabularyError: a checkpoint that does not open with the dataset.
+    """Open the dataset with the model and its records; rank if there are none. Raises ConfigError: both a model and a
+    baseline, or neither, or no such baseline; VocabularyError: a checkpoint that does not open with the dataset.
     """
     from analysis.workspace import Workspace
     from recap.baselines import BASELINES
@@ -173,11 +169,7 @@ def _printed(name: str, table: "pd.DataFrame", value: str, reference: str) -> "T
 
 
 def open_other(opened: "Workspace", name: str) -> "Workspace":
-    """Another model on an opened dataset, with its records.
-
-    Raises:
-        ConfigError: no such baseline, imported predictions or checkpoint folder.
-    """
+    """Another model on an opened dataset, with its records. Raises ConfigError: there is no such model."""
     model = opened.with_model(name)
     with progress_console.status(f"Ranking every case by {name}"):
         model.records()

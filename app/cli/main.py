@@ -8,17 +8,14 @@ import typer
 from typer import Option
 
 from app.cli.app import run_app
-from app.cli.basemap import basemap
 from app.cli.cases import cases
 from app.cli.compare import compare
 from app.cli.curves import curves
-from app.cli.data import inspect, prepare, stats
-from app.cli.demo import demo
+from app.cli.data import basemap, import_predictions, inspect, prepare, stats
 from app.cli.evaluate import evaluate
 from app.cli.examples import epilog
-from app.cli.experiment import experiment
+from app.cli.experiment import demo, experiment
 from app.cli.explain import explain
-from app.cli.import_predictions import import_predictions
 from app.cli.long_tail import long_tail, overview
 from app.cli.predict import predict
 from app.cli.runs import runs

@@ -5,15 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import chance, points, signed_points
-from app.cli.console import JsonFlag, console, print_json, progress_console, progress_line, say_what_is_new
+from app.cli.console import JsonFlag, console, open_table, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table
-from app.cli.options import DataOption, ModelArgument
-from app.cli.parameters import takes
+from app.cli.options import DataOption, ModelArgument, takes
 from app.cli.reading import Reading, SkipOption, read_options
 from recap.printable import count_of
 
@@ -142,11 +140,7 @@ def predict(
 
 
 def _parse_shard(text: str | None) -> slice:
-    """The users of shard ``I/N``; all users without one.
-
-    Raises:
-        ConfigError: not ``I/N`` with I from 1 to N.
-    """
+    """The users of shard ``I/N``; all users without one. Raises ConfigError: not ``I/N`` with I from 1 to N."""
     from recap.errors import ConfigError
 
     number, _, of = ("1/1" if text is None else text).partition("/")
@@ -207,10 +201,9 @@ def _places_table(best: "list[dict[Hashable, Any]]") -> Table:
     groups = names[names.index("probability") + 1 : names.index("place")]
     has_probability = best[0]["probability"] == best[0]["probability"]
     title = f"After {best[0]['as_of_local']:%a %d %b %Y, %H:%M}"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     facts = [] if groups else ["category", "km", "visits"]
-    for heading in ["rank", "place", *facts, "score", *["probability"] * has_probability]:
-        table.add_column(heading, justify="left" if heading in ("place", "category") else "right")
+    headings = ["rank", "place", *facts, "score", *["probability"] * has_probability]
+    table = open_table(title, *headings, left=("place", "category"))
     if groups:
         table.add_column("what adds up to the score")
     for row in best:

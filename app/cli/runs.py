@@ -6,12 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 from rich.markup import escape
-from rich.table import Table
 from typer import Argument, Option
 
-from app.cli.console import JsonFlag, PresetOption, SetOption, console, pairs_table, print_json, progress_console
-from app.cli.options import DatasetArgument, DeviceOption, EpochsOption
-from app.cli.parameters import answers
+from app.cli.console import (
+    JsonFlag,
+    PresetOption,
+    SetOption,
+    console,
+    pairs_table,
+    print_json,
+    progress_console,
+    table_of,
+)
+from app.cli.options import DatasetArgument, DeviceOption, EpochsOption, answers
 from recap.errors import ConfigError, RecapError
 from recap.printable import visible
 
@@ -78,9 +85,9 @@ def list_runs() -> Iterator[Any]:
     store = _awake_store()
     rows = [describe_briefly(run) for run in store.runs()]
     yield {"runs": rows}
-    table = Table(title=escape(f"Runs in {store.folder}"), title_justify="left")
-    for heading in ("run", "what", "data", "state", "epoch", "val HR@20", "notes"):
-        table.add_column(heading, justify="right" if heading in ("run", "epoch", "val HR@20") else "left")
+    left = ("what", "data", "state", "notes")
+    headings = ("run", "what", "data", "state", "epoch", "val HR@20", "notes")
+    table = table_of(escape(f"Runs in {store.folder}"), *headings, left=left)
     for row in rows:
         best = row["best"]
         table.add_row(
@@ -173,7 +180,7 @@ def rm(run_ids: RunIds) -> Iterator[Any]:
 
 def _awake_store() -> "RunStore":
     """The runs, after starting the runner if one waits; readable even if the disk refuses."""
-    from recap.runs.execution.service import ensure_runner
+    from recap.runs.execution.control import ensure_runner
     from recap.runs.store.run_store import RunStore
 
     store = RunStore.of_user()

@@ -30,11 +30,7 @@ class Sharing:
         title: str = "",
         notes: Sequence[str] = (),
     ) -> list[str]:
-        """Write the page if one was asked for; returns lines on the file and its content.
-
-        Raises:
-            RecapError: the disk refused.
-        """
+        """Write the page if one was asked for; returns lines on the file and its content."""
         if self.html is None:
             return []
         from analysis.basemap.stored import find_basemap

@@ -120,10 +120,8 @@ def _progress() -> Progress:
 
 
 class StopRequest:
-    """Whether SIGINT or SIGTERM came; a training that asks after each step finishes its step and saves.
-
-    Nothing is lost where nobody asks, as while a model is measured: there the command ends at once, and so it does at a
-    second signal.
+    """Whether SIGINT or SIGTERM came; a training that asks after each step finishes its step and saves. Nothing is lost
+    where nobody asks, as while a model is measured: there the command ends at once, and so it does at a second signal.
     """
 
     def __init__(self) -> None:

@@ -18,13 +18,8 @@ from recap.printable import count_of
 
 @dataclass(frozen=True, eq=False)
 class Extension:
-    """A dataset with later check-ins appended to its users.
-
-    Attributes:
-        dataset: the added check-ins are history only and of the test split; new users come after the known ones, places
-            that are not in the data set after the known ones, without training check-ins.
-        new_users, new_places: how many the data set did not know.
-        line: what was added and what was not, in one line.
+    """A dataset with later check-ins appended to its users, history only and of the test split. New users and places
+    come after the known ones, without training check-ins. ``line`` says what was added and what was not.
     """
 
     dataset: Dataset
@@ -34,10 +29,9 @@ class Extension:
 
 
 def extend_dataset(dataset: Dataset, raw: pd.DataFrame) -> Extension:
-    """Append raw check-ins (columns in `recap.columns`, file order) to their users, in time order.
-
-    Training rows, their order and every earlier check-in stay as they are. Raises DataError: no row is later than its
-    user's last known check-in.
+    """Append raw check-ins (columns in `recap.columns`, file order) to their users, in time order. Training rows, their
+    order and every earlier check-in stay as they are. Raises DataError: no row is later than its user's last known
+    check-in.
     """
     known = dataset.checkins
     user_N, users = _numbered(raw[c.USER_ID], dataset.users[c.USER_ID])

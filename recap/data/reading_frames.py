@@ -3,7 +3,7 @@
 import re
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypedDict
 
@@ -35,35 +35,27 @@ def read_given(checkins: pd.DataFrame | str | Path, reading: Reading) -> RawRead
     """Read a DataFrame or a path. Raises DataError: a column or the zone is unsure, a bad row, or neither DataFrame nor
     path; ConfigError: an unknown option, or a value out of range.
     """
+    if not isinstance(checkins, pd.DataFrame | str | Path):
+        raise DataError(f"check-ins must be a pandas DataFrame or a path, got {type(checkins).__name__}")
     given: dict[str, Any] = {**reading}
-    with arguments_for_options(), _as_file(checkins) as path:
-        source_format = "parquet" if isinstance(checkins, pd.DataFrame) else given.pop("source_format", "auto")
+    with arguments_for_options(), tempfile.TemporaryDirectory() as folder:
+        if isinstance(checkins, pd.DataFrame):  # as a file, for as long as it is read
+            path, source_format = Path(folder) / "DataFrame", "parquet"
+            table = checkins.reset_index([name for name in checkins.index.names if name is not None])
+            columns = [_as_arrow(table.iloc[:, place]) for place in range(table.shape[1])]
+            pq.write_table(pa.Table.from_arrays(columns, [str(name) for name in table.columns]), path)
+        else:
+            path, source_format = Path(checkins), given.pop("source_format", "auto")
         given["columns"] = parse_mapping([f"{field}={name}" for field, name in given.get("columns", {}).items()])
         return read_understood(path, source_format, ReadOptions.parse(given))
 
 
-@contextmanager
-def _as_file(checkins: pd.DataFrame | str | Path) -> Iterator[Path]:
-    """A DataFrame as a Parquet file, for as long as it is read."""
-    if not isinstance(checkins, pd.DataFrame | str | Path):
-        raise DataError(f"check-ins must be a pandas DataFrame or a path, got {type(checkins).__name__}")
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "DataFrame"
-        if isinstance(checkins, pd.DataFrame):
-            table = checkins.reset_index([name for name in checkins.index.names if name is not None])
-            columns = [_as_arrow(table.iloc[:, place]) for place in range(table.shape[1])]
-            pq.write_table(pa.Table.from_arrays(columns, [str(name) for name in table.columns]), path)
-        yield path if isinstance(checkins, pd.DataFrame) else Path(checkins)
-
-
 def _as_arrow(column: pd.Series) -> pa.Array:
     """A column as Parquet stores it; shapes, periods and mixed values become text."""
-    try:
+    with suppress(pa.ArrowException, TypeError, ValueError):
         values = pa.array(column, from_pandas=True)
         if not isinstance(values.type, pa.BaseExtensionType):
             return values
-    except (pa.ArrowException, TypeError, ValueError):
-        pass
     return pa.array(column.astype(object).map(str, na_action="ignore"), pa.string(), from_pandas=True)
 
 

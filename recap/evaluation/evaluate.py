@@ -21,13 +21,8 @@ from recap.scores import Scorer
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """Records of one scorer and their metrics.
-
-    Attributes:
-        metrics: group -> ``n`` and metrics.
-        probabilities: see `summarise_probabilities`; None for a model without them.
-        seconds: wall time.
-        drawn_from: number of cases the records are sampled from; None if they are all.
+    """Records of one scorer and their metrics. ``probabilities``: see `summarise_probabilities`, None for a model
+    without them; ``seconds``: wall time; ``drawn_from``: of how many cases the records are a sample, None for all.
     """
 
     model: str
@@ -57,15 +52,12 @@ def evaluate(
     most: int | None = None,
     temperature: Temperature | None = None,
 ) -> Evaluation:
-    """Score the cases of a split and compute metrics.
+    """Score the cases of a split and compute metrics. Raises ScoreError: the scorer returned NaN.
 
     Args:
         most: rank a sample of this many cases (`draw_cases`); None ranks all.
         checkins: the dataset's tensors on the scorer's device; None makes them on the CPU.
         temperature: turns scores into probabilities; None for a model without them.
-
-    Raises:
-        ScoreError: the scorer returned NaN.
     """
     started = time.perf_counter()
     cases = describe_cases(dataset, graph, split, protocol, most=most)

@@ -36,12 +36,8 @@ def records_metadata(
     drawn_from: int | None = None,
     options: Mapping[str, bool] | None = None,
 ) -> dict[str, str]:
-    """Metadata of a file of records.
-
-    Args:
-        scorer: as in `records_name`; only a hash is stored.
-        drawn_from: number of cases the records are sampled from; None if they are all.
-        options: see `Checkpoint.options`.
+    """Metadata of a file of records. ``scorer``: as in `records_name`, only a hash is stored; ``drawn_from``: see
+    `Evaluation`; ``options``: see `Checkpoint.options`.
 
     >>> records_metadata("d", "markov", "test", "every_step", options={"target_time": True})["target_time"]
     'true'

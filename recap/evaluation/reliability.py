@@ -38,12 +38,9 @@ def calibration_error(curve: pd.DataFrame) -> float:
 
 
 def summarise_probabilities(records: pd.DataFrame) -> dict[str, Any] | None:
-    """Calibration error, log-likelihood and 90 % lists; None without probabilities.
-
-    Returns:
-        ``calibration_error``, ``log_likelihood`` (mean, nats),
-        ``inside_90`` (share of truths inside the shortest list of first places that holds 90 % of the probability),
-        ``list_90`` (its median length) and ``curve`` (rows of `reliability_curve`).
+    """``calibration_error``, ``log_likelihood`` (mean, nats), ``inside_90`` (share of truths inside the shortest list
+    of first places that holds 90 % of the probability), ``list_90`` (its median length) and ``curve`` (rows of
+    `reliability_curve`); None without probabilities.
     """
     if not has_probabilities(records):
         return None

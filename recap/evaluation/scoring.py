@@ -1,6 +1,6 @@
 """Rank any cases with any scorer."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import numpy as np
@@ -27,14 +27,7 @@ def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) ->
     """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank``. ``checkins``: the
     dataset's tensors, on the scorer's device. Raises ScoreError: the scorer returned NaN.
     """
-    counts_2N = np.zeros((2, len(cases)), dtype=np.int64)
-    start = 0
-    for batch, scores, ranks in scored_batches(scorer, cases, checkins):
-        del scores  # free them before the next batch
-        for row, count_B in enumerate((ranks.num_better_B, ranks.num_tied_B)):
-            counts_2N[row, start : start + len(batch)] = count_B.cpu().numpy()
-        start += len(batch)
-    return _with_ranks(cases, *counts_2N)
+    return _with_columns(scorer, cases, checkins, lambda batch, scores: {})
 
 
 def score_cases(
@@ -45,33 +38,38 @@ def score_cases(
     temperature: Temperature | None = None,
     batch_size: int = 512,
 ) -> pd.DataFrame:
-    """Rank the target of every case and keep its scores.
-
-    Args:
-        temperature: turns scores into probabilities; None for a model without them.
+    """Rank the target of every case and keep its scores. ``temperature``: see `evaluate`.
 
     Returns:
         What `rank_cases` returns (both ranks are expectations over tied orders) plus ``score`` (the target's total),
         ``part_<name>`` of the target, ``top_pois`` and ``top_scores`` (20 each) and, with a temperature,
         ``first_probability``, ``log_likelihood`` and ``list_90``.
-
-    Raises:
-        ScoreError: the scorer returned NaN.
     """
+
+    def kept(batch: CaseBatch, scores: Scores) -> dict[str, Tensor]:
+        poi_BK, value_BK = top_pois(scores, LIST_LENGTH)
+        target_B = batch.target_B
+        parts = {c.part_column(name): part_B for name, part_B in scores.parts_at(target_B).items()}
+        values = {c.SCORE: scores.total.gather(1, target_B[:, None])[:, 0], **parts}
+        values |= {c.TOP_POIS: poi_BK, c.TOP_SCORES: value_BK}
+        return values | ({} if temperature is None else _probabilities(scores.total, target_B, temperature))
+
+    return _with_columns(scorer, cases, checkins, kept, batch_size)
+
+
+def _with_columns(
+    scorer: Scorer,
+    cases: pd.DataFrame,
+    checkins: CheckinTensors,
+    columns_of: Callable[[CaseBatch, Scores], dict[str, Tensor]],
+    batch_size: int = 512,
+) -> pd.DataFrame:
+    """The cases with their ranks and the columns that each batch has."""
     kept: dict[str, np.ndarray] = {}
     start = 0
     for batch, scores, ranks in scored_batches(scorer, cases, checkins, batch_size):
-        poi_BK, value_BK = top_pois(scores, LIST_LENGTH)
-        values = {
-            c.NUM_BETTER: ranks.num_better_B,
-            c.NUM_TIED: ranks.num_tied_B,
-            c.SCORE: scores.total.gather(1, batch.target_B[:, None])[:, 0],
-            **{c.part_column(name): part_B for name, part_B in scores.parts_at(batch.target_B).items()},
-            c.TOP_POIS: poi_BK,
-            c.TOP_SCORES: value_BK,
-        }
-        if temperature is not None:
-            values |= _probabilities(scores.total, batch.target_B, temperature)
+        values = {c.NUM_BETTER: ranks.num_better_B, c.NUM_TIED: ranks.num_tied_B, **columns_of(batch, scores)}
+        del scores  # free them before the next batch
         for name, value in values.items():
             piece = value.cpu().numpy()
             if start == 0:
@@ -80,12 +78,20 @@ def score_cases(
                 kept[name] = np.empty((len(cases), *piece.shape[1:]), dtype=piece.dtype)
             kept[name][start : start + len(batch)] = piece
         start += len(batch)
-        del scores, values, value_BK, poi_BK  # free them before the next batch
+        del values
     empty = np.zeros(0, dtype=np.int64)
-    records = _with_ranks(cases, kept.pop(c.NUM_BETTER, empty), kept.pop(c.NUM_TIED, empty))
+    num_better, num_tied = kept.pop(c.NUM_BETTER, empty), kept.pop(c.NUM_TIED, empty)
+    ranked = cases.assign(
+        **{
+            c.NUM_BETTER: num_better,
+            c.NUM_TIED: num_tied,
+            c.RANK: mean_rank(num_better, num_tied),
+            c.RECIPROCAL_RANK: reciprocal_rank(num_better, num_tied),
+        }
+    )
     for name, values_N in kept.items():
-        records[name] = values_N if values_N.ndim == 1 else list(values_N)
-    return records
+        ranked[name] = values_N if values_N.ndim == 1 else list(values_N)
+    return ranked
 
 
 def scored_batches(
@@ -134,14 +140,3 @@ def _list_length(probability_BP: Tensor) -> Tensor:
         probability_BP = probability_BP.sort(1).values
     left_out_B = (probability_BP.cumsum(1) <= _LEFT_OUT).sum(1)
     return probability_BP.shape[1] - left_out_B
-
-
-def _with_ranks(cases: pd.DataFrame, num_better: np.ndarray, num_tied: np.ndarray) -> pd.DataFrame:
-    return cases.assign(
-        **{
-            c.NUM_BETTER: num_better,
-            c.NUM_TIED: num_tied,
-            c.RANK: mean_rank(num_better, num_tied),
-            c.RECIPROCAL_RANK: reciprocal_rank(num_better, num_tied),
-        }
-    )

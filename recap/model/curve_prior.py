@@ -29,14 +29,9 @@ _KNOT_CASES = 1024
 
 
 class _AsNew(torch.autograd.Function):
-    """Scores of every place (B, U) by popularity, distance and category as if it were new, plus values of few pairs.
-
-    As one function, it makes fewer copies of (B, U) numbers.
-
-    Args:
-        key_O, own_O: pairs (case x U + place) and values added at new places.
-        known_C: pairs whose score is then set to 0.
-        key_N, packed_N: pairs and values added at the end.
+    """Scores of every place (B, U) by popularity, distance and category as if it were new, plus values of few pairs
+    (keys are case x U + place): ``own_O`` at new places, then 0 at ``known_C``, then ``packed_N``. As one function, it
+    makes fewer copies of (B, U) numbers.
     """
 
     @staticmethod
@@ -72,12 +67,9 @@ class _AsNew(torch.autograd.Function):
 
 @dataclass(frozen=True, eq=False)
 class CurveValues:
-    """Features of a batch and their positions on the curves.
-
-    Attributes:
-        on: positions of each of ``features.sparse``, and of the features by category, (J, B K).
-        distance: positions of the distances to all places, (1, B P); None computes them.
-        kept_FB: factor on each case's curves, 0 or 1; None keeps all.
+    """Features of a batch and their positions on the curves: ``on`` of each of ``features.sparse`` and of the features
+    by category, (J, B K); ``distance`` to all places, (1, B P), computed if None. ``kept_FB``: factor on each case's
+    curves, 0 or 1; None keeps all.
     """
 
     features: FeatureValues
@@ -90,13 +82,9 @@ class CurveValues:
 
 
 class CurvePrior(nn.Module):
-    """R_t(d) of every place, dense and unbounded; all curves are 0 before training.
-
-    Args:
-        features: of the model's dataset, without parameters.
-        with_history: False leaves the curves of past visits and times at 0.
-
-    ``new_places`` are points of every place new to the user, fitted to a dataset (`recap.pretrained`); None is no term.
+    """R_t(d) of every place, dense and unbounded; all curves are 0 before training, and without history those of past
+    visits and times for good. ``new_places`` are points of every place new to the user, fitted to a dataset
+    (`recap.pretrained`); None is no term.
     """
 
     def __init__(self, features: Features, *, with_history: bool = True) -> None:

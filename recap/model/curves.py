@@ -71,13 +71,8 @@ def _taken(index_N: Tensor, like_FN: Tensor, *columns: Tensor) -> list[Tensor]:
 
 
 class Curves(nn.Module):
-    """One curve for each feature, 0 everywhere before training.
-
-    Args:
-        enabled: False leaves a curve at 0 for good.
-
-    ``knot_FK1`` are the ends of the intervals, ascending, padded with infinity, set by `place_knots` and saved with the
-    weights.
+    """One curve for each feature, 0 everywhere before training, and for good where it is not ``enabled``. ``knot_FK1``
+    are the ends of the intervals, ascending, padded with infinity, set by `place_knots` and saved with the weights.
     """
 
     knot_FK1: Tensor
@@ -140,9 +135,8 @@ class Curves(nn.Module):
         return F.pad(torch.cumsum(self.step_FK * self.enabled_F1, 1), (1, 0))
 
     def roughness(self) -> Tensor:
-        """Sum of squared differences of neighbouring slopes, each in score points over the feature's whole range.
-
-        The jump from absent (0) to the lowest value present has no slope. Curves of new places count a tenth.
+        """Sum of squared differences of neighbouring slopes, each in score points over the feature's whole range. The
+        jump from absent (0) to the lowest value present has no slope. Curves of new places count a tenth.
         """
         width_FK = self.knot_FK1.diff(dim=1)
         is_slope_FK = width_FK.isfinite()
@@ -156,10 +150,8 @@ class Curves(nn.Module):
 
 
 def quantile_knots(value_N: Tensor, *, from_zero: bool, last: float = 1.0) -> Tensor:
-    """Ends of at most `INTERVALS` intervals: distinct quantiles, ascending, padded with infinity.
-
-    Args:
-        from_zero: the first interval goes from 0 (absent) to the lowest value.
+    """Ends of at most `INTERVALS` intervals: distinct quantiles, ascending, padded with infinity. ``from_zero``: the
+    first interval goes from 0 (absent) to the lowest value.
 
     >>> quantile_knots(torch.tensor([1.0, 2.0, 2.0]), from_zero=True)[:4].tolist()
     [0.0, 1.0, 2.0, inf]

@@ -15,14 +15,10 @@ from recap.features.others import EdgeEdits
 class Interventions:
     """Changes to a batch of cases other than edited check-ins; None changes nothing.
 
-    Attributes:
-        propagated_BE: rows that replace G^(N)_{s_t} (Eq. 7).
-        graph_factor_B: factor on the graph token; at 0 its slot is zero.
-        masked_BS: True removes a slot's token: its content becomes zero and no slot attends to it. Only the slot of the
-            prediction state still attends to itself.
-        term_factor_BT: factor on each of `Recap.terms`.
-        edge_edits: changed training counts, for the features of others' transitions.
-        cut_K3: (case, middle, destination) of two-hop paths taken out of the features.
+    ``propagated_BE`` replaces G^(N)_{s_t} (Eq. 7); ``graph_factor_B`` scales the graph token, whose slot is zero at 0;
+    where ``masked_BS`` is True a slot has no token: its content is zero, and no slot attends to it but the prediction
+    state's own to itself; ``term_factor_BT`` scales `Recap.terms`; ``edge_edits`` are changed training counts, for the
+    features of others' transitions; ``cut_K3`` are two-hop paths (case, middle, destination) that the features lack.
     """
 
     propagated_BE: Tensor | None = None

@@ -27,13 +27,9 @@ _MOST_DISTANCES: Final = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class _Packed:
-    """Pairs of many cases; case n has ``start_N1[n]`` to ``start_N1[n + 1]``.
-
-    A pair's features are adjacent: one column of many rows takes eight times as long.
-
-    Attributes:
-        key_C: position of the case among those computed with it x P + POI.
-        at_CF, part_CF: see `OnCurves`.
+    """Pairs of many cases; case n has ``start_N1[n]`` to ``start_N1[n + 1]``. ``key_C``: position of the case among
+    those computed with it x P + POI; ``at_CF, part_CF``: see `OnCurves`. A pair's features are adjacent: one column of
+    many rows takes eight times as long.
     """
 
     start_N1: Tensor

@@ -63,10 +63,8 @@ class PretrainedCurves(Config):
 
     @classmethod
     def load(cls, path: Path = FILE) -> Self:
-        """Read the package's file, or another one.
-
-        Raises:
-            CheckpointError: unreadable, or made of other features than this version has.
+        """Read the package's file, or another one. Raises CheckpointError: unreadable, or made of other features than
+        this version has.
         """
         try:
             found = cls.parse(read_json(path))
@@ -112,11 +110,7 @@ class PretrainedCurves(Config):
 
 
 def pretrained_key(dataset_hash: str, curves: PretrainedCurves | None = None) -> str:
-    """SHA-256 that names `pretrained` on a dataset in records and links.
-
-    Raises:
-        CheckpointError: see `PretrainedCurves.load`.
-    """
+    """SHA-256 that names `pretrained` on a dataset in records and links; raises as `PretrainedCurves.load`."""
     curves = curves or _packaged()
     return hashlib.sha256(f"{curves.hash} {dataset_hash}".encode()).hexdigest()
 

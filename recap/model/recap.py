@@ -21,14 +21,11 @@ from recap.features.catalogue import CATEGORY_FEATURES, FEATURES, PAST, PLACES
 from recap.features.values import Features
 from recap.graph import TransitionGraph
 from recap.history import Histories, RevisitCandidates, find_revisit_candidates
-from recap.model.backbone import Backbone, CoreScore
-from recap.model.calibration import RevisitCalibration
+from recap.model.backbone import Backbone, CheckinTokens, CoreScore, GraphToken
 from recap.model.config import MAX_CANDIDATES, ModelConfig, Stage
 from recap.model.curve_prior import CurvePrior, CurveValues
-from recap.model.graph_token import GraphToken
 from recap.model.interventions import Interventions
-from recap.model.revisit_prior import PriorTerms, RevisitPrior, revisit_statistics
-from recap.model.tokens import CheckinTokens
+from recap.model.revisit_prior import PriorTerms, RevisitCalibration, RevisitPrior, revisit_statistics
 from recap.scores import Scores, Term
 from recap.vocabulary import Match
 
@@ -44,9 +41,7 @@ _BF16_ROWS = 1024
 
 @dataclass(frozen=True, eq=False)
 class RevisitParts:
-    """Prior, gate and correction of the packed candidates of a batch. ``terms``: of the paper's prior; None with
-    curves.
-    """
+    """Prior, gate and correction of the packed candidates of a batch; with curves without ``terms`` of a prior."""
 
     candidates: RevisitCandidates
     terms: PriorTerms | None
@@ -66,17 +61,9 @@ class RevisitParts:
 
 
 class Recap(nn.Module):
-    """The model of the paper, over the users and POIs of one dataset.
-
-    Disabled parts have no parameters: without core and correction there is no encoder.
-
-    Args:
-        category_P: int64 category of each POI.
-        coordinates_P2: latitude and longitude in degrees.
-        graph: training transitions; None is allowed without a graph token.
-        features: needed for a prior made of curves.
-        dtype: of weights and adjacency; in float64, scores do not depend on the batch.
-        match: of a model opened with another dataset than its own.
+    """The model of the paper, over the users and POIs of one dataset, see `for_dataset`. Disabled parts have no
+    parameters: without core and correction there is no encoder, without a graph token no ``graph``, without curves no
+    ``features``. In float64, scores do not depend on the batch.
     """
 
     def __init__(
@@ -281,12 +268,9 @@ class Recap(nn.Module):
         values: CurveValues | None = None,
         state_BD: Tensor | None = None,
     ) -> Scores:
-        """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive).
-
-        Disabled parts are absent; only ``prior`` and ``correction`` of the paper's model are then 0.
-
-        Args:
-            values, state_BD: features and prediction state, computed if None.
+        """Scores of all POIs with parts ``core``, ``prior`` and ``correction`` (zero where inactive). Disabled parts
+        are absent; only ``prior`` and ``correction`` of the paper's model are then 0. Features (``values``) and
+        prediction state are computed if None.
         """
         state_BD = self.encode(histories, stage, propagated_PE, changes) if state_BD is None else state_BD
         dense = {}
@@ -294,7 +278,8 @@ class Recap(nn.Module):
             dense["core"] = self.score_core(histories, state_BD, changes)
         if self.curves is not None:
             values = self.features_of(histories, changes) if values is None else values
-            dense["prior"] = self.curves(values) if stage.prior else self._zeros(histories)
+            nothing_BP = torch.zeros(len(histories), self.num_pois, dtype=self.dtype, device=histories.row_B.device)
+            dense["prior"] = self.curves(values) if stage.prior else nothing_BP
         parts = self.revisit(histories, stage, state_BD, changes, values)
         names = [*(["prior"] if self.curves is None else []), "correction"]
         if parts is None:
@@ -304,13 +289,9 @@ class Recap(nn.Module):
         packed = {name: parts.packed.get(name, zeros_C) for name in names}
         return Scores(dense, packed, parts.candidates.case_C, parts.candidates.poi_C)
 
-    def _zeros(self, histories: Histories) -> Tensor:
-        return torch.zeros(len(histories), self.num_pois, dtype=self.dtype, device=histories.row_B.device)
-
 
 def standardise(coordinates_P2: Tensor, like_Q2: Tensor) -> Tensor:
     """Coordinates in degrees, with the mean and variance of ``like_Q2`` made 0 and 1; a constant one becomes 0.
-
     Longitudes are unrolled around the middle of ``like_Q2``, so a city may lie across the date line.
     """
     longitude_Q = torch.deg2rad(like_Q2[:, 1])

@@ -22,14 +22,10 @@ from recap.ragged import found_in
 
 @dataclass(frozen=True, eq=False)
 class SampledScores:
-    """Scores for a sampled softmax.
-
-    Attributes:
-        case_I: the case of each scored pair (targets and candidates), sorted, each pair once.
-        target_B: the target's place among I.
-        core_I, rest_I: core scores, and prior with correction.
-        core_BU, rest_BU: the same of the sampled places; ``rest_BU`` is None if they have no prior.
-        is_scored_BU: whether a sampled place is already among a case's pairs.
+    """Scores for a sampled softmax, of scored pairs (targets and candidates, each once, sorted by ``case_I``) and of
+    the sampled places: ``core``, and ``rest``, prior with correction (None if sampled places have no prior).
+    ``target_B`` is the target's place among I; ``is_scored_BU`` says which sampled places are already among a case's
+    pairs.
     """
 
     case_I: Tensor

@@ -91,22 +91,14 @@ class RecapScorer:
             zeros_B = torch.zeros(len(histories), dtype=model.dtype, device=poi_B.device)
             return torch.stack([found.get(term.name, zeros_B) for term in model.terms], dim=1).double()
 
-    def scores_without(
-        self, histories: Histories, terms: Collection[str], changes: Interventions | None = None
-    ) -> Tensor:
-        """Totals (B, P) without these terms; clip and correction are recomputed."""
-        return self.score(histories, self.without(histories, terms, changes)).total
-
-    def scores_without_each(
-        self, histories: Histories, each: Iterable[Collection[str]], changes: Interventions | None = None
-    ) -> Iterator[Tensor]:
-        """`scores_without` for several sets of terms, bitwise equal; each may hold `GRAPH_TOKEN` too. Features and
-        prediction states are computed once.
+    def scores_without_each(self, histories: Histories, each: Iterable[Collection[str]]) -> Iterator[Tensor]:
+        """Totals (B, P) without each of these sets of terms, which may hold `GRAPH_TOKEN` too; clip and correction are
+        recomputed. Bitwise equal to `score` with the changes of `without`; features and states are computed once.
         """
         model, states = self.model, {}
-        values = None if model.curves is None else model.features_of(histories, changes)
+        values = None if model.curves is None else model.features_of(histories)
         for terms in each:
-            left = self.without(histories, terms, changes)
+            left = self.without(histories, terms)
             has_token = GRAPH_TOKEN not in terms
             if not has_token:
                 left = replace(left, graph_factor_B=torch.zeros(len(histories), dtype=model.dtype))
@@ -116,15 +108,7 @@ class RecapScorer:
                 kept = None if values is None else model.keep_curves(values, left)
                 yield model(histories, self.stage, None, left, kept, states[has_token]).total
 
-    def without(
-        self, histories: Histories, terms: Collection[str], changes: Interventions | None = None
-    ) -> Interventions:
-        """The changes, with these terms also switched off."""
+    def without(self, histories: Histories, terms: Collection[str]) -> Interventions:
+        """Changes that switch these terms off."""
         kept_T = torch.tensor([float(term.name not in terms) for term in self.terms], dtype=self.model.dtype)
-        kept_BT = kept_T.to(histories.row_B.device).expand(len(histories), -1)
-        if changes is None:
-            return Interventions(term_factor_BT=kept_BT)
-        return replace(
-            changes,
-            term_factor_BT=kept_BT if changes.term_factor_BT is None else changes.term_factor_BT * kept_BT,
-        )
+        return Interventions(term_factor_BT=kept_T.to(histories.row_B.device).expand(len(histories), -1))

@@ -44,12 +44,9 @@ def write_sums(folder: Path, names: list[str]) -> str:
 
 
 def verify_sums(folder: Path, required: list[str]) -> str:
-    """Check every file of SHA256SUMS, which must list ``required``; returns the hash of the list.
-
-    A file that is not required may be absent if another listed one has the same content.
-
-    Raises:
-        ChecksumError: a file is missing, unlisted or differs.
+    """Check every file of SHA256SUMS, which must list ``required``; returns the hash of the list. A file that is not
+    required may be absent if another listed one has the same content. Raises ChecksumError: a file is missing, unlisted
+    or differs.
     """
     sums = folder / SUMS
     if not sums.is_file():
@@ -90,13 +87,9 @@ def check_target(target: Path, marker: str) -> None:
 
 @contextmanager
 def new_folder(target: Path, marker: str) -> Iterator[Path]:
-    """Yield a temporary folder that becomes ``target`` if the block succeeds and else vanishes.
-
-    An existing ``target`` is replaced only if it is empty or has the file ``marker``.
-
-    Raises:
-        FolderInUseError: ``target`` exists and is something else.
-        RecapError: the disk refused (full, read-only); nothing is left behind.
+    """Yield a temporary folder that becomes ``target`` if the block succeeds and else vanishes. An existing ``target``
+    is replaced only if it is empty or has the file ``marker``, else FolderInUseError; RecapError: the disk refused
+    (full, read-only), and nothing is left behind.
     """
     check_target(target, marker)
     new_parents = [parent for parent in target.parents if not parent.exists()]
@@ -118,8 +111,7 @@ def new_folder(target: Path, marker: str) -> Iterator[Path]:
     except OSError as error:
         raise RecapError(f"writing {target} failed: {error.strerror or error}; nothing was kept") from error
     finally:
-        if temporary.exists():
-            shutil.rmtree(temporary, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
         if not target.exists():
             with suppress(OSError):  # no longer empty
                 for parent in new_parents:

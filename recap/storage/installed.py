@@ -10,9 +10,8 @@ def data_path(package: str, name: str) -> Path:
 
 
 def bundles_folder() -> Path:
-    """The folder of the bundled cities.
-
-    A wheel has the repository's ``checkpoints`` as ``recap/bundles`` (see pyproject.toml). A checkout is read in place.
+    """The folder of the bundled cities. A wheel has the repository's ``checkpoints`` as ``recap/bundles`` (see
+    pyproject.toml). A checkout is read in place.
     """
     in_wheel = data_path("recap", "bundles")
     return in_wheel if in_wheel.is_dir() else in_wheel.parents[1] / "checkpoints"

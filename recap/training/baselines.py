@@ -3,6 +3,7 @@
 import hashlib
 import json
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from importlib.metadata import version
 from pathlib import Path
@@ -31,30 +32,25 @@ _VERSION: Final = 2
 
 
 def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep: bool = True) -> Scorer:
-    """A baseline by its name.
-
-    Args:
-        keep: whether to write a new fit of the curves to the cache.
-
-    Raises:
-        ConfigError: unknown name.
-        DataError: the curves need a training and a validation case.
+    """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache. Raises ConfigError:
+    unknown name; DataError: the curves need a training and a validation case.
     """
-    match name:
-        case "popularity":
-            return Popularity(dataset)
-        case "markov":
-            return Markov(dataset, graph)
-        case "visit_count":
-            return VisitCount(dataset)
-        case "count_plus_markov":
-            return CountPlusMarkov(dataset, graph)
-        case "nearest":
-            return Nearest(dataset)
-        case "feature_curves":
-            return _cached_curves(dataset, graph, keep=keep)
-        case _:
-            raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
+    of_data: dict[str, Callable[[Dataset], Scorer]] = {
+        "popularity": Popularity,
+        "visit_count": VisitCount,
+        "nearest": Nearest,
+    }
+    of_graph: dict[str, Callable[[Dataset, TransitionGraph], Scorer]] = {
+        "markov": Markov,
+        "count_plus_markov": CountPlusMarkov,
+    }
+    if name in of_data:
+        return of_data[name](dataset)
+    if name in of_graph:
+        return of_graph[name](dataset, graph)
+    if name == FEATURE_CURVES:
+        return _cached_curves(dataset, graph, keep=keep)
+    raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
 
 
 def is_fitted(dataset_hash: str) -> bool:

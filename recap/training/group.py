@@ -19,15 +19,10 @@ from recap.random_masks import draw_mask
 
 
 class SharedMaskDropout(TorchFunctionMode):
-    """Makes dropout over a share of a batch follow masks drawn for the whole batch.
-
-    Every process draws the masks of the whole batch and takes those of its own cases, so sharing a batch changes
-    results by rounding only. Every dropped tensor has the cases in its first dimension.
-
-    Args:
-        whole: cases of the batch.
-        rank, size: this process and their number; its cases are ``rank, rank + size, ...`` (`Group.share`).
-        words: cut masks out of 64-bit random words, sixteen bits an element, much faster than torch on a CPU.
+    """Makes dropout over a share of a batch follow masks drawn for the whole batch. Every process draws the masks of
+    the ``whole`` batch and takes those of its own cases (`Group.share`), so sharing a batch changes results by rounding
+    only. Every dropped tensor has the cases in its first dimension. ``words``: cut masks out of 64-bit random words,
+    sixteen bits an element, much faster than torch on a CPU.
     """
 
     def __init__(self, whole: int, rank: int = 0, size: int = 1, *, words: bool = False) -> None:

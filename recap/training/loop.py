@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.errors import DataError, DivergenceError
+from recap.errors import CheckpointError, DataError, DivergenceError
 from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
@@ -29,16 +29,15 @@ from recap.memory import trim_heap
 from recap.model.config import Stage
 from recap.model.pretrained_curves import PretrainedCurves
 from recap.scores import Scorer
-from recap.storage.tensors import save_tensors
+from recap.storage.tensors import load_tensors, load_weights, save_tensors
 from recap.training.group import Group
-from recap.training.journal import Journal
-from recap.training.metrics_file import EpochLine
-from recap.training.optimiser import clear_state
-from recap.training.state import STATE_FILE, load_state, save_state
+from recap.training.metrics_file import EpochLine, Journal
 from recap.training_config import AnyTraining
 
+STATE_FILE = "state.safetensors"
 BEST = "best.safetensors"
 BEST_OVERALL = "best_overall.safetensors"
+_RANDOM = "random.cpu"
 _READ_LOSS_EVERY_SECONDS = 0.5
 """A loss read from a GPU makes it wait, so watchers there get a new value at most this often."""
 _TRAINING_PER_SAVING = 20
@@ -56,16 +55,9 @@ class KeptEpoch(TypedDict):
 
 @dataclass
 class Progress:
-    """Counters of a run, saved in the resume state.
-
-    Attributes:
-        epoch: the epoch being trained, from 1.
-        step: steps of it already done.
-        loss_sums: sum of each loss over its steps.
-        best, best_overall: the kept epochs; None before the first.
-        seconds, processor_seconds: so far, over all sessions.
-        line: the journal's line of the last finished epoch; a crash cannot lose it.
-        schedule: state of a learning rate that depends on validation.
+    """Counters of a run, saved in the resume state: the epoch being trained, its steps already done and the sum of each
+    loss over them; the kept epochs; seconds over all sessions; the journal's line of the last finished epoch, which a
+    crash cannot lose; and the state of a learning rate that depends on validation.
     """
 
     epoch: int = 1
@@ -97,13 +89,8 @@ EpochWatcher = Callable[["TrainingLoop", int], None]
 
 
 class TrainingLoop(ABC):
-    """Trains one model on one dataset in one folder.
-
-    Args:
-        folder: for state, best weights and journal; must exist and be this trainer's alone.
-        journal_folder: for metrics; ``folder`` by default.
-        group: the processes that share this training.
-        pretrained: the curves to start from where ``config`` asks for some; the package's by default.
+    """Trains one model on one dataset in one ``folder``, which must exist and be this trainer's alone: for state, best
+    weights and, without a ``journal_folder``, metrics. For the other arguments see `recap.training.run.train`.
     """
 
     losses: ClassVar[tuple[str, ...]] = ("main",)
@@ -271,7 +258,7 @@ class TrainingLoop(ABC):
     def let_go(self) -> None:
         """Free weights and moments of a finished training; the test needs the memory."""
         self.optimiser.zero_grad(set_to_none=True)
-        clear_state(self.optimiser)
+        self.optimiser.state.clear()
         self.model.to("meta")
         trim_heap()
 
@@ -357,6 +344,41 @@ class TrainingLoop(ABC):
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
+
+
+def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
+    """Write all that is needed to continue bit-identically on the same machine."""
+    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    for index, values in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in values.items()}
+    tensors[_RANDOM] = torch.get_rng_state()
+    if torch.cuda.is_available():
+        tensors["random.cuda"] = torch.cuda.get_rng_state()
+    save_tensors(tensors, path, progress)
+
+
+def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
+    """Restore what `save_state` wrote; returns the progress counters. Raises CheckpointError: no resume state, or that
+    of another model.
+    """
+    tensors, progress = load_tensors(path)
+    if _RANDOM not in tensors:
+        raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
+    load_weights(model, _under(tensors, "model."), path.name)
+    values: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in _under(tensors, "optimiser.").items():
+        index, _, key = name.partition(".")
+        values.setdefault(int(index), {})[key] = tensor
+    state = optimiser.state_dict()
+    optimiser.load_state_dict({"state": values, "param_groups": state["param_groups"]})
+    torch.set_rng_state(tensors[_RANDOM])
+    if torch.cuda.is_available() and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"])
+    return progress
+
+
+def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def _seconds_to_next_state(every: float, took: float) -> float:

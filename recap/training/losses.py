@@ -30,13 +30,9 @@ class Negatives:
 
 
 class NegativeSampler:
-    """Samples places with replacement, some by their training check-ins, some uniformly.
-
-    A place sampled c times has weight c / (n_popular q(d) + n_uniform / P), c over its expected count (Bengio & Senécal
-    2008; both samples pooled: Veach & Guibas 1995).
-
-    Args:
-        popularity_P: training check-ins of every place.
+    """Samples places with replacement, some by their training check-ins ``popularity_P``, some uniformly. A place
+    sampled c times has weight c / (n_popular q(d) + n_uniform / P), c over its expected count (Bengio & Senécal 2008;
+    both samples pooled: Veach & Guibas 1995).
     """
 
     def __init__(self, popularity_P: Tensor, config: SampledSoftmax) -> None:
@@ -71,12 +67,8 @@ class _ScaleGradient(torch.autograd.Function):
 
 @dataclass(frozen=True, eq=False)
 class Losses:
-    """Losses of a batch.
-
-    Attributes:
-        objective: its gradient is that of Eq. 19.
-        main: L_main (Eq. 16), detached.
-        warm: L_warm (Eq. 18), detached; 0 without warm cases or weight.
+    """An ``objective`` with the gradient of Eq. 19, and L_main (Eq. 16) and L_warm (Eq. 18; 0 without warm cases or
+    weight), detached.
     """
 
     objective: Tensor
@@ -87,15 +79,10 @@ class Losses:
 def training_losses(
     scores: Scores, target_B: Tensor, warm_B: Tensor, warm_weight: float, label_smoothing: float = 0.0
 ) -> Losses:
-    """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19).
-
-    L_warm's logits sg[core] + R + Delta equal the main ones, so both losses share one softmax. On warm cases the
-    gradient of the parts outside the core is multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly Eq. 19's
-    gradient, at half the cost. Label smoothing also acts on the holdout loss.
-
-    Args:
-        warm_B: whether (s_t, y_t) is a head transition, m_sy >= 2 (Eq. 15).
-        warm_weight: lambda_warm(e).
+    """Cross-entropy plus the holdout loss L_warm with detached core (Eqs. 16-19). L_warm's logits sg[core] + R + Delta
+    equal the main ones, so both losses share one softmax. On warm cases (Eq. 15) the gradient of the parts outside the
+    core is multiplied by 1 + lambda_warm |B| / |B_warm|. This is exactly Eq. 19's gradient, at half the cost. Label
+    smoothing also acts on the holdout loss.
     """
     # The dtype of the sum, without computing it.
     dtype = reduce(torch.promote_types, (part.dtype for part in scores.dense.values()))

@@ -1,8 +1,11 @@
 """metrics.jsonl: one line for each finished epoch. Does not import torch."""
 
+import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NotRequired, TypedDict, cast
 
+from recap.storage.atomic import replace_text
 from recap.storage.json_text import parse_json
 
 if TYPE_CHECKING:
@@ -12,9 +15,8 @@ METRICS: Final = "metrics.jsonl"
 
 
 class EpochLine(TypedDict):
-    """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` exists if the epoch was validated.
-
-    Only RECAP has a ``stage``. ``val_drawn_from`` is the number of validation cases if ``val`` is over a sample.
+    """One finished epoch; ``loss`` holds main (and RECAP's warm), ``val`` exists if the epoch was validated. Only RECAP
+    has a ``stage``. ``val_drawn_from`` is the number of validation cases if ``val`` is over a sample.
     ``selection`` are the metrics over the cases that choose the kept epoch, if these are not all of ``val``.
     """
 
@@ -28,6 +30,23 @@ class EpochLine(TypedDict):
     val_drawn_from: NotRequired[int]
     selection: NotRequired["Metrics"]
     validation_seconds: NotRequired[float]
+
+
+class Journal:
+    """Appends one line for each epoch to metrics.jsonl. ``resume_after``: last epoch to keep."""
+
+    def __init__(self, folder: Path, resume_after: int) -> None:
+        self.path = folder / METRICS
+        earlier: list[EpochLine] = [json.loads(line) for line in whole_lines(self.path)]
+        kept = [line for line in earlier if line["epoch"] <= resume_after]
+        replace_text(self.path, "".join(json.dumps(line) + "\n" for line in kept))
+        self.last_epoch: int = kept[-1]["epoch"] if kept else 0
+
+    def write(self, line: EpochLine) -> None:
+        with self.path.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, allow_nan=False) + "\n")
+            file.flush()
+            os.fsync(file.fileno())
 
 
 def read_metrics(path: Path) -> list[EpochLine]:

@@ -12,28 +12,33 @@ from recap.model.recap import Recap
 from recap.training_config import OptimiserConfig
 
 
-class RowAdam(torch.optim.Optimizer):
-    """Adam for sparse gradients (Kingma & Ba 2015); state and defaults are SparseAdam's.
-
-    Rows without a gradient and their moments do not change. Takes a third of the time of `torch.optim.SparseAdam`.
+class RowAdam(torch.optim.Adam):
+    """Adam; of a sparse gradient only its rows and their moments move, as in SparseAdam (Kingma & Ba 2015), in a third
+    of the time of `torch.optim.SparseAdam`.
     """
 
     def __init__(self, params: Iterable[Tensor] | Iterable[dict[str, Any]], lr: float) -> None:
-        super().__init__(params, {"lr": lr, "betas": (0.9, 0.999), "eps": 1e-8})
+        super().__init__(params, lr=lr, fused=True)
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
+        sparse = []
         for group in self.param_groups:
             for table in group["params"]:
-                if table.grad is not None:
+                if table.grad is not None and table.grad.is_sparse:
+                    sparse.append((table, table.grad))
                     self._move(table, table.grad.coalesce(), group)
+                    table.grad = None  # Adam refuses it
+        super().step()
+        for table, gradient in sparse:
+            table.grad = gradient
 
     def _move(self, table: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
         state = self.state[table]
         if not state:
             state.update(step=0, exp_avg=torch.zeros_like(table), exp_avg_sq=torch.zeros_like(table))
-        state["step"] += 1
-        (first, second), step = group["betas"], state["step"]
+        state["step"] = step = int(state["step"]) + 1
+        first, second = group["betas"]
         row_R, gradient_RD = gradient.indices()[0], gradient.values()
         if not len(row_R):
             return
@@ -51,13 +56,9 @@ TABLES: Final = "tables"
 
 
 def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = False) -> torch.optim.Optimizer:
-    """One Adam over named groups.
-
-    Args:
-        sparse: put the tables of users and POIs in a `RowAdam` group ``tables``, without weight decay.
-
-    ``prior`` holds the scalars of Eq. 9 or the curves, and lambda_corr (without weight decay), ``calibration`` the
-    networks of Eqs. 10-12 and 23, ``backbone`` everything else, E_poi included.
+    """One Adam over named groups: ``prior`` holds the scalars of Eq. 9 or the curves, and lambda_corr (without weight
+    decay), ``calibration`` the networks of Eqs. 10-12 and 23, ``tables`` (where ``sparse``) those of users and POIs,
+    ``backbone`` everything else, E_poi included.
     """
     prior = [parameter for part in (model.prior, model.curves) if part is not None for parameter in part.parameters()]
     calibration = []
@@ -67,22 +68,19 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
     tables = tables_of(model) if sparse else []
     taken = {id(parameter) for parameter in (*prior, *calibration, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
-    rate = config.learning_rate
-    groups: list[dict[str, Any]] = [
-        {"name": BACKBONE, "params": backbone, "base_lr": rate, "weight_decay": config.weight_decay},
-        {
-            "name": "calibration",
-            "params": calibration,
-            "base_lr": config.calibration_learning_rate or rate,
-            "weight_decay": config.weight_decay,
-        },
-        {"name": "prior", "params": prior, "base_lr": config.prior_learning_rate or rate, "weight_decay": 0.0},
+    rate, decay = config.learning_rate, config.weight_decay
+    named = {
+        BACKBONE: (backbone, rate, decay),
+        "calibration": (calibration, config.calibration_learning_rate or rate, decay),
+        "prior": (prior, config.prior_learning_rate or rate, 0.0),
+        TABLES: (tables, rate, 0.0),
+    }
+    groups = [
+        {"name": name, "params": params, "base_lr": own_rate, "weight_decay": own_decay}
+        for name, (params, own_rate, own_decay) in named.items()
+        if params
     ]
-    adam = torch.optim.Adam([group for group in groups if group["params"]], lr=rate, fused=True)
-    if not tables:
-        return adam
-    rows = RowAdam([{"name": TABLES, "params": tables, "base_lr": rate}], lr=rate)
-    return JointOptimiser(adam, rows)
+    return RowAdam(groups, lr=rate)
 
 
 def tables_of(model: Recap) -> list[Tensor]:
@@ -93,59 +91,9 @@ def tables_of(model: Recap) -> list[Tensor]:
     return tables if model.core is None else [*tables, model.core.output.weight]
 
 
-class JointOptimiser(torch.optim.Optimizer):
-    """Two optimisers as one, with joined states."""
-
-    def __init__(self, first: torch.optim.Optimizer, second: torch.optim.Optimizer) -> None:
-        self._both = (first, second)
-        super().__init__([*first.param_groups, *second.param_groups], {})
-        self._share_groups()
-
-    def _share_groups(self) -> None:
-        """Share the parameter groups: a learning rate set here counts there."""
-        self.param_groups = [group for optimiser in self._both for group in optimiser.param_groups]
-
-    def step(self, closure: None = None) -> None:  # type: ignore[override]
-        for optimiser in self._both:
-            optimiser.step()
-
-    def state_dict(self) -> dict[str, Any]:
-        first, second = (optimiser.state_dict() for optimiser in self._both)
-        moved = {index + self._offset: values for index, values in second["state"].items()}
-        return {"state": first["state"] | moved, "param_groups": [*first["param_groups"], *second["param_groups"]]}
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        first, second = self._both
-        states: tuple[dict[int, Any], dict[int, Any]] = ({}, {})
-        for index, values in state_dict["state"].items():
-            if index < self._offset:
-                states[0][index] = values
-            else:  # RowAdam counts steps as int
-                states[1][index - self._offset] = values | {"step": int(values["step"])}
-        for optimiser, state in zip((first, second), states, strict=True):
-            optimiser.load_state_dict({"state": state, "param_groups": optimiser.state_dict()["param_groups"]})
-        self._share_groups()
-
-    def clear(self) -> None:
-        for optimiser in self._both:
-            optimiser.state.clear()
-
-    @property
-    def _offset(self) -> int:
-        return sum(len(group["params"]) for group in self._both[0].param_groups)
-
-
-def clear_state(optimiser: torch.optim.Optimizer) -> None:
-    """Forget all moments."""
-    if isinstance(optimiser, JointOptimiser):
-        optimiser.clear()
-    optimiser.state.clear()
-
-
 def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage, scale: float = 1.0) -> dict[str, float]:
     """Apply ``scale`` to all groups and the stage's factor to the backbone; returns name -> learning rate."""
     for group in optimiser.param_groups:
-        group["lr"] = (
-            scale * group["base_lr"] * (stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0)
-        )
+        slow = stage.backbone_lr_scale if group["name"] in (BACKBONE, TABLES) else 1.0
+        group["lr"] = scale * group["base_lr"] * slow
     return {group["name"]: group["lr"] for group in optimiser.param_groups}

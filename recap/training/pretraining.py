@@ -33,9 +33,8 @@ _LEFT_OUT: Final = [
 
 
 def pretrain(datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _: None) -> PretrainedCurves:
-    """Train one set of curves on every next check-in of all cities, as `feature_curves` is trained on one.
-
-    Steps of all cities alternate at random; each learning rate follows its city's own progress.
+    """Train one set of curves on every next check-in of all cities, as `feature_curves` is trained on one. Steps of all
+    cities alternate at random; each learning rate follows its city's own progress.
     """
     config = feature_curves().override(["train_on=every_next", "validation_cases=1"])
     with tempfile.TemporaryDirectory() as folder:

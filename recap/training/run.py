@@ -2,9 +2,12 @@
 
 import json
 import logging
+import platform
 import shutil
+import subprocess
 import time
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,6 +23,7 @@ from recap.checkpoint import (
     Checkpoint,
     CheckpointManifest,
     EpochResult,
+    library_versions,
     write_checkpoint,
 )
 from recap.data.dataset import Dataset
@@ -36,16 +40,15 @@ from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors
 from recap.training.baselines import MOST_PLACES, build_baseline
 from recap.training.group import Group
-from recap.training.journal import write_environment
-from recap.training.loop import BEST, BEST_OVERALL, EpochWatcher, StopRequest, TrainingLoop, Watcher
+from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, EpochWatcher, StopRequest, TrainingLoop, Watcher
 from recap.training.published_trainer import PublishedTrainer
-from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import AnyTraining, TrainConfig, TrainingSummary
 from recap.vocabulary import write_vocabulary
 
 CONFIG: Final = "config.json"
 """Data and configuration of a training in progress."""
+ENVIRONMENT: Final = "env.json"
 _LOCK = ".lock"
 _log = logging.getLogger(__name__)
 
@@ -65,19 +68,15 @@ def train(
     group: Group | None = None,
     pretrained: PretrainedCurves | None = None,
 ) -> Checkpoint | None:
-    """Train into ``out`` and write the checkpoint there.
+    """Train into ``out`` and write the checkpoint there; None if ``stop``, polled after every step, ended it early.
 
     Args:
         resume: continue a stopped training with the same configuration and dataset.
-        stop: polled after every step; True saves the state and ends early.
         after_epoch: called after an epoch is saved.
         after_test: gets the kept model's test evaluation before the checkpoint is written.
         journal_folder: for metrics and versions; inside ``out`` by default.
         group: the processes that share the training; only the writer returns a checkpoint.
         pretrained: the curves to start from where ``config`` asks for some; the package's by default.
-
-    Returns:
-        The checkpoint; None if ``stop`` ended the training early.
 
     Raises:
         FolderInUseError: another training writes to ``out``, or it holds something else.
@@ -200,8 +199,8 @@ def _write_checkpoint(
     most = trainer.config.test_cases
     trainer.let_go()
     scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
-    temperature, is_probabilistic = None, trainer.config.is_probabilistic
-    if is_probabilistic:
+    temperature = None
+    if trainer.config.is_probabilistic:
         validation = describe_cases(dataset, trainer.graph, c.VAL, "every_next", most=most_cases(dataset.num_pois))
         temperature = fit_temperature(scorer, validation, trainer.checkins)
     evaluation = evaluate(
@@ -211,7 +210,7 @@ def _write_checkpoint(
         split=c.TEST,
         checkins=trainer.checkins,
         most=most,
-        temperature=(temperature or UNFITTED) if is_probabilistic else None,
+        temperature=(temperature or UNFITTED) if trainer.config.is_probabilistic else None,
     )
     if after_test is not None:
         after_test(evaluation)
@@ -223,17 +222,16 @@ def _write_checkpoint(
             baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))
         except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)
-    reserved = torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0
     start = trainer.pretrained if isinstance(trainer, Trainer) else None
-    started_from = None if start is None else start.hash
-    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, temperature, started_from)
+    fitted = {"temperature": temperature, "started_from": None if start is None else start.hash}
+    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, **fitted)
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
         "val": best.val,
         "seconds": progress.seconds,
         "processor_seconds": progress.processor_seconds,
-        "reserved_gpu_bytes": reserved,
+        "reserved_gpu_bytes": torch.cuda.max_memory_reserved(device) if device.type == "cuda" else 0,
         "device": str(device),
         "finished": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         "protocol": evaluation.protocol,
@@ -244,9 +242,31 @@ def _write_checkpoint(
     if evaluation.drawn_from is not None:
         summary["test_drawn_from"] = evaluation.drawn_from
     write_checkpoint(out, manifest, summary)
-    (trainer.folder / STATE_FILE).unlink(missing_ok=True)
-    for name in (BEST, BEST_OVERALL):
+    for name in (STATE_FILE, BEST, BEST_OVERALL):
         (trainer.folder / name).unlink(missing_ok=True)
+
+
+def write_environment(folder: Path, device: torch.device) -> None:
+    """Write versions and hardware to env.json."""
+    environment = {
+        **library_versions(),
+        "platform": platform.platform(),
+        "device": str(device),
+        "gpu": torch.cuda.get_device_name(device) if device.type == "cuda" else None,
+        "threads": torch.get_num_threads(),
+        "recap": version("recap-mobility"),
+        "commit": _commit(),
+    }
+    replace_json(folder / ENVIRONMENT, environment)
+
+
+def _commit() -> str | None:
+    git = shutil.which("git")
+    if git is None:
+        return None
+    command = [git, "-C", str(Path(__file__).parent), "rev-parse", "HEAD"]
+    answer = subprocess.run(command, capture_output=True, text=True, check=False, timeout=10)  # noqa: S603 # no user text
+    return answer.stdout.strip() or None
 
 
 def baselines_shown(config: AnyTraining, dataset: Dataset) -> tuple[str, ...]:

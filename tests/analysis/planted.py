@@ -13,6 +13,7 @@ from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
 from tests.untrained import write_untrained_checkpoint
 from tests.worlds import CURVES, batch_of, shake, small_city, small_training
@@ -37,7 +38,7 @@ def predictor_of(dataset: Dataset, seed: int = 0, **changes: Any) -> Predictor:
     if model.curves is not None:
         model.curves.place_knots(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
     shake(model, seed)
-    return Predictor(checkpoint, dataset, model)
+    return Predictor(checkpoint, dataset, scorer=RecapScorer(model, checkpoint.stage))
 
 
 def small_predictor(**changes: Any) -> Predictor:

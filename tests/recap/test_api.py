@@ -43,13 +43,6 @@ def visits() -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["user_id", "place_id", "time", "lon", "lat"])
 
 
-def as_csv(folder: Path) -> Path:
-    """The visits as a file."""
-    path = folder / "visits.csv"
-    visits().to_csv(path, index=False)
-    return path
-
-
 def trackintel() -> pd.DataFrame:
     """Its staypoints with locations: an index named id, shapes, two zoned times, nullable ids."""
     table = visits()
@@ -102,7 +95,8 @@ def test_a_frame_is_read_as_its_file(frame: Callable[[], pd.DataFrame], tmp_path
     """The same rows come out, whatever library made the frame; the frame stays as it is."""
     given = frame()
     data = recap.prepare(given, timezone="Europe/Zurich", settings=LENIENT)
-    expected = recap.prepare(as_csv(tmp_path), timezone="Europe/Zurich", settings=LENIENT)
+    visits().to_csv(tmp_path / "visits.csv", index=False)
+    expected = recap.prepare(tmp_path / "visits.csv", timezone="Europe/Zurich", settings=LENIENT)
     pd.testing.assert_frame_equal(given, frame())
     assert len(data.checkins) == USERS * 3 * DAYS and data.num_users == USERS and data.num_pois == 3 * USERS + 1
     for column in (c.USER, c.TIME, c.TZ_OFFSET_MINUTES, c.SPLIT, c.TRAJECTORY):

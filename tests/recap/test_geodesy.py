@@ -1,13 +1,15 @@
-"""Distances on the sphere: arcs a reader can redo, and the laws of a distance."""
+"""Distances on the sphere and packed ranges: what a reader can redo, and the laws they obey."""
 
 from math import pi
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recap.geodesy import EARTH_RADIUS_KM, distance_km
+from recap.ragged import expand_ranges
 
 POINTS = st.tuples(st.floats(-90, 90), st.floats(-180, 180))
 
@@ -35,3 +37,15 @@ def test_symmetric_not_negative_and_never_over_half_a_circle(
     assert there == pytest.approx(back, abs=1e-6)
     assert 0 <= there <= pi * EARTH_RADIUS_KM * (1 + 1e-12)
     assert km(one, one) == 0
+
+
+RANGES = st.lists(st.tuples(st.integers(-5, 50), st.integers(0, 6)), max_size=8)
+
+
+@given(RANGES)
+def test_equals_pythons_ranges(ranges: list[tuple[int, int]]) -> None:
+    """Any starts and lengths, also none."""
+    start, length = (torch.tensor([pair[at] for pair in ranges], dtype=torch.int64) for at in (0, 1))
+    range_C, number_C = expand_ranges(start, length)
+    expected = [(at, first + step) for at, (first, size) in enumerate(ranges) for step in range(size)]
+    assert list(zip(range_C.tolist(), number_C.tolist(), strict=True)) == expected

@@ -5,6 +5,7 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
@@ -24,6 +25,7 @@ from recap.model.scorer import RecapScorer
 from recap.scores import Scores
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here, recap_json_here
+from tests.recap.data.test_extension import raw_rows
 from tests.shell import assert_refused
 from tests.spoiled import write_sums_again
 from tests.untrained import write_untrained_checkpoint
@@ -205,7 +207,8 @@ def test_refuses_a_vocabulary_that_lies(checkpoint: Path) -> None:
 def test_the_demo_city_a_tenth_later(tmp_path: Path) -> None:
     """A model of the first 90 % of the demo city's check-ins finds as much with all of them opened."""
     whole = Dataset.load(Path(__file__).parents[2] / "checkpoints" / "demo-city" / "dataset")
-    raw = raw_of(whole)
+    raw = raw_rows(whole, np.arange(len(whole.checkins))).sort_values(c.TIME, kind="stable", ignore_index=True)
+    raw = raw.astype(dict.fromkeys([c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY], "category"))
     early = prepare_dataset(raw.head(len(raw) * 9 // 10), whole.manifest.config, name="demo", source_format="test")
     trained = Checkpoint.load(write_untrained_checkpoint(early, tmp_path / "early"))
     match = trained.match(whole)
@@ -221,16 +224,6 @@ def test_the_demo_city_a_tenth_later(tmp_path: Path) -> None:
         ranked = rank_cases(trained.scorer(dataset, graph), cases, CheckinTensors.from_dataset(dataset))
         found.append(float(metrics_of(ranked)["hr20"] or 0.0))
     assert found[0] == pytest.approx(found[1], abs=0.01) and found[0] > 0.4
-
-
-def raw_of(dataset: Dataset) -> pd.DataFrame:
-    """The check-ins as a raw table, by time."""
-    places = dataset.pois.iloc[dataset.checkins[c.POI]].reset_index(drop=True)
-    raw = dataset.checkins[[c.TIME, c.TZ_OFFSET_MINUTES]].reset_index(drop=True)
-    raw = raw.assign(**{c.USER_ID: dataset.users[c.USER_ID].to_numpy()[dataset.checkins[c.USER]]})
-    described = places[[c.POI_ID, c.POI_NAME, c.CATEGORY_ID, c.CATEGORY, c.LATITUDE, c.LONGITUDE]]
-    raw = pd.concat([raw, described], axis=1).sort_values(c.TIME, kind="stable").reset_index(drop=True)
-    return raw.astype(dict.fromkeys([c.USER_ID, c.POI_ID, c.CATEGORY_ID, c.CATEGORY], "category"))
 
 
 def keys_of(dataset: Dataset, cases: pd.DataFrame) -> pd.MultiIndex:

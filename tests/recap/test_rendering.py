@@ -19,12 +19,14 @@ def test_a_missing_value_is_an_error() -> None:
         render("model_card.md.j2", manifest={}, summary={})
 
 
-@pytest.mark.parametrize("name", ["checkpoint", "paper", "without-holdout"])
-def test_the_bundled_model_card_is_what_the_template_makes(name: str) -> None:
-    """Byte by byte."""
-    checkpoint = Checkpoint.load(DEMO / name)
-    card = (checkpoint.folder / "MODEL_CARD.md").read_text(encoding="utf-8")
-    assert card == model_card(checkpoint.manifest, checkpoint.read_summary())
+def test_the_bundled_cards_are_what_the_templates_make() -> None:
+    """Of models and of the dataset, byte by byte."""
+    for name in ("checkpoint", "paper", "without-holdout"):
+        checkpoint = Checkpoint.load(DEMO / name)
+        made = model_card(checkpoint.manifest, checkpoint.read_summary())
+        assert made == (checkpoint.folder / "MODEL_CARD.md").read_text(encoding="utf-8"), name
+    folder = DEMO / "dataset"
+    assert dataset_card(Dataset.load(folder)) == (folder / "CARD.md").read_text(encoding="utf-8")
 
 
 def test_a_group_without_cases_has_no_number() -> None:
@@ -36,9 +38,3 @@ def test_a_group_without_cases_has_no_number() -> None:
         "tail": {"n": 0, **dict.fromkeys(("hr1", "hr20", "ndcg20", "mrr"))},
     }
     assert "| recap | tail | 0 | – | – | – | – |\n" in model_card(checkpoint.manifest, summary)
-
-
-def test_the_bundled_dataset_card_is_what_the_template_makes() -> None:
-    """The same for the dataset."""
-    folder = DEMO / "dataset"
-    assert dataset_card(Dataset.load(folder)) == (folder / "CARD.md").read_text(encoding="utf-8")

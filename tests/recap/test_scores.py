@@ -3,9 +3,7 @@
 import pytest
 import torch
 
-from recap.history import Histories
 from recap.scores import Scores
-from tests.worlds import batch_of, small_city, targets_of
 
 
 def example() -> Scores:
@@ -55,26 +53,3 @@ def test_several_dense_parts_add_up() -> None:
     part = torch.tensor([[1.0, 2.0]])
     assert Scores({"a": part, "b": 10 * part, "c": 100 * part}).total.tolist() == [[111.0, 222.0]]
     assert Scores({"a": part}).parts.keys() == {"a"}
-
-
-def test_no_candidate_at_all() -> None:
-    """First check-ins of users: packed parts are empty, the total is the core."""
-    empty = torch.zeros(0, dtype=torch.int64)
-    core = torch.tensor([[1.0, 2.0]])
-    scores = Scores({"core": core}, {"prior": torch.zeros(0)}, empty, empty)
-    assert torch.equal(scores.total, core) and not scores.parts["prior"].any()
-
-
-def test_a_batch_reads_source_user_and_target_from_the_table() -> None:
-    """Row t is the source, row t + 1 the target."""
-    dataset = small_city()
-    rows = torch.from_numpy(dataset.cases(2))
-    batch = batch_of(dataset, rows)
-    table = dataset.checkins
-    assert len(batch) == 24
-    assert batch.source_B.tolist() == table["poi"].to_numpy()[rows].tolist()
-    assert targets_of(batch).tolist() == table["poi"].to_numpy()[rows + 1].tolist()
-    assert batch.user_B.tolist() == table["user"].to_numpy()[rows].tolist()
-    with pytest.raises(AttributeError):
-        batch.row_B = rows  # type: ignore[misc]  # frozen: that is the point
-    assert isinstance(batch, Histories)

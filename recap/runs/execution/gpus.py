@@ -4,6 +4,7 @@ import platform
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import pynvml
 
@@ -69,14 +70,12 @@ def choose_gpus(
 
 def _read_gpu(handle: object) -> Gpu:
     memory = pynvml.nvmlDeviceGetMemoryInfo(handle)
-    try:
-        busy: float | None = pynvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100
-    except pynvml.NVMLError:
-        busy = None
-    try:
+    busy: float | None = None
+    processes: Iterable[Any] = ()
+    with suppress(pynvml.NVMLError):
+        busy = pynvml.nvmlDeviceGetUtilizationRates(handle).gpu / 100
+    with suppress(pynvml.NVMLError):
         processes = pynvml.nvmlDeviceGetComputeRunningProcesses(handle)
-    except pynvml.NVMLError:
-        processes = []
     return Gpu(
         uuid=pynvml.nvmlDeviceGetUUID(handle),
         name=pynvml.nvmlDeviceGetName(handle),

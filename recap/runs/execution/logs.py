@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Final
 
 from recap.errors import RecapError
-from recap.runs.execution.service import ensure_runner
+from recap.runs.execution.control import ensure_runner
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE

@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 from typing import Final
@@ -14,12 +15,12 @@ from typing import Final
 from filelock import FileLock, Timeout
 
 from recap.errors import RecapError
+from recap.runs.execution.control import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.execution.gpus import GpuList, allocate_device, read_gpus
-from recap.runs.execution.service import RUNNER_INFO, RUNNER_LOCK
 from recap.runs.execution.slurm import SlurmQueue
 from recap.runs.execution.supervision import Supervisor
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_folder import STATE, RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import ACTIVE, RunState, now
 from recap.storage.atomic import replace_json
@@ -29,9 +30,8 @@ _HEARTBEAT_SECONDS: Final = 2.0
 
 
 class Runner:
-    """Starts queued runs, watches them, and records how they end.
-
-    All it knows is in the run folders: a new runner can take over at any moment.
+    """Starts queued runs, watches them, and records how they end. All it knows is in the run folders: a new runner can
+    take over at any moment.
     """
 
     def __init__(self, store: RunStore, list_gpus: GpuList = read_gpus) -> None:
@@ -39,7 +39,7 @@ class Runner:
         self.supervisor = Supervisor(self.settings)
         self.slurm = SlurmQueue(self.settings.slurm)
         self._list_gpus = list_gpus
-        self._seen: dict[str, tuple[tuple[int, int, int], RunState]] = {}
+        self._seen: dict[RunFolder, tuple[tuple[int, ...], RunState]] = {}
         self._ended = False
 
     def serve(self) -> None:
@@ -65,16 +65,12 @@ class Runner:
         return bool(active)
 
     def _hold_lock(self) -> bool:
-        lock = FileLock(self.store.folder / RUNNER_LOCK)
         try:
             # A command that checks for a runner holds the lock for a moment.
-            lock.acquire(timeout=_LOCK_SECONDS)
+            with FileLock(self.store.folder / RUNNER_LOCK, timeout=_LOCK_SECONDS):
+                self._work()
         except Timeout:
             return False
-        try:
-            self._work()
-        finally:
-            lock.release()
         return True
 
     def _work(self) -> None:
@@ -114,28 +110,22 @@ class Runner:
 
     def _active(self) -> list[tuple[RunFolder, RunState]]:
         """Active runs; unchanged state files are not read again."""
-        seen: dict[str, tuple[tuple[int, int, int], RunState]] = {}
+        seen: dict[RunFolder, tuple[tuple[int, ...], RunState]] = {}
         for run in self.store.runs():
-            try:
-                status = (run.path / "state.json").stat()
+            stamp: tuple[int, ...] = ()
+            known = self._seen.get(run)
+            with suppress(OSError):
+                status = (run.path / STATE).stat()
                 stamp = (status.st_mtime_ns, status.st_ino, status.st_size)
-            except OSError:
-                stamp = (0, 0, 0)
-            known = self._seen.get(run.id)
-            try:
-                state = known[1] if known is not None and known[0] == stamp and stamp[0] else run.repair_state()
-            except RecapError:
-                continue
-            seen[run.id] = (stamp, state)
+            with suppress(RecapError):
+                seen[run] = known if known is not None and stamp and known[0] == stamp else (stamp, run.repair_state())
         self._seen = seen
-        states = [(RunFolder(self.store.folder / name), state) for name, (_, state) in seen.items()]
-        return [(run, state) for run, state in states if state.state in ACTIVE]
+        return [(run, state) for run, (_, state) in seen.items() if state.state in ACTIVE]
 
     def _write_heartbeat(self) -> None:
         try:
-            replace_json(
-                self.store.folder / RUNNER_INFO, {"process": ProcessIdentity.current().model_dump(), "heartbeat": now()}
-            )
+            values = {"process": ProcessIdentity.current().model_dump(), "heartbeat": now()}
+            replace_json(self.store.folder / RUNNER_INFO, values)
         except OSError as error:
             print(f"{now()} heartbeat: {error}", flush=True)
 

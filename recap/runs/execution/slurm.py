@@ -4,16 +4,16 @@ import os
 import shutil
 import subprocess
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from recap.errors import RecapError
-from recap.runs.execution.supervision import worker_command
+from recap.runs.execution.supervision import worker_command, worker_environment
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.settings import SlurmSettings
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState, SlurmJob, now
-from recap.storage.user_folder import HOME_VARIABLE
 
 JOB_SCRIPT: Final = "job.sh"
 _SCRIPT: Final = '#!/bin/sh\nexec "$@"\n'
@@ -53,7 +53,7 @@ class SlurmQueue:
         if run.change({"queued"}, "queued", expected=state, attempt=attempt) is None:
             return
         (run.path / JOB_SCRIPT).write_text(_SCRIPT, encoding="ascii")
-        answer = _call(self.sbatch_command(run, spec, attempt), _environment(run))
+        answer = _call(self.sbatch_command(run, spec, attempt), worker_environment(run))
         job_id = answer.strip().partition(";")[0]
         if not job_id.isdecimal():
             raise RecapError(f"sbatch should print a job number, got {answer.strip()!r}")
@@ -133,10 +133,9 @@ def find_job(job: SlurmJob) -> JobView | None:
 
 def read_job(job_id: str) -> JobView | None:
     """A job's state by squeue or, after it left the queue, scontrol. Raises RecapError if Slurm does not answer."""
-    try:
+    listed = ""
+    with suppress(SlurmError):
         listed = _call(["squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%i|%T"])
-    except SlurmError:
-        listed = ""
     try:
         text = _call(["scontrol", "show", "job", "--oneliner", job_id])
     except SlurmError:
@@ -195,7 +194,3 @@ def _call(command: list[str], environment: dict[str, str] | None = None) -> str:
         said = " ".join((answer.stderr or answer.stdout).split()) or f"code {answer.returncode}"
         raise SlurmError(f"{command[0]} refused: {said}")
     return answer.stdout
-
-
-def _environment(run: RunFolder) -> dict[str, str]:
-    return os.environ | {HOME_VARIABLE: str(run.path.parent.parent), "PYTHONUNBUFFERED": "1"}

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import RunFolder
@@ -41,16 +42,11 @@ class Supervisor:
         if started is None:
             return None
         try:
-            with run.log.open("ab") as log:
-                child = subprocess.Popen(  # noqa: S603 # an argument list of our own words
-                    [*lower_priority(self.settings.nice), *worker_command(run, attempt)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    cwd=run.path.parent,
-                    start_new_session=True,
-                    env=worker_environment(run, lease, started.threads),
-                )
+            command = [*lower_priority(self.settings.nice), *worker_command(run, attempt)]
+            environment = worker_environment(run) | {"CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids)}
+            if started.threads is not None:
+                environment |= dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS"), str(started.threads))
+            child = start_detached(command, run.log, run.path.parent, environment)
         except OSError as error:
             return run.end("failed", f"the run's process could not be started: {error.strerror or error}")
         self._children[run.id] = child
@@ -76,24 +72,23 @@ class Supervisor:
         if child is not None and code is None:
             # Not entered yet, or a zombie with live threads: check again later.
             return
-        self._stopping_since.pop(run.id, None)
         self._enter_end(run, code)
-        self._children.pop(run.id, None)
-        self._known.pop(run.id, None)
+        self._forget(run.id)
 
     def drop_missing(self, present: set[str]) -> None:
         """Forget finished runs, and end processes whose run folder was deleted."""
         for run_id in set(self._known) - present:
-            identity = self._known[run_id]
             child = self._children.get(run_id)
             if child is not None:
                 child.poll()
-            if identity.is_alive():
-                self._escalate_stop(run_id, identity)
-                continue
-            del self._known[run_id]
-            self._children.pop(run_id, None)
-            self._stopping_since.pop(run_id, None)
+            if self._known[run_id].is_alive():
+                self._escalate_stop(run_id, self._known[run_id])
+            else:
+                self._forget(run_id)
+
+    def _forget(self, run_id: str) -> None:
+        for of_run in (self._children, self._known, self._stopping_since):
+            of_run.pop(run_id, None)
 
     def _enter_end(self, run: RunFolder, code: int | None) -> None:
         # Read again: it may just have written its end.
@@ -127,9 +122,8 @@ class Supervisor:
 
 
 def lower_priority(nice: int) -> list[str]:
-    """Command prefix that lowers the priority; empty without the program `nice`.
-
-    `nice` replaces itself by the command, so the process stays the same.
+    """Command prefix that lowers the priority; empty without the program `nice`. `nice` replaces itself by the command,
+    so the process stays the same.
     """
     program = shutil.which("nice")
     return [program, "-n", str(nice)] if program and nice else []
@@ -140,16 +134,23 @@ def worker_command(run: RunFolder, attempt: int) -> list[str]:
     return [sys.executable, "-P", "-m", "recap.runs.execution.worker", str(run.path), str(attempt)]
 
 
-def worker_environment(run: RunFolder, lease: Lease, threads: int | None) -> dict[str, str]:
+def worker_environment(run: RunFolder) -> dict[str, str]:
     """The training's environment variables."""
-    environment = os.environ | {
-        "CUDA_VISIBLE_DEVICES": ",".join(lease.gpu_uuids),
-        "PYTHONUNBUFFERED": "1",
-        HOME_VARIABLE: str(run.path.parent.parent),
-    }
-    if threads is not None:
-        environment |= {"OMP_NUM_THREADS": str(threads), "MKL_NUM_THREADS": str(threads)}
-    return environment
+    return os.environ | {HOME_VARIABLE: str(run.path.parent.parent), "PYTHONUNBUFFERED": "1"}
+
+
+def start_detached(command: list[str], log: Path, folder: Path, environment: dict[str, str]) -> subprocess.Popen[bytes]:
+    """Start a process that survives this one, in a folder; it writes to the end of ``log``."""
+    with log.open("ab") as file:
+        return subprocess.Popen(  # noqa: S603 # an argument list of our own words
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            cwd=folder,
+            start_new_session=True,
+            env=environment,
+        )
 
 
 def describe_exit(code: int, run: RunFolder) -> str:

@@ -2,7 +2,9 @@
 
 import resource
 import sys
+import time
 from pathlib import Path
+from typing import Final
 
 import torch
 
@@ -11,7 +13,7 @@ from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.device import choose_device
-from recap.errors import DatasetError
+from recap.errors import DatasetError, RecapError
 from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.evaluate import Evaluation
 from recap.evaluation.metrics import Metrics, metrics_by_group
@@ -20,15 +22,71 @@ from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
 from recap.printable import one_line
-from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import REFERENCE, SUMMARY, RunFolder
+from recap.runs.store.run_folder import PROGRESS, REFERENCE, STATE, STOP_RANKS, SUMMARY, RunFolder
 from recap.runs.store.spec import RunSpec
+from recap.runs.store.state import now
+from recap.runs.store.types import RunProgress
 from recap.storage.atomic import replace_json
 from recap.training.group import Group
-from recap.training.loop import TrainingLoop
+from recap.training.loop import StepReport, TrainingLoop
 from recap.training.run import train
 from recap.training_config import AnyTraining
+
+EVERY_SECONDS: Final = 1.0
+
+
+class ProgressWriter:
+    """Writes `progress.json`: time, step and loss."""
+
+    def __init__(self, run: RunFolder, attempt: int, process: ProcessIdentity) -> None:
+        self._path = run.path / PROGRESS
+        self._fixed: RunProgress = {"attempt": attempt, "process": process.model_dump()}
+        self._written = float("-inf")
+
+    def watch(self, report: StepReport) -> None:
+        """Call after every step; writes at most once a second."""
+        moment = time.monotonic()
+        if moment - self._written < EVERY_SECONDS:
+            return
+        self._written = moment
+        replace_json(self._path, {**self._fixed, "time": now(), **vars(report)}, durable=False)
+
+
+class StopQuestion:
+    """Whether the run's state or a signal stops the training; reads the state file twice a second. ``signals``: filled
+    by signal handlers.
+    """
+
+    def __init__(self, run: RunFolder, attempt: int, signals: list[int]) -> None:
+        self._run, self._attempt, self._signals = run, attempt, signals
+        self._next, self._seen = 0.0, 0
+        self._answer = False
+
+    def __call__(self) -> bool:
+        if self._signals or self._answer:
+            return True
+        moment = time.monotonic()
+        if moment >= self._next:
+            self._next = moment + EVERY_SECONDS / 2
+            changed = self._state_changed()
+            if changed != self._seen:
+                self._seen, self._answer = changed, self._is_asked()
+            self._answer = self._answer or (self._run.path / STOP_RANKS).exists()
+        return self._answer
+
+    def _state_changed(self) -> int:
+        try:
+            return (self._run.path / STATE).stat().st_mtime_ns
+        except OSError:
+            return -1
+
+    def _is_asked(self) -> bool:
+        try:
+            state = self._run.read_state()
+        except RecapError:
+            return not self._run.path.is_dir()
+        return state.state == "stopping" or state.attempt != self._attempt
 
 
 def write_reference(run: RunFolder, dataset: Dataset, config: AnyTraining) -> None:

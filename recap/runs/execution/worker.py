@@ -1,19 +1,29 @@
 """The process that trains one run: ``python -m recap.runs.execution.worker FOLDER ATTEMPT``.
 
-A separate process survives the web server and the runner, and CUDA starts clean.
+A separate process survives the web server and the runner, and CUDA starts clean. A run with several processes starts
+torch's launcher, ``worker agent LAUNCHER-OPTIONS...``, which starts each process, ``worker rank FOLDER ATTEMPT``.
 """
 
+import ctypes
+import os
 import signal
+import subprocess
 import sys
+import time
 import traceback
 from pathlib import Path
 from types import FrameType
+from typing import Final
 
 from recap.errors import DivergenceError, RecapError
 from recap.runs.execution.slurm import requeue
 from recap.runs.store.process import ProcessIdentity
-from recap.runs.store.run_folder import RunFolder
+from recap.runs.store.run_folder import STOP_RANKS, RunFolder
 from recap.runs.store.spec import RunSpec
+
+_POLL_SECONDS: Final = 0.2
+_PR_SET_PDEATHSIG: Final = 1
+_RESULT: Final = ".group_result"
 
 
 def main(arguments: list[str]) -> int:
@@ -57,8 +67,6 @@ def catch_signals() -> list[int]:
 
 def _train(run: RunFolder, spec: RunSpec, attempt: int, received: list[int]) -> bool:
     if spec.processes > 1 and not run.has_checkpoint:
-        from recap.runs.execution.launcher import train_with_several_processes
-
         return train_with_several_processes(run, spec, attempt, received)
     from recap.runs.execution.training import train_run
 
@@ -78,5 +86,72 @@ def _for_runs(error: RecapError, run: RunFolder) -> str:
     return message if "recap runs" in message or isinstance(error, DivergenceError) else f"{message}; {remedy}"
 
 
+def train_with_several_processes(run: RunFolder, spec: RunSpec, attempt: int, signals: list[int]) -> bool:
+    """Start ``spec.processes`` ranks and wait; False if they were stopped. Raises RecapError: a rank failed; the log
+    says why.
+    """
+    result, stop = run.path / _RESULT, run.path / STOP_RANKS
+    result.unlink(missing_ok=True)
+    stop.unlink(missing_ok=True)
+    module = [sys.executable, "-P", "-m", "recap.runs.execution.worker"]
+    options = ["--standalone", "--nnodes=1", f"--nproc-per-node={spec.processes}", "--max-restarts=0"]
+    rank = ["-m", "recap.runs.execution.worker", "rank", str(run.path), str(attempt)]
+    threads = str(spec.threads or run.read_state().threads or 1)
+    agent = subprocess.Popen(  # noqa: S603 # an argument list of our own words
+        [*module, "agent", *options, *rank], stdin=subprocess.DEVNULL, env={**os.environ, "OMP_NUM_THREADS": threads}
+    )
+    while agent.poll() is None:
+        if signals and not stop.exists():
+            stop.touch()
+        time.sleep(_POLL_SECONDS)
+    outcome = result.read_text(encoding="ascii") if result.is_file() else ""
+    if outcome not in ("finished", "stopped"):
+        raise RecapError(f"one of {spec.processes} processes failed; the log says why (`recap runs logs {run.id}`)")
+    return outcome == "finished"
+
+
+def launch(arguments: list[str]) -> int:
+    """Run torch's launcher; end with the parent process."""
+    _die_with_parent()
+    from torch.distributed.run import main as torch_launcher
+
+    torch_launcher(arguments)
+    return 0
+
+
+def train_as_rank(folder: str, attempt: str) -> int:
+    """Train as one of several processes."""
+    _die_with_parent()
+    from recap.device import choose_device
+    from recap.runs.execution.training import train_run
+    from recap.training.group import join_group, leave_group
+
+    run = RunFolder(Path(folder))
+    spec = run.read_spec()
+    device = choose_device(spec.device)
+    if device.type == "cuda":
+        device = choose_device(f"cuda:{os.environ.get('LOCAL_RANK', '0')}")
+    group = join_group(device)
+    try:
+        finished = train_run(run, spec, int(attempt), [], group=group, device=device)
+    finally:
+        leave_group(group)
+    if group.is_writer:
+        (run.path / _RESULT).write_text("finished" if finished else "stopped", encoding="ascii")
+    return 0
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process with its parent."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    match sys.argv[1:]:
+        case ["agent", *options]:
+            sys.exit(launch(options))
+        case ["rank", folder, attempt]:
+            sys.exit(train_as_rank(folder, attempt))
+        case arguments:
+            sys.exit(main(arguments))

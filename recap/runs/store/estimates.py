@@ -15,12 +15,8 @@ _LEAST_SPREAD = 0.1
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated time and memory of a run; ``basis`` explains them.
-
-    Attributes:
-        seconds: of training with validation; None if no run was measured yet.
-        spread_seconds: plus or minus.
-        bytes: of memory (of the GPU, or of the process on a CPU); None if unknown.
+    """Estimated time of training with validation, plus or minus a spread (None if no run was measured yet), and memory
+    of the GPU, or of the process on a CPU (None if unknown); ``basis`` explains them.
     """
 
     seconds: float | None
@@ -54,13 +50,10 @@ def estimate(store: RunStore, spec: RunSpec, device_kind: str) -> Estimate:
     spread = (max(rates) - min(rates)) / 2 * config.epochs
     known_bytes = [one.bytes for one in used if one.bytes]
     runs = f"{len(used)} past run{'s' if len(used) > 1 else ''} on {where}"
-    if exact:
-        basis = f"From {runs}."
-        spread = max(spread, _LEAST_SPREAD * seconds)
-    else:
-        basis = f"Scaled from {runs} of other sizes, so rough."
-        spread = max(spread, _ROUGH * seconds)
-    return Estimate(seconds, spread, max(known_bytes) if known_bytes else None, basis)
+    basis, least = f"From {runs}.", _LEAST_SPREAD
+    if not exact:
+        basis, least = f"Scaled from {runs} of other sizes, so rough.", _ROUGH
+    return Estimate(seconds, max(spread, least * seconds), max(known_bytes, default=None), basis)
 
 
 def seconds_left(run: RunFolder) -> float | None:

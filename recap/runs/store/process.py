@@ -45,9 +45,8 @@ class ProcessIdentity(Config):
         return self.boot_id == boot_id() and self.start_time == _start_time(self.pid)
 
     def send_to_group(self, number: signal.Signals) -> bool:
-        """Signal the process, its group and its descendants; False if it is gone.
-
-        The group is signalled only if the process leads it.
+        """Signal the process, its group and its descendants; False if it is gone. The group is signalled only if the
+        process leads it.
         """
         if not self.is_alive():
             return False

@@ -1,7 +1,7 @@
 """One run's folder."""
 
 from collections.abc import Iterator, Set
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
@@ -11,9 +11,8 @@ from filelock import FileLock, Timeout
 from recap.errors import ConfigError, FormatVersionError, RecapError
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.spec import RunSpec
-from recap.runs.store.state import ACTIVE, RunState, StateName, now
+from recap.runs.store.state import ACTIVE, RunState, StateName, now, read_json
 from recap.runs.store.types import RunProgress, RunReference, RunSummary
-from recap.runs.store.versioned import read_json
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
 from recap.training.metrics_file import METRICS, EpochLine, read_metrics
@@ -26,6 +25,8 @@ SUMMARY: Final = "summary.json"
 REFERENCE: Final = "reference.json"
 CHECKPOINTS: Final = "checkpoints"
 LOCK: Final = ".lock"
+STOP_RANKS: Final = ".stop"
+"""File by which a run's first process passes a signal to the others."""
 _LOCK_SECONDS: Final = 30.0
 
 
@@ -85,16 +86,9 @@ class RunFolder:
         of_attempt: int | None = None,
         **values: Any,
     ) -> RunState | None:
-        """Move to another state (None keeps it) if the run is in one of ``only_from``; else return None.
-
-        All changes of a run come through here, one at a time.
-
-        Args:
-            expected: the state the caller saw; nothing is done if it has changed.
-            of_attempt: the start the caller means; nothing is done if the run was started again.
-
-        Raises:
-            RecapError: the run's folder is gone, or the disk refused.
+        """Move to another state (None keeps it) if the run is in one of ``only_from``, still in the ``expected`` state
+        that the caller saw and not started again since ``of_attempt``; else return None. All changes of a run come
+        through here, one at a time. Raises RecapError: the run's folder is gone, or the disk refused.
         """
         with self._locked():
             state = self.read_state()
@@ -192,18 +186,12 @@ class RunFolder:
             ) from error
 
     def _rebuilt_state(self, problem: str) -> RunState:
-        values: dict[str, Any] = {
-            "created": now(),
-            "error": f"{problem}; the state was worked out from the run's files",
-        }
-        progress = self.read_progress()
-        values |= {"attempt": progress.get("attempt", 0)}
+        error, progress = f"{problem}; the state was worked out from the run's files", self.read_progress()
+        values: dict[str, Any] = {"created": now(), "error": error, "attempt": progress.get("attempt", 0)}
         if self.has_checkpoint:
             return RunState.parse({"state": "finished", **values})
-        try:
+        with suppress(KeyError, TypeError, ConfigError):
             process = ProcessIdentity.parse({**progress["process"]})
-        except (KeyError, TypeError, ConfigError):
-            return RunState.parse({"state": "lost", **values})
-        if process.is_here and not process.is_alive():
-            return RunState.parse({"state": "lost", **values})
-        return RunState.parse({"state": "running", "process": process, "host": process.host, **values})
+            if not process.is_here or process.is_alive():
+                return RunState.parse({"state": "running", "process": process, "host": process.host, **values})
+        return RunState.parse({"state": "lost", **values})

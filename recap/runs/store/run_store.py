@@ -11,7 +11,7 @@ from recap.errors import RecapError
 from recap.runs.store.run_folder import CHECKPOINTS, LOCK, SPEC, STATE, RunFolder
 from recap.runs.store.settings import RunSettings, read_settings
 from recap.runs.store.spec import RunSpec, check_run_id
-from recap.runs.store.state import RunState, now
+from recap.runs.store.state import ACTIVE, RunState, now
 from recap.storage.atomic import replace_json
 from recap.storage.user_folder import make_folder, user_subfolder
 
@@ -50,22 +50,16 @@ class RunStore:
         return read_settings(self.folder)
 
     def add(self, specs: list[RunSpec]) -> list[RunFolder]:
-        """Queue runs; each appears whole or not at all.
-
-        Raises:
-            ReadOnlyError: the store only shows runs.
-            RecapError: the folder cannot be made.
-            OSError: the disk refused.
+        """Queue runs; each appears whole or not at all. Raises ReadOnlyError: the store only shows runs; RecapError:
+        the folder cannot be made; OSError: the disk refused.
         """
         self.check_writable("queue a run")
         make_folder(self.folder)
-        added: list[RunFolder] = []
         with FileLock(self.folder / LOCK):
             first = self._take_numbers(len(specs))
-            for number, spec in enumerate(specs, start=first):
-                run = RunFolder(self.folder / str(number))
+            added = [RunFolder(self.folder / str(number)) for number in range(first, first + len(specs))]
+            for run, spec in zip(added, specs, strict=True):
                 self._make(run, spec)
-                added.append(run)
         return added
 
     def remove(self, run: RunFolder) -> None:
@@ -76,7 +70,7 @@ class RunStore:
         self.get(run.id)
         with FileLock(self.folder / LOCK):
             state = run.read_state().state
-            if state in ("running", "stopping", "queued"):
+            if state in ACTIVE:
                 raise RecapError(f"run {run.id} is {state}: stop it first with `recap runs stop {run.id}`")
             trash = self.folder / f".removed-{run.id}-{uuid4().hex}"
             run.path.rename(trash)
@@ -104,5 +98,4 @@ class RunStore:
             replace_json(draft / STATE, RunState(state="queued", created=now()).model_dump(mode="json"))
             draft.rename(run.path)
         finally:
-            if draft.exists():
-                shutil.rmtree(draft, ignore_errors=True)
+            shutil.rmtree(draft, ignore_errors=True)

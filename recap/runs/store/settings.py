@@ -7,7 +7,7 @@ from typing import Final
 from pydantic import Field
 
 from recap.config import Config
-from recap.runs.store.versioned import read_json
+from recap.runs.store.state import read_json
 
 SETTINGS: Final = "settings.json"
 

@@ -6,7 +6,7 @@ from pydantic import Field, model_validator
 
 from recap.errors import ConfigError
 from recap.presets import preset_title, training_preset
-from recap.runs.store.versioned import VersionedConfig
+from recap.runs.store.state import VersionedConfig
 from recap.training_config import AnyTraining
 
 FORMAT_VERSION: Final = 1

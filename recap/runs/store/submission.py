@@ -22,16 +22,9 @@ def build_specs(
     overrides: list[str] | None = None,
     **fields: Any,
 ) -> list[RunSpec]:
-    """Check a request and return one spec for each run.
-
-    Args:
-        seeds: one run each; the preset's seed if none is given.
-        grid: ``field=value,value,...``; every combination becomes a run.
-        overrides: ``field=value``, for all runs.
-        fields: further fields of `RunSpec`.
-
-    Raises:
-        RecapError: the dataset cannot be read, or a name, field or value is refused.
+    """Check a request and return one spec for each run: of each combination of ``grid`` (`expand_grid`) and each seed,
+    or the preset's, with the same overrides (``field=value``) and further fields of `RunSpec`. Raises RecapError: the
+    dataset cannot be read, or a name, field or value is refused.
     """
     if len(set(seeds or [])) != len(seeds or []):
         raise ConfigError(f"every seed runs once, got {', '.join(map(str, seeds or []))}")
@@ -45,24 +38,20 @@ def build_specs(
         "preset": preset,
         **fields,
     }
-    specs: list[RunSpec] = []
-    for combination in expand_grid(grid or []):
-        assignments = [*(overrides or []), *combination]
-        chosen: list[int | None] = [*seeds] if seeds else [None]
-        specs += [_build(common, assignments, seed) for seed in chosen]
+    chosen: list[int | None] = [*seeds] if seeds else [None]
+    each = itertools.product(expand_grid(grid or []), chosen)
+    specs = [_build(common, [*(overrides or []), *combination], seed) for combination, seed in each]
     if len(specs) > MAX_RUNS:
         raise ConfigError(f"a submission may have {MAX_RUNS} runs, this grid and these seeds make {len(specs)}")
     return specs
 
 
 def expand_grid(grid: list[str]) -> list[list[str]]:
-    """Every combination of ``field=value,value,...`` axes as lists of assignments; one empty list for no axes.
+    """Every combination of ``field=value,value,...`` axes as lists of assignments; one empty list for no axes. Raises
+    ConfigError: an axis without ``=`` or values, or named twice.
 
     >>> expand_grid(["a=1,2", "b=x"])
     [['a=1', 'b=x'], ['a=2', 'b=x']]
-
-    Raises:
-        ConfigError: an axis without ``=`` or values, or named twice.
     """
     axes: dict[str, list[str]] = {}
     for axis in grid:

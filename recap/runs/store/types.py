@@ -24,9 +24,8 @@ class RunProgress(TypedDict, total=False):
 
 
 class RunReference(TypedDict, total=False):
-    """`reference.json`: metrics of counting on the validation cases; empty before, and without cases.
-
-    ``all`` and so on belong to ``model``; ``visit_count`` has the same for counting visits alone.
+    """`reference.json`: metrics of counting on the validation cases; empty before, and without cases. ``all`` and so on
+    belong to ``model``; ``visit_count`` has the same for counting visits alone.
     """
 
     model: str

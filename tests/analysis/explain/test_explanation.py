@@ -20,6 +20,7 @@ from recap.evaluation.ranks import rank_of
 from recap.features.catalogue import GROUPS, PATHS
 from recap.features.two_hop import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
+from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
 from tests.analysis.planted import MODELS, small_predictor
 from tests.analysis.reference_edits import rescore
@@ -160,7 +161,7 @@ def test_the_gate_scales_the_prior_and_the_clip_is_a_term() -> None:
     assert model.prior is not None and model.calibration is not None
     with torch.no_grad():
         model.prior.count_weight.fill_(9.0)
-    clipped = Predictor(predictor.checkpoint, predictor.dataset, model)
+    clipped = Predictor(predictor.checkpoint, predictor.dataset, scorer=RecapScorer(model, predictor.stage))
     number = int(predictor.cases.index[predictor.cases["in_history"]][0])
     for one, binds in ((predictor, False), (clipped, True)):
         entry = explain_case(one, number, counterfactuals=False).a

@@ -42,7 +42,7 @@ def test_parts_add_up_and_each_is_left_out_for_real(model: str) -> None:
             if part.name == GRAPH_TOKEN or part.without is None:
                 continue
             terms = [term.name for term in predictor.scorer.terms if part.name in (term.name, term.group)]
-            total_P = predictor.scorer.scores_without(batch, terms)[0]
+            total_P = predictor.scorer.score(batch, predictor.scorer.without(batch, terms)).total[0]
             assert part.without == tuple(rank_of(total_P, place.poi) for place in flow.places), part.name
 
 

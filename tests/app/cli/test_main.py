@@ -22,7 +22,7 @@ from app.cli.console import print_json
 from app.cli.examples import EXAMPLES, epilog
 from app.cli.main import app
 from recap.data.dataset import Dataset
-from recap.runs.execution import control, service
+from recap.runs.execution import control
 from recap.runs.store.run_store import RunStore
 from tests.checkins import foursquare_lines, raw_table, small_dataset, write_foursquare
 from tests.cli_runner import recap_json_here, strict_json
@@ -225,7 +225,7 @@ def test_no_command_prints_nan(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
     with contextlib.redirect_stdout(capture):
         print_json({"rows": [{"mrr": float("nan"), "n": 0}, (float("inf"), 1.5)]})
     assert strict_json(capture.getvalue()) == {"rows": [{"mrr": None, "n": 0}, [None, 1.5]]}
-    monkeypatch.setattr(service, "start_runner", lambda _: 0)
+    monkeypatch.setattr(control, "start_runner", lambda _: 0)
     data, model, theirs, table = (tmp_path / name for name in ("data", "model", "theirs.csv", "table.csv"))
     small_dataset(ROWS).save(data)
     raw_table(ROWS).to_csv(table, index=False)

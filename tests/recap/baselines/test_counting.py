@@ -18,7 +18,7 @@ from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors, Histories
-from recap.scores import PartTerms, Scores
+from recap.scores import Scores
 from recap.training.baselines import build_baseline
 from tests.checkins import split_dataset
 from tests.nyc import FULL_HISTORY_FILE, needs_nyc, nyc_dataset, nyc_reference
@@ -103,17 +103,6 @@ def test_count_plus_markov_by_hand() -> None:
     ]
     torch.testing.assert_close(score_tests("count_plus_markov").total, torch.tensor(expected, dtype=torch.float64))
     assert places_of("count_plus_markov") == [(0, 1), (4, 1), (2, 1)]
-
-
-def test_scores_without_a_term_are_those_of_the_rest() -> None:
-    """Without A_sd, count_plus_markov is log(1 + visits); without both, nothing is left."""
-    dataset, graph = world()
-    batch = Histories(CheckinTensors.from_dataset(dataset), torch.from_numpy(dataset.cases(TEST)))
-    counter = build_baseline("count_plus_markov", dataset, graph)
-    assert isinstance(counter, PartTerms)
-    visits_BP = torch.log1p(score_tests("visit_count").total)
-    assert torch.equal(counter.scores_without(batch, ["markov"]), visits_BP)
-    assert not counter.scores_without(batch, ["markov", "visits"]).any()
 
 
 @pytest.mark.parametrize("name", COUNTING_BASELINES)

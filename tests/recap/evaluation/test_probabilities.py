@@ -5,7 +5,6 @@ import math
 import shutil
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 import torch
@@ -26,6 +25,7 @@ from recap.scores import Scores
 from recap.training.run import train
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
+from tests.recap.test_history import tensors
 from tests.spoiled import write_sums_again
 from tests.worlds import habit_rows, small_training
 
@@ -41,14 +41,6 @@ class Given:
 
     def score(self, histories: Histories) -> Scores:
         return Scores({"given": self.score_TP[histories.row_B]})
-
-
-def one_users_days(places: list[int]) -> CheckinTensors:
-    """A user's check-ins, hour by hour."""
-    hour_T = np.arange(len(places)) * 3600
-    same = np.zeros(len(places), dtype=np.int64)
-    poi = np.array(places)
-    return CheckinTensors.from_arrays(user=same, poi=poi, seconds=hour_T, local_seconds=hour_T, trajectory=same)
 
 
 def test_a_temperature_divides_the_scores() -> None:
@@ -79,7 +71,7 @@ def test_the_fit_finds_the_temperature_that_made_the_data() -> None:
     num_cases, num_places = 6_000, 12
     score_TP = torch.randn(num_cases + 1, num_places, dtype=torch.float64) * torch.rand(num_cases + 1, 1) * 6
     drawn_T = torch.multinomial(log_probabilities(score_TP, Temperature(a=0.4, b=-0.2)).exp(), 1)[:, 0]
-    checkins = one_users_days([num_places - 1, *drawn_T[:-1].tolist()])
+    checkins = tensors([[num_places - 1, *drawn_T[:-1].tolist()]])
     cases = pd.DataFrame({"row": range(num_cases)})
     found = fit_temperature(Given(score_TP), cases, checkins)
     assert found is not None
@@ -91,7 +83,7 @@ def test_the_fit_finds_the_temperature_that_made_the_data() -> None:
 def test_columns_of_probabilities() -> None:
     """.5, .3, .15, .05: three places hold 90 %; the target has .3; without a temperature there are no columns."""
     score_TP = torch.tensor([[0.5, 0.15, 0.3, 0.05]], dtype=torch.float64).log().expand(3, 4)
-    checkins, cases = one_users_days([3, 2, 0]), pd.DataFrame({"row": [0, 1]})
+    checkins, cases = tensors([[3, 2, 0]]), pd.DataFrame({"row": [0, 1]})
     records = score_cases(Given(score_TP), cases, checkins, temperature=UNFITTED)
     assert records["first_probability"].tolist() == pytest.approx([0.5, 0.5])
     assert records["log_likelihood"].tolist() == pytest.approx([math.log(0.3), math.log(0.5)])

@@ -1,11 +1,29 @@
-"""Ranks: what stands above a target, what ties with it, and what must not be ranked at all."""
+"""Ranks and metrics are exact under ties: by hand, and against every order there is."""
 
+from itertools import permutations
+from math import log2
+
+import numpy as np
+import pandas as pd
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import Tensor, nn
 
 from recap.errors import ScoreError
+from recap.evaluation import place_ranks
+from recap.evaluation.metrics import (
+    GROUPS,
+    METRICS,
+    group_masks,
+    hit_rate,
+    metrics_by_group,
+    metrics_of,
+    ndcg,
+    reciprocal_rank,
+)
+from recap.evaluation.place_ranks import Contributions, PlaceRanks, place_ranks_of_states
 from recap.evaluation.ranks import check_scores, rank_of, rank_targets, rank_totals, top_pois
 from recap.scores import Scores
 
@@ -23,11 +41,28 @@ def ranked(total: list[list[float]], target: int, tie_break: torch.Tensor | None
     return int(ranks.num_better_B), int(ranks.num_tied_B)
 
 
-def test_ties_without_a_tie_break_stay_open() -> None:
-    """POIs 1, 2 and 4 share the score 3; one POI is above them, one below."""
-    assert ranked(TOTAL, 0) == (0, 1)
-    assert [ranked(TOTAL, poi) for poi in (1, 2, 4)] == [(1, 3)] * 3
-    assert ranked(TOTAL, 3) == (4, 1)
+NEVER = float("-inf")
+CLOSE = [[1.0, 1.0 + 2.0**-52]]
+
+
+@pytest.mark.parametrize(
+    ("total", "tie_break", "expected"),
+    [
+        # POIs 1, 2 and 4 share the score 3; one POI is above them, one below.
+        (TOTAL, None, [(0, 1), (1, 3), (1, 3), (4, 1), (1, 3)]),
+        # Of these the popular POI 1 comes first; 2 and 4 are equally popular and stay tied. 3 stays last.
+        (TOTAL, POPULARITY, [(0, 1), (1, 1), (2, 2), (4, 1), (2, 2)]),
+        # A score above by one part in 10^15 outweighs any popularity.
+        (CLOSE, torch.tensor([9.0, 0.0]), [(1, 1), (0, 1)]),
+        # Minus infinity is a way to say never: last, tied among its kind.
+        ([[NEVER, 0.0, NEVER]], None, [(1, 2), (0, 1), (1, 2)]),
+    ],
+)
+def test_above_and_tied_by_hand(
+    total: list[list[float]], tie_break: torch.Tensor | None, expected: list[tuple[int, int]]
+) -> None:
+    """Popularity orders equal scores and nothing else; without one they stay tied."""
+    assert [ranked(total, poi, tie_break) for poi in range(len(expected))] == expected
 
 
 def test_the_mean_rank_is_the_middle_of_the_tied_places() -> None:
@@ -37,35 +72,6 @@ def test_the_mean_rank_is_the_middle_of_the_tied_places() -> None:
     assert rank_totals(total_BP.repeat(2, 1), torch.tensor([3, 1])).mean_B.tolist() == [5.0, 3.0]
     # With 1 before 2 and 4, those two share ranks 3 and 4.
     assert rank_targets(scores(TOTAL, POPULARITY), torch.tensor([2])).mean_B.tolist() == [3.5]
-
-
-def test_popularity_orders_equal_scores_and_nothing_else() -> None:
-    """Of 1, 2, 4 the popular POI 1 comes first; 2 and 4 are equally popular and stay tied. 3 stays last."""
-    assert ranked(TOTAL, 1, POPULARITY) == (1, 1)
-    assert ranked(TOTAL, 2, POPULARITY) == ranked(TOTAL, 4, POPULARITY) == (2, 2)
-    assert ranked(TOTAL, 3, POPULARITY) == (4, 1)
-    assert ranked(TOTAL, 0, POPULARITY) == (0, 1)
-
-
-def test_a_tiny_difference_is_no_tie() -> None:
-    """A score above by one part in 10^15 outweighs any popularity."""
-    close = [[1.0, 1.0 + 2.0**-52]]
-    assert ranked(close, 1, torch.tensor([9.0, 0.0])) == (0, 1)
-    assert ranked(close, 0, torch.tensor([9.0, 0.0])) == (1, 1)
-
-
-def test_infinite_scores_can_be_ranked() -> None:
-    """Minus infinity is a way to say never: last, tied among its kind."""
-    never = float("-inf")
-    assert ranked([[never, 0.0, never]], 0) == (1, 2)
-
-
-def test_top_list_follows_score_then_popularity_then_index() -> None:
-    """5; then the 3s by popularity: 1 (9), then 2 and 4 (2 each) by index; then 1."""
-    poi_BK, value_BK = top_pois(scores(TOTAL, POPULARITY), 20)
-    assert poi_BK.tolist() == [[0, 1, 2, 4, 3]]
-    assert value_BK.tolist() == [[5.0, 3.0, 3.0, 3.0, 1.0]]
-    assert top_pois(scores(TOTAL, POPULARITY), 2)[0].tolist() == [[0, 1]]
 
 
 def test_nan_is_refused_with_the_scorer_and_the_number_of_cases() -> None:
@@ -102,3 +108,134 @@ def test_a_short_list_is_the_head_of_all(table: tuple[list[float], list[float], 
     poi_BK, value_BK = top_pois(scores([total, total], torch.tensor(popularity)), length)
     assert poi_BK.tolist() == [order, order]
     assert value_BK.tolist() == [[total[poi] for poi in order]] * 2
+
+
+def records(better: list[int], tied: list[int], transition_count: list[int] | None = None) -> pd.DataFrame:
+    better_, tied_ = np.array(better), np.array(tied)
+    return pd.DataFrame(
+        {
+            "num_better": better_,
+            "num_tied": tied_,
+            "reciprocal_rank": reciprocal_rank(better_, tied_),
+            "transition_count": [0] * len(better) if transition_count is None else transition_count,
+        }
+    )
+
+
+def test_untied_targets_by_hand() -> None:
+    """Ranks 1, 3 and 21: HR@1 1/3, HR@20 2/3, NDCG@20 (1 + 1/log2 4)/3, MRR (1 + 1/3 + 1/21)/3."""
+    values = metrics_of(records([0, 2, 20], [1, 1, 1]))
+    assert values["n"] == 3
+    assert values["hr1"] == pytest.approx(1 / 3, abs=1e-15)
+    assert values["hr5"] == values["hr10"] == values["hr20"] == pytest.approx(2 / 3, abs=1e-15)
+    assert values["ndcg20"] == pytest.approx((1 + 1 / 2) / 3, abs=1e-15)
+    assert values["mrr"] == pytest.approx((1 + 1 / 3 + 1 / 21) / 3, abs=1e-15)
+
+
+def test_a_tie_across_the_cut_counts_in_part() -> None:
+    """One POI above, four tied: ranks 2, 3, 4, 5, each with chance 1/4."""
+    better, tied = np.array([1]), np.array([4])
+    assert hit_rate(better, tied, 1).tolist() == [0.0]
+    assert hit_rate(better, tied, 3).tolist() == [0.5]
+    assert ndcg(better, tied, 3)[0] == pytest.approx((1 / log2(3) + 1 / log2(4)) / 4)
+    assert reciprocal_rank(better, tied)[0] == pytest.approx((1 / 2 + 1 / 3 + 1 / 4 + 1 / 5) / 4)
+
+
+@given(st.integers(0, 4), st.integers(1, 5), st.integers(0, 3), st.sampled_from([1, 2, 3, 5]))
+def test_equals_the_average_over_every_order_of_ties(better: int, tied: int, worse: int, k: int) -> None:
+    """Put the tied POIs into every order, rank the target, average: the same numbers."""
+    ranks = [
+        1 + [*range(better), *(better + place for place in order), *range(worse)].index(better)
+        for order in permutations(range(tied))
+    ]
+    arrays = np.array([better]), np.array([tied])
+    assert hit_rate(*arrays, k)[0] == pytest.approx(np.mean([rank <= k for rank in ranks]))
+    assert ndcg(*arrays, k)[0] == pytest.approx(np.mean([(rank <= k) / log2(1 + rank) for rank in ranks]))
+    assert reciprocal_rank(*arrays)[0] == pytest.approx(np.mean([1 / rank for rank in ranks]))
+
+
+def test_a_catalogue_of_equals_is_chance() -> None:
+    """5,000 POIs with one score: HR@20 is 20 in 5,000, MRR the mean of 1/1 ... 1/5000."""
+    values = metrics_of(records([0], [5000]))
+    assert values["hr20"] == pytest.approx(20 / 5000)
+    assert values["mrr"] == pytest.approx(sum(1 / rank for rank in range(1, 5001)) / 5000)
+
+
+def test_groups_by_hand() -> None:
+    """m_sd of 0, 1, 2, 7: two head cases, two tail cases, one of them unseen."""
+    groups = metrics_by_group(records([0, 4, 0, 9], [1, 1, 1, 1], [0, 1, 2, 7]))
+    assert tuple(groups) == GROUPS
+    assert [groups[name]["n"] for name in GROUPS] == [4, 2, 2, 1]
+    assert groups["tail"]["hr1"] == 0.5
+    assert groups["unseen"]["hr1"] == 1.0
+    assert groups["head"]["mrr"] == pytest.approx((1 + 1 / 10) / 2)
+
+
+def test_an_empty_group_has_no_value() -> None:
+    """No head case: n is 0 and every metric is None, not 0 and not NaN."""
+    groups = metrics_by_group(records([0], [1], [0]))
+    assert groups["head"] == {"n": 0, **dict.fromkeys(METRICS)}
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 6), st.integers(0, 3)), min_size=1, max_size=20))
+def test_head_and_tail_add_up_to_all(cases: list[tuple[int, int, int]]) -> None:
+    """Weighted by their numbers of cases, head and tail give the value over all; unseen lies within tail."""
+    better, tied, count = (list(column) for column in zip(*cases, strict=True))
+    table = records(better, tied, count)
+    masks = group_masks(table["transition_count"])
+    assert ((masks["head"] ^ masks["tail"]) & masks["all"]).all()
+    assert (~masks["unseen"] | masks["tail"]).all()
+    groups = metrics_by_group(table)
+    for metric in METRICS:
+        total = sum((groups[name][metric] or 0.0) * (groups[name]["n"] or 0) for name in ("head", "tail"))
+        assert total / len(table) == pytest.approx(groups["all"][metric])
+
+
+def layer(weight_PD: Tensor, bias_P: Tensor) -> nn.Linear:
+    """An output layer with these numbers."""
+    output = nn.Linear(weight_PD.shape[1], len(weight_PD), dtype=torch.float64).requires_grad_(False)
+    output.weight.copy_(weight_PD)
+    output.bias.copy_(bias_P)
+    return output
+
+
+def test_counted_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Five places in blocks of two; place 2 ties with place 4, and points lift place 0 past both in scoring 1."""
+    monkeypatch.setattr(place_ranks, "_BLOCK", 2)
+    output = layer(torch.tensor([[0.0], [3.0], [2.0], [1.0], [2.0]], dtype=torch.float64), torch.zeros(5))
+    state_MD = torch.tensor([[1.0], [1.0], [0.0]], dtype=torch.float64)
+    contributions = Contributions(
+        torch.tensor([1, 2]), torch.tensor([0, 2]), torch.tensor([2.5, -1.0], dtype=torch.float64)
+    )
+    found = place_ranks_of_states(output, state_MD, contributions, 2)
+    # Totals: 0 3 2 1 2, then 2.5 3 2 1 2, then 0 0 -1 0 0.
+    assert found.logit_M.tolist() == [2.0, 2.0, -1.0]
+    assert found.rank_M.tolist() == [2.5, 3.5, 5.0]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32 - 1), st.integers(1, 5), st.integers(1, 12), st.integers(1, 5))
+def test_blocks_say_what_whole_rows_say(seed: int, scorings: int, places: int, block: int) -> None:
+    """Whole numbers, so that sums are exact and ties are many."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def drawn(*shape: int) -> Tensor:
+        return torch.randint(-2, 3, shape, generator=generator).double()
+
+    output, state_MD = layer(drawn(places, 3), drawn(places)), drawn(scorings, 3)
+    chosen_MP = drawn(scorings, places) > 0
+    scoring_C, poi_C = chosen_MP.nonzero(as_tuple=True)
+    order_C = torch.randperm(len(poi_C), generator=generator)
+    contributions = Contributions(scoring_C[order_C], poi_C[order_C], drawn(len(poi_C)))
+    total_MP = output(state_MD).index_put(
+        (contributions.scoring_C, contributions.poi_C), contributions.value_C, accumulate=True
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(place_ranks, "_BLOCK", block)
+        patch.setattr(place_ranks, "_WORTH_A_THREAD", 1 + seed % 3)  # read by one thread, and by several
+        for poi in range(places):
+            found, whole = (
+                place_ranks_of_states(output, state_MD, contributions, poi),
+                PlaceRanks.of_totals(total_MP, poi),
+            )
+            assert torch.equal(found.logit_M, whole.logit_M) and torch.equal(found.rank_M, whole.rank_M)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.special import ndtr, softmax
 
 from recap import columns as c
 from recap.data.dataset import Dataset
@@ -23,12 +24,7 @@ Array = np.ndarray[Any, Any]
 
 def gelu(x: Array) -> Array:
     """x times the normal distribution function at x."""
-    return x * np.array([0.5 * (1 + math.erf(value / math.sqrt(2))) for value in x.ravel()]).reshape(x.shape)
-
-
-def softmax(x: Array) -> Array:
-    powers = np.exp(x - x.max(-1, keepdims=True))
-    return powers / powers.sum(-1, keepdims=True)
+    return x * ndtr(x)
 
 
 ONLY_NEW = {feature.name for feature in (SIMILAR_FEATURE, *PLACE_FEATURES)}
@@ -110,7 +106,7 @@ class ByHand:
         name = f"backbone.layers.{index}"
         projected = [self.linear(f"{name}.query", x), *np.split(self.linear(f"{name}.key_value", x), 2, axis=1)]
         by_head = (np.split(part, self.config.num_heads, axis=1) for part in projected)
-        heads = [softmax(q @ k.T / math.sqrt(q.shape[1])) @ v for q, k, v in zip(*by_head, strict=True)]
+        heads = [softmax(q @ k.T / math.sqrt(q.shape[1]), axis=-1) @ v for q, k, v in zip(*by_head, strict=True)]
         attended = self.linear(f"{name}.attention_output", np.concatenate(heads, axis=1))
         x = self.norm(f"{name}.norm_attention", x + attended)
         return self.norm(f"{name}.norm_feedforward", x + self.mlp(f"{name}.feedforward", x, last=3))

@@ -16,16 +16,8 @@ from recap.history import CheckinTensors, Histories
 from recap.model.config import ModelConfig, Stage
 from recap.model.recap import Recap, standardise
 from tests.recap.model.reference_model import ByHand
-from tests.worlds import (
-    CURVES,
-    all_cases,
-    batch_of,
-    shake,
-    small_city,
-    small_model_config,
-    small_recap,
-    timed,
-)
+from tests.recap.test_history import tensors
+from tests.worlds import CURVES, all_cases, batch_of, shake, small_city, small_model_config, small_recap, timed
 
 CASES = all_cases(small_city())[::6]
 """Every sixth case: first check-ins of a user, short and long histories, all three splits."""
@@ -104,18 +96,12 @@ def model_over(
 MODEL = model_over(GRAPH, CATEGORY, PLACES)
 
 
-def checkins_of(walks: list[list[int]], gap_seconds: int = 5000) -> CheckinTensors:
+def checkins_of(walks: list[list[int]]) -> CheckinTensors:
     """One user per walk, a check-in every 83 minutes, a new trajectory every third."""
     user = np.repeat(np.arange(len(walks)), [len(walk) for walk in walks])
     position = np.concatenate([np.arange(len(walk)) for walk in walks])
-    seconds = gap_seconds * (position + 7 * user)
-    return CheckinTensors.from_arrays(
-        user=user,
-        poi=np.concatenate([np.array(walk, dtype=np.int64) for walk in walks]),
-        seconds=seconds,
-        local_seconds=seconds,
-        trajectory=100 * user + position // 3,
-    )
+    seconds = 5000 * (position + 7 * user)
+    return tensors(walks, seconds=seconds, local_seconds=seconds, trajectory=100 * user + position // 3)
 
 
 def totals(checkins: CheckinTensors, rows: list[int], model: Recap = MODEL) -> Tensor:

@@ -7,9 +7,9 @@ import pytest
 
 from recap.errors import RecapError
 from recap.runs.execution.logs import follow_log, read_log
-from recap.runs.execution.progress import ProgressWriter, StopQuestion
 from recap.runs.execution.runner import Runner
 from recap.runs.execution.supervision import Supervisor
+from recap.runs.execution.training import ProgressWriter, StopQuestion
 from recap.runs.store.process import ProcessIdentity
 from recap.runs.store.run_folder import PROGRESS, STATE, RunFolder
 from recap.runs.store.run_store import RunStore
@@ -19,9 +19,8 @@ from recap.storage.atomic import replace_json
 from tests.background import tiny_spec
 
 
-def test_a_runner_that_died_while_starting_a_run(store: RunStore, dataset_folder: Path) -> None:
+def test_a_runner_that_died_while_starting_a_run(run: RunFolder) -> None:
     """The run waits again, and a process that comes up late finds itself not wanted."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     host = ProcessIdentity.current().host
     state = run.change({"queued"}, "running", attempt=1, host=host)
     assert state is not None
@@ -33,9 +32,8 @@ def test_a_runner_that_died_while_starting_a_run(store: RunStore, dataset_folder
     assert run.claim(2, ProcessIdentity.current())
 
 
-def test_only_one_process_can_claim_a_start(store: RunStore, dataset_folder: Path) -> None:
+def test_only_one_process_can_claim_a_start(run: RunFolder) -> None:
     """A second process of the same start backs off while the first lives."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     run.change({"queued"}, "running", attempt=1)
     me = ProcessIdentity.current()
     assert run.claim(1, me) and run.claim(1, me)
@@ -43,9 +41,8 @@ def test_only_one_process_can_claim_a_start(store: RunStore, dataset_folder: Pat
     assert other is not None and not run.claim(1, other)
 
 
-def test_another_machines_run_is_left_to_it(store: RunStore, dataset_folder: Path) -> None:
+def test_another_machines_run_is_left_to_it(run: RunFolder) -> None:
     """A shared folder: only the machine of a process can say whether it lives."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     far = ProcessIdentity(pid=2**22, start_time=1.0, boot_id="elsewhere", host="another-machine")
     state = run.change({"queued"}, "running", attempt=1, process=far.model_dump(), host=far.host)
     assert state is not None
@@ -53,9 +50,8 @@ def test_another_machines_run_is_left_to_it(store: RunStore, dataset_folder: Pat
     assert run.read_state().state == "running"
 
 
-def test_the_training_asks_whether_to_stop(store: RunStore, dataset_folder: Path) -> None:
+def test_the_training_asks_whether_to_stop(run: RunFolder) -> None:
     """A stopping state, another start, a deleted folder and a signal all end it; a running state does not."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     run.change({"queued"}, "running", attempt=1)
     assert not StopQuestion(run, 1, [])()
     assert StopQuestion(run, 1, [15])()
@@ -65,11 +61,10 @@ def test_the_training_asks_whether_to_stop(store: RunStore, dataset_folder: Path
     assert StopQuestion(RunFolder(run.path.with_name("77")), 1, [])()
 
 
-def test_heartbeats_are_rare(store: RunStore, dataset_folder: Path) -> None:
+def test_heartbeats_are_rare(run: RunFolder) -> None:
     """A thousand steps within a moment write once."""
     from recap.training.loop import StepReport
 
-    (run,) = store.add([tiny_spec(dataset_folder)])
     progress = ProgressWriter(run, 1, ProcessIdentity.current())
     for step in range(1000):
         progress.watch(StepReport(epoch=1, epochs=4, step=step, steps=1000, loss=0.5))
@@ -100,9 +95,8 @@ def test_a_disk_that_takes_nothing_is_a_refusal(
     assert (waiting.read_state().state, damaged.read_state().state) == ("queued", "running")
 
 
-def test_a_letter_that_is_cut_between_two_reads_of_a_log_is_whole(store: RunStore, dataset_folder: Path) -> None:
+def test_a_letter_that_is_cut_between_two_reads_of_a_log_is_whole(run: RunFolder) -> None:
     """Bytes of "é" and "…" come one after another; one that never comes is marked at the end."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     run.change({"queued"}, "running", process=ProcessIdentity.current().model_dump(), attempt=1)
     pieces = [b"caf\xc3", b"\xa9 \xe2", b"\x80", b"\xa6 \xc3"]
     run.log.write_bytes(pieces.pop(0))

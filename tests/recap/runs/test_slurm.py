@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from recap.runs.execution import control
+from recap.runs.execution.control import RUNNER_LOCK
 from recap.runs.execution.runner import Runner
-from recap.runs.execution.service import RUNNER_LOCK
 from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from tests.background import new_store, tiny_spec, wait_for, wait_for_epoch

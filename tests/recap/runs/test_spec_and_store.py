@@ -5,13 +5,19 @@ from pathlib import Path
 
 import pytest
 
+from analysis.training_progress import curve_table, stage_spans
 from recap.errors import ConfigError, DatasetError, FormatVersionError, RecapError
+from recap.presets import train_preset
+from recap.published.configs import ReplayConfig
 from recap.runs.execution import control
 from recap.runs.store.description import describe_briefly, describe_run
+from recap.runs.store.estimates import work_per_epoch
+from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import ReadOnlyError, RunStore
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import RunState, StateName
 from recap.runs.store.submission import build_specs
+from recap.training.metrics_file import EpochLine
 from recap.training_config import TrainConfig
 from tests.background import tiny_spec
 
@@ -104,18 +110,16 @@ def test_numbers_are_never_used_again(store: RunStore, dataset_folder: Path) -> 
 
 
 @pytest.mark.parametrize("state", ["queued", "running", "stopping"])
-def test_a_run_that_is_not_over_cannot_be_removed(store: RunStore, dataset_folder: Path, state: StateName) -> None:
+def test_a_run_that_is_not_over_cannot_be_removed(store: RunStore, run: RunFolder, state: StateName) -> None:
     """Removing would pull the folder from under a process."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     run.change({"queued"}, state)
     with pytest.raises(RecapError, match=f"run 1 is {state}: stop it first"):
         store.remove(run)
     assert run.path.is_dir()
 
 
-def test_a_change_happens_only_from_the_expected_state(store: RunStore, dataset_folder: Path) -> None:
+def test_a_change_happens_only_from_the_expected_state(run: RunFolder) -> None:
     """Late news of an older start, or of an outdated view, changes nothing."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     seen = run.read_state()
     assert run.change({"running"}, "finished") is None
     assert run.change({"queued"}, "running", attempt=2) is not None
@@ -127,9 +131,8 @@ def test_a_change_happens_only_from_the_expected_state(store: RunStore, dataset_
     assert run.end("finished") is None, "what is over stays over"
 
 
-def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder: Path) -> None:
+def test_a_read_only_store_refuses_every_change(store: RunStore, dataset_folder: Path, run: RunFolder) -> None:
     """The server side refuses, whatever the page shows."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     shown = RunStore(store.folder, read_only=True)
     for act in (
         lambda: control.submit(shown, [tiny_spec(dataset_folder)]),
@@ -158,9 +161,8 @@ def test_notes_hold_any_text(store: RunStore, dataset_folder: Path) -> None:
     ]
 
 
-def test_a_newer_versions_run_is_shown_and_left_alone(store: RunStore, dataset_folder: Path) -> None:
+def test_a_newer_versions_run_is_shown_and_left_alone(run: RunFolder) -> None:
     """Its state is not guessed and its files are not touched."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     for name, kind in (("state.json", RunState), ("spec.json", RunSpec)):
         path = run.path / name
         text = path.read_text().replace('"format_version": 1', '"format_version": 2')
@@ -173,11 +175,36 @@ def test_a_newer_versions_run_is_shown_and_left_alone(store: RunStore, dataset_f
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", '{"state": "running"}', '{"state": "flying", "created": "x"}'])
-def test_a_damaged_state_is_worked_out_again(store: RunStore, dataset_folder: Path, content: str) -> None:
+def test_a_damaged_state_is_worked_out_again(run: RunFolder, content: str) -> None:
     """A cut-off state file without any process behind it is a lost run, and says why."""
-    (run,) = store.add([tiny_spec(dataset_folder)])
     (run.path / "state.json").write_text(content)
     described = describe_run(run)
     assert described["state"] == "lost" and "state.json" in str(described["error"])
     assert run.change({"lost"}, "queued", error=None) is not None
     assert describe_run(run)["state"] == "queued"
+
+
+def test_a_run_of_a_published_model(dataset_folder: Path) -> None:
+    """Its name is the preset; length, seed and options meet as they do for RECAP."""
+    (spec,) = build_specs(dataset_folder, preset="replay", epochs=50, seeds=[7], overrides=["target_time=true"])
+    config = spec.train_config()
+    assert isinstance(config, ReplayConfig)
+    assert (config.epochs, config.seed, config.target_time) == (50, 7, True)
+    assert config.decay_epochs == (10, 20, 30, 40), "the rate falls at the same shares of another length"
+    assert spec.title == "REPLAY, target_time=true, seed 7"
+    earlier = spec.model_dump() | {"snapshots": False, "parent": None}
+    assert RunSpec.parse(earlier) == spec
+    assert work_per_epoch(config, 100, 10) == 1000
+    latest = train_preset("recap").override(["latest_share=0.25"])
+    whole = latest.override(["latest_share=1"])
+    assert work_per_epoch(latest, 100, 10) == work_per_epoch(whole, 25, 10) == work_per_epoch(whole, 100, 10) / 4
+    (span,) = stage_spans(config)
+    assert (span.name, span.first, span.last) == ("REPLAY", 1, 50)
+    line: EpochLine = {
+        "epoch": 1,
+        "loss": {"main": 2.0},
+        "learning_rate": {"all": 0.01},
+        "steps_per_second": 1.0,
+        "seconds": 3.0,
+    }
+    assert curve_table([line], "loss").to_dict("records") == [{"epoch": 1, "series": "main", "value": 2.0}]

@@ -60,7 +60,7 @@ def test_shares_together_are_the_batch(words: bool, size: int) -> None:
 
     def computed(rank: int, size: int) -> tuple[torch.Tensor, torch.Tensor]:
         torch.manual_seed(3)
-        with SharedMaskDropout(CASES, rank, size):
+        with SharedMaskDropout(CASES, rank, size, words=words):
             return drop_and_attend(values[rank::size], present[rank::size])
 
     whole = computed(0, 1)

@@ -75,11 +75,7 @@ def test_losses_by_hand() -> None:
     st.integers(0, 3),
 )
 def test_gradients_equal_two_losses_with_a_detached_core(
-    cases: list[int],
-    warm_weight: float,
-    smoothing: float,
-    kind: str,
-    seed: int,
+    cases: list[int], warm_weight: float, smoothing: float, kind: str, seed: int
 ) -> None:
     """For any batch, with no warm case or many: every parameter's gradient is that of Eqs. 16-19, in float64."""
     model = small_recap(DATASET, seed, prior={"kind": kind})

@@ -1,19 +1,18 @@
-"""Parameter groups: who learns how fast, and what the backbone's scale applies to."""
+"""Parameter groups: who learns how fast; rows of sparse gradients move as in torch's own SparseAdam."""
 
 from typing import Any
 
 import pytest
+import torch
 
 from recap.model.config import Stage
-from recap.training.optimiser import build_optimiser, set_learning_rates
+from recap.training.optimiser import RowAdam, build_optimiser, set_learning_rates
 from recap.training_config import OptimiserConfig
 from tests.worlds import CURVES, small_city, small_recap
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{}, {"use_history": False}, {"use_graph": False}, CURVES, CURVES | {"core_scope": "nowhere"}],
-    ids=str,
+    "changes", [{}, {"use_history": False}, {"use_graph": False}, CURVES, CURVES | {"core_scope": "nowhere"}], ids=str
 )
 def test_every_parameter_is_in_exactly_one_group(changes: dict[str, Any]) -> None:
     """Prior: its scalars or curves, and lambda_corr; calibration: its networks; backbone: the rest, E_poi included."""
@@ -45,3 +44,23 @@ def test_a_schedule_scales_every_rate() -> None:
     config = OptimiserConfig(learning_rate=0.5, prior_learning_rate=2.0, schedule="cosine")
     rates = set_learning_rates(build_optimiser(small_recap(small_city()), config), Stage(), config.scale_at(2, 4))
     assert rates == pytest.approx({"backbone": 0.25, "calibration": 0.25, "prior": 1.0})
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks")
+def test_it_moves_rows_as_sparse_adam_does() -> None:
+    """Five steps with different rows, some of them twice in a gradient, one step without any; equal moments too."""
+    torch.manual_seed(0)
+    start = torch.randn(20, 3)
+    mine, theirs = (torch.nn.Parameter(start.clone()) for _ in range(2))
+    optimisers = [RowAdam([mine], lr=0.1), torch.optim.SparseAdam([theirs], lr=0.1)]
+    for count in (4, 7, 0, 7, 2):
+        row_R, value_RD = torch.randint(15, (count,)), torch.randn(count, 3)
+        for table, optimiser in zip((mine, theirs), optimisers, strict=True):
+            table.grad = torch.sparse_coo_tensor(row_R[None], value_RD, (20, 3))
+            optimiser.step()
+    torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-6)
+    assert torch.equal(mine[15:], start[15:]) and not torch.equal(mine, start)
+    (left,), (right,) = (optimiser.state.values() for optimiser in optimisers)
+    assert left["step"] == right["step"] == 5
+    for name in ("exp_avg", "exp_avg_sq"):
+        torch.testing.assert_close(left[name], right[name], rtol=1e-5, atol=1e-7)

@@ -17,9 +17,8 @@ from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ConfigError, DivergenceError, FolderInUseError
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.group import Group
-from recap.training.loop import BEST, BEST_OVERALL, StepReport
+from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, StepReport
 from recap.training.run import train
-from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import TrainConfig
 from tests.checkins import small_dataset
@@ -53,6 +52,7 @@ def outcome(folder: Path) -> tuple[dict[str, bytes], list[dict[str, Any]]]:
 
 def session(folder: Path, config: TrainConfig = CONFIG, *, stop_after: int | None = None, crash: bool = False) -> bool:
     """Train on in a folder; stop (or lose power) after so many further steps."""
+    folder.mkdir(exist_ok=True)
     trainer = Trainer(small_city(), config, folder, CPU)
     if (folder / STATE_FILE).is_file():
         trainer.resume()
@@ -109,8 +109,6 @@ def test_a_cut_in_bf16(tmp_path: Path) -> None:
     dropping["model"] |= {"dropout": 0.2, "embedding_dropout": 0.3, "output_dropout": 0.3}
     config = TrainConfig.parse(dropping)
     whole, cut = tmp_path / "whole", tmp_path / "cut"
-    whole.mkdir()
-    cut.mkdir()
     assert session(whole, config)
     assert not session(cut, config, stop_after=5)
     assert session(cut, config)

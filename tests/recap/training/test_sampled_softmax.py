@@ -20,9 +20,9 @@ from recap.scores import Scorer
 from recap.storage.tensors import load_tensors
 from recap.training import run
 from recap.training.baselines import build_baseline
+from recap.training.loop import STATE_FILE
 from recap.training.losses import NegativeSampler, sampled_losses, training_losses
 from recap.training.run import train
-from recap.training.state import STATE_FILE
 from recap.training.trainer import Trainer
 from recap.training_config import SampledSoftmax, TrainConfig
 from tests.recap.training.test_resume import session
@@ -111,7 +111,6 @@ SAMPLED = TrainConfig.parse(small_training().model_dump() | {"sampled_softmax": 
 
 
 def trained(folder: Path, config: TrainConfig, stop_after: int | None = None) -> dict[str, bytes]:
-    folder.mkdir(exist_ok=True)
     session(folder, config, stop_after=stop_after)
     state, _ = load_tensors(folder / STATE_FILE)
     return {name: tensor.numpy().tobytes() for name, tensor in state.items()}

@@ -1,0 +1,263 @@
+"""Files on disk: old or new and never half, where the user wants them, and refused if damaged."""
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import torch
+from torch import nn
+
+from recap.checkpoint import Checkpoint
+from recap.data.readers.own_table import read_own_table
+from recap.errors import ConfigError, DataError, RecapError
+from recap.evaluation.evaluate import evaluate
+from recap.evaluation.records import write_records
+from recap.graph import TransitionGraph
+from recap.runs.store.run_store import RunStore
+from recap.storage.atomic import new_file, replace_bytes, replace_json, replace_text, replacing
+from recap.storage.parquet import read_validated
+from recap.storage.tensors import Unfilled, load_weights
+from recap.storage.user_folder import HOME_VARIABLE, SUBFOLDERS, user_folder, user_subfolder
+from recap.training.metrics_file import read_metrics
+from recap.training.run import train
+from tests.background import new_store, tiny_spec, walking_dataset
+from tests.cli_runner import recap_here
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_text_bytes_and_json_replace_what_was_there(tmp_path: Path) -> None:
+    """Each way of writing, over an older file; UTF-8, and line ends as they are."""
+    path = tmp_path / "file"
+    replace_bytes(path, b"\x00\xff")
+    assert path.read_bytes() == b"\x00\xff"
+    replace_text(path, "Ö\r\nn\n")
+    assert path.read_bytes() == b"\xc3\x96\r\nn\n"
+    replace_json(path, {"a": [1, None]})
+    assert path.read_text() == '{\n  "a": [\n    1,\n    null\n  ]\n}\n'
+    assert names_in(tmp_path) == ["file"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), ValueError("bad row"), KeyboardInterrupt()])
+def test_a_failure_leaves_the_old_file(tmp_path: Path, error: BaseException) -> None:
+    """Whatever breaks while the new file is half written: the old text stays and the half is gone."""
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    def write_half() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("ne")
+            raise error
+
+    with pytest.raises(type(error)):
+        write_half()
+    assert path.read_text() == "old" and names_in(tmp_path) == ["file"]
+
+
+def test_a_reader_sees_the_old_file_until_the_new_one_is_complete(tmp_path: Path) -> None:
+    """Also a second writer of the same file does not write into the first one's."""
+    path = tmp_path / "file"
+    path.write_text("old")
+    with replacing(path) as first, replacing(path) as second:
+        assert first != second and first.parent == second.parent == tmp_path
+        first.write_text("first")
+        second.write_text("second")
+        assert path.read_text() == "old"
+    assert path.read_text() == "first", "the outer block ends last"
+    assert names_in(tmp_path) == ["file"]
+
+
+def test_a_user_reads_one_line_that_names_the_file(tmp_path: Path) -> None:
+    """A folder that is missing, a file where the folder should be, a folder in the file's place."""
+    with pytest.raises(RecapError, match=r"^writing .*page\.html failed: No such file.*; nothing was kept$"):
+        write(tmp_path / "missing" / "page.html")
+    (tmp_path / "taken").write_text("")
+    with pytest.raises(RecapError, match="nothing was kept"):
+        write(tmp_path / "taken" / "page.html", make_parents=True)
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(RecapError, match="nothing was kept"):
+        write(tmp_path / "folder")
+    write(tmp_path / "made" / "for it" / "page.html", make_parents=True)
+    assert (tmp_path / "made" / "for it" / "page.html").read_text() == "text"
+    assert names_in(tmp_path) == ["folder", "made", "taken"]
+
+
+def write(path: Path, *, make_parents: bool = False) -> None:
+    with new_file(path, make_parents=make_parents) as temporary:
+        temporary.write_text("text")
+
+
+def test_the_disk_has_the_file_before_its_name_and_then_the_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is synced, in order: the new file's bytes, then the folder; nothing where the file is not durable."""
+    synced: list[tuple[str, bool]] = []
+    sync = os.fsync
+
+    def watched(handle: int) -> None:
+        synced.append(("folder" if stat.S_ISDIR(os.fstat(handle).st_mode) else "file", (tmp_path / "file").exists()))
+        sync(handle)
+
+    monkeypatch.setattr(os, "fsync", watched)
+    replace_text(tmp_path / "file", "text", durable=False)
+    assert synced == []
+    (tmp_path / "file").unlink()
+    replace_text(tmp_path / "file", "text")
+    assert synced == [("file", False), ("folder", True)]
+
+
+_PLACES = ["park", "zoo", "quay", "park", "zoo", "quay", "park", "zoo"]
+_INDICES = bytes([0b00_10_01_00, 0b01_00_10_01])
+"""0 1 2 0 1 2 0 1 by two bits each, the first in the lowest."""
+
+
+def beyond_its_dictionary(path: Path) -> Path:
+    """Eight check-ins at three places; the places of all are the fourth."""
+    table = pa.table(
+        {
+            "user_id": [f"user{row % 2}" for row in range(8)],
+            "poi_id": pd.Categorical(_PLACES, categories=["park", "zoo", "quay"]),
+            "latitude": [40.0 + row / 100 for row in range(8)],
+            "longitude": [5.0] * 8,
+            "time": pd.date_range("2026-03-01", periods=8, freq="h", tz="UTC"),
+        }
+    )
+    pq.write_table(table, path, compression="none", use_dictionary=["poi_id"], column_encoding=None)
+    data = path.read_bytes()
+    assert data.count(_INDICES) == 1
+    path.write_bytes(data.replace(_INDICES, b"\xff\xff"))
+    assert pq.read_table(path).num_rows == 8, "what is wrong shows only when values are used"
+    return path
+
+
+def test_a_table_is_refused_before_its_values_are_used(tmp_path: Path) -> None:
+    """Nothing but validation tells: without it the fourth of three names is whatever lies behind them."""
+    path = beyond_its_dictionary(tmp_path / "places.parquet")
+    with pytest.raises(pa.ArrowInvalid, match="out of bounds"):
+        read_validated(path)
+    with pytest.raises(pa.ArrowInvalid, match="out of bounds"):
+        read_validated(path, columns=["poi_id"])
+    assert read_validated(path, columns=["user_id"]).num_rows == 8
+
+
+def test_an_own_table_is_refused_in_one_line(tmp_path: Path) -> None:
+    """`recap prepare` and `recap inspect` say that the file cannot be read."""
+    path = beyond_its_dictionary(tmp_path / "own.parquet")
+    with pytest.raises(DataError, match=r"own\.parquet cannot be read"):
+        read_own_table(path, "parquet")
+    for words in (("prepare", path, "--out", tmp_path / "city"), ("inspect", path)):
+        answer = recap_here(*words)
+        assert answer.returncode == 2 and "own.parquet" in answer.stderr and "Traceback" not in answer.stderr
+        assert len(answer.stderr.strip().splitlines()) == 1
+
+
+def test_what_is_filled_next_draws_nothing() -> None:
+    """The generator stands where it stood; filled, a model is the one whose weights were kept."""
+    kept = nn.Sequential(nn.Embedding(5, 3), nn.Linear(3, 2))
+    before = torch.random.get_rng_state()
+    with Unfilled():
+        linear = nn.Linear(3, 2)
+        nn.init.zeros_(tensor=linear.bias)
+        model = nn.Sequential(nn.Embedding(5, 3), linear)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    load_weights(model, kept.state_dict(), "kept")
+    assert all(torch.equal(model.state_dict()[name], tensor) for name, tensor in kept.state_dict().items())
+    nn.Linear(3, 2)
+    assert not torch.equal(torch.random.get_rng_state(), before)
+
+
+def test_the_environment_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """RECAP_HOME names the folder; asking where it or a part of it is makes nothing, only a writer does."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "here"))
+    assert user_folder() == tmp_path / "here"
+    assert not (tmp_path / "here").exists()
+    assert [user_subfolder(name) for name in SUBFOLDERS] == [tmp_path / "here" / name for name in SUBFOLDERS]
+    assert not (tmp_path / "here").exists()
+    assert [user_subfolder(name, make=True) for name in SUBFOLDERS] == [user_subfolder(name) for name in SUBFOLDERS]
+    assert all((tmp_path / "here" / name).is_dir() for name in SUBFOLDERS)
+
+
+@pytest.mark.parametrize("empty", [None, "", "  "])
+@pytest.mark.parametrize(
+    ("platform", "place"),
+    [("linux", ".local/share"), ("darwin", "Library/Application Support"), ("win32", "AppData/Local")],
+)
+def test_the_platform_decides_otherwise(
+    empty: str | None, platform: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Unset or empty: the platform's folder for application data, or where its own variable moves that."""
+    monkeypatch.setattr(Path, "home", lambda: tmp_path)
+    for name in (HOME_VARIABLE, "XDG_DATA_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+        if empty is not None:
+            monkeypatch.setenv(name, empty)
+    monkeypatch.setattr("recap.storage.user_folder.sys.platform", platform)
+    assert user_folder() == tmp_path / place / "recap"
+
+
+def test_the_desktops_variable_moves_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every program of a Linux desktop."""
+    monkeypatch.delenv(HOME_VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    assert user_folder() == tmp_path / "recap"
+
+
+def test_refusals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file instead of a folder, a folder below a file, an unknown part."""
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path))
+    with pytest.raises(ConfigError, match="it has datasets, checkpoints"):
+        user_subfolder("secrets")
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "file"))
+    with pytest.raises(ConfigError, match="is a file"):
+        user_folder()
+    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "file" / "below"))
+    with pytest.raises(RecapError, match="cannot make"):
+        user_subfolder("cache", make=True)
+    assert user_subfolder("cache") == tmp_path / "file" / "below" / "cache"
+
+
+@contextmanager
+def masked(mask: int) -> Iterator[None]:
+    before = os.umask(mask)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+@pytest.mark.parametrize(("mask", "folder_mode", "file_mode"), [(0o077, 0o700, 0o600), (0o022, 0o755, 0o644)])
+def test_every_file_and_folder_honours_the_umask(
+    mask: int, folder_mode: int, file_mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mask of 077 keeps everything to its owner; one of 022 shows everything, the weights too."""
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "place" / "home"))
+    place = tmp_path / "place"
+    with masked(mask):
+        place.mkdir()
+        dataset = walking_dataset(users=3, days=20)
+        dataset.save(place / "data")
+        trained = place / "trained"
+        spec = tiny_spec(place / "data", epochs=1)
+        train(dataset, spec.train_config(), trained, device=torch.device("cpu"))
+        checkpoint = Checkpoint.load(trained)
+        graph = TransitionGraph.from_dataset(dataset)
+        scorer = checkpoint.scorer(dataset, graph, torch.device("cpu"))
+        write_records(evaluate(scorer, dataset, graph).records, place / "records.parquet", {"model": "recap"})
+        (run,) = new_store(place / "home").add([spec])
+        run.change({"queued"}, "stopped")
+    assert len(RunStore(place / "home" / "runs").runs()) == 1
+    found = [path for path in sorted(place.rglob("*")) if not path.is_symlink()]
+    names = {path.name for path in found}
+    assert {"dataset.json", "records.parquet", "metrics.jsonl", "model.safetensors", "spec.json", "state.json"} <= names
+    assert read_metrics(next(path for path in found if path.name == "metrics.jsonl"))
+    assert {path for path in found if path.is_dir() and stat.S_IMODE(path.stat().st_mode) != folder_mode} == set()
+    assert {path for path in found if path.is_file() and stat.S_IMODE(path.stat().st_mode) != file_mode} == set()
