@@ -1,4 +1,4 @@
-"""Names of cases, and the case that typed words mean."""
+"""Names of cases, and the case or place that typed words mean."""
 
 import re
 from collections.abc import Sequence
@@ -45,9 +45,17 @@ def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
     """At most ``most`` cases of a case's user around it, in order."""
     user_N = opened.cases[c.USER].to_numpy()
     (mine,) = np.nonzero(user_N == user_N[number])
-    at = int(np.searchsorted(mine, number))
-    start = max(0, min(at - most // 2, len(mine) - most))
-    return [int(case) for case in mine[start : start + most]]
+    return around(mine.tolist(), int(np.searchsorted(mine, number)), most)
+
+
+def around(numbers: Sequence[int], at: int, most: int) -> list[int]:
+    """At most ``most`` numbers around the one at a position.
+
+    >>> around(range(10), 1, 4), around(range(10), 6, 4), around(range(3), 2, 4)
+    ([0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2])
+    """
+    start = max(0, min(at - most // 2, len(numbers) - most))
+    return list(numbers[start : start + most])
 
 
 def last_case(opened: Workspace, moment: Moment) -> int:
@@ -66,6 +74,19 @@ def find_case(opened: Workspace, text: str) -> int | None:
     if number is None or len(number[0]) > 12 or int(number[0]) >= len(opened.cases):
         return None
     return int(number[0])
+
+
+def places_by_visits(opened: Workspace) -> np.ndarray:
+    """All places, those with the most training check-ins first, int64."""
+    return np.argsort(-opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(), kind="stable")
+
+
+def find_place(opened: Workspace, text: str) -> int | None:
+    """The most visited place with this name or else containing it, or None."""
+    wanted = " ".join(text.casefold().split())
+    ordered = [(int(poi), opened.labels[poi].casefold()) for poi in places_by_visits(opened)]
+    found = [poi for poi, label in ordered if label == wanted] or [poi for poi, label in ordered if wanted in label]
+    return found[0] if wanted and found else None
 
 
 def users_of_id(own_ids: Sequence[str], text: str) -> list[int]:

@@ -10,14 +10,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.explain.explain_case import explain_case
-from analysis.trajectories.everyone import last_day, predict_everyone
+from analysis.trajectories.everyone import everyone_as_recorded, last_day, predict_everyone
 from analysis.trajectories.predictions import CasePrediction, predict_case
 from analysis.workspace import Workspace
-from app.cached.next_places import as_recorded
 from app.components.next.words import headline
 from app.components.toolbar import exact_file
-from app.settings import AppSettings
-from app.sources import find_sources
 from recap import columns as c
 from recap.itinerary import Itinerary, usual_gap
 from recap.moments import find_moment
@@ -172,11 +169,10 @@ def test_everyone_in_the_past(model: Workspace) -> None:
 
 def test_files_hold_places_of_five_people_unless_as_recorded(model: Workspace) -> None:
     """By default no row is about a person; as recorded, the rows of `recap predict`, marked as exact."""
-    source = next(found for found in find_sources(AppSettings.from_environment()) if found.has_parts)
     app = press(open_view("next", part="everyone"), "everyone-data")
     check_calm(app)
     assert "at least 5 people" in texts(app) and "whereabouts" not in texts(app)
     check_calm(app.toggle(key="everyone-exact").set_value(True).run())
     assert "predicted whereabouts" in texts(app)
-    rows = pd.read_csv(io.BytesIO(exact_file(lambda: pd.concat(as_recorded(source, 0)))))
+    rows = pd.read_csv(io.BytesIO(exact_file(lambda: pd.concat(everyone_as_recorded(model)))))
     assert set(rows["privacy"]) == {"exact: as recorded"} and {"user_id", "rank", "probability"} <= set(rows)

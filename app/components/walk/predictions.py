@@ -21,6 +21,8 @@ from app.sources import Source
 from recap import columns as c
 from recap.printable import shortened
 
+FIFTH_PX: Final = 190
+"""Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
 _LONGEST_NAME: Final = 30
 
 
@@ -108,15 +110,7 @@ def list_columns(listed: pd.DataFrame) -> dict[str, Any]:
     has_probability = listed["probability"].notna().all()
     as_given = "As imported; not a probability."
     value: Any = (
-        st.column_config.ProgressColumn(
-            "Probability",
-            format="%.1f %%",
-            min_value=0,
-            max_value=100,
-            color="blue",
-            width=100,
-            help=tooltip("model_share"),
-        )
+        probability_column("%.1f %%", 100)
         if has_probability
         else st.column_config.NumberColumn("Score", format="%.2f", width=110, help=as_given)
         if listed[c.SCORE].notna().all()
@@ -128,6 +122,11 @@ def list_columns(listed: pd.DataFrame) -> dict[str, Any]:
         "value": value,
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
     }
+
+
+def probability_column(form: str, width: int) -> Any:
+    look: dict[str, Any] = {"min_value": 0, "max_value": 100, "color": "blue", "help": tooltip("model_share")}
+    return st.column_config.ProgressColumn("Probability", format=form, width=width, **look)
 
 
 def _score_line(prediction: CasePrediction, picked: int | None) -> str:
