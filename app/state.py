@@ -13,7 +13,7 @@ from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
 from recap.errors import CaseError, ConfigError
-from recap.moments import Case, Moment
+from recap.moments import Case, Moment, link_number
 from recap.printable import markdown_text
 
 T = TypeVar("T")
@@ -327,9 +327,9 @@ def choose_source(token: str) -> None:
 
 def current_place(shown: Hashable, num_places: int) -> int | None:
     """The place that was clicked or linked, or None."""
-    asked = incoming("place")
-    if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
-        st.session_state["place"] = (shown, int(asked))
+    asked = link_number(incoming("place"), num_places)
+    if asked >= 0:
+        st.session_state["place"] = (shown, asked)
     owner, place = st.session_state.get("place") or (shown, None)
     place = place if owner == shown else None
     write_param("place", None if place is None else str(place))
@@ -353,11 +353,10 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
     """
     asked = incoming("case")
     if asked is not None:
-        if asked.isascii() and asked.isdigit() and len(asked) <= 12 and int(asked) < num_cases:
-            st.session_state["case"] = int(asked)
-            st.session_state["case_missing"] = None
-        else:
-            st.session_state["case_missing"] = asked
+        number = link_number(asked, num_cases)
+        st.session_state["case_missing"] = asked if number < 0 else None
+        if number >= 0:
+            st.session_state["case"] = number
     missing = st.session_state.pop("case_missing", None)
     chosen = st.session_state.get("case")
     case = first() if chosen is None else int(chosen)

@@ -83,10 +83,20 @@ def places_by_visits(opened: Workspace) -> np.ndarray:
 
 def find_place(opened: Workspace, text: str) -> int | None:
     """The most visited place with this name or else containing it, or None."""
+    visits = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+    return max(places_named(opened.labels, text), key=visits.__getitem__, default=None)
+
+
+def places_named(labels: Sequence[str], text: str, taken: int = -1) -> list[int]:
+    """Numbers of the places with this name, or else of those containing it, without one that is taken.
+
+    >>> places_named(["Pier 9", "pier", "Old pier"], " Pier"), places_named(["Pier 9", "pier"], "pier", taken=1)
+    ([1], [0])
+    """
     wanted = " ".join(text.casefold().split())
-    ordered = [(int(poi), opened.labels[poi].casefold()) for poi in places_by_visits(opened)]
-    found = [poi for poi, label in ordered if label == wanted] or [poi for poi, label in ordered if wanted in label]
-    return found[0] if wanted and found else None
+    named = {poi: label.casefold() for poi, label in enumerate(labels) if poi != taken}
+    exact = [poi for poi, label in named.items() if label == wanted]
+    return exact or [poi for poi, label in named.items() if wanted and wanted in label]
 
 
 def users_of_id(own_ids: Sequence[str], text: str) -> list[int]:

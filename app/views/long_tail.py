@@ -30,7 +30,7 @@ from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
 from app.components.picture import show_picture
 from app.components.ranker_picker import pick_rankers
-from app.components.text import quiet, section
+from app.components.text import pick, quiet, section
 from app.components.toolbar import choice_control, downloads, metric_control
 from app.headings import HOP_HEADINGS, USER_HEADINGS, WORTH_HEADINGS, accuracy_headings
 from app.pages import EXPLAIN, WALK
@@ -75,15 +75,14 @@ def view() -> None:
 
 
 def eta_slider() -> int:
-    st.session_state["pick_eta"] = state.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
-    return st.slider(
-        headlines.ETA_LABEL,
-        0,
-        9,
-        key="pick_eta",
-        width=170,
-        on_change=state.unless_late(lambda: state.choose("eta", st.session_state["pick_eta"]), "eta"),
-    )
+    eta = state.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
+
+    def choose() -> None:
+        state.choose("eta", st.session_state["pick_eta"])
+
+    look: dict[str, Any] = {"value": eta, "max_value": 9, "width": 170, "label_visibility": "visible"}
+    pick(st.slider, headlines.ETA_LABEL, 0, choose, "eta", key="pick_eta", **look)
+    return eta
 
 
 def show_cohorts(
