@@ -103,34 +103,21 @@ def open_predictor(source: Source) -> Predictor:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def explain_ranks(
-    source: Source, moment: Moment, *, about: int | None = None, edits: str = "", hide_truth: bool = False
-) -> RanksOnly:
-    """Explain one case or moment of any checkpoint, as edited, by ranks only."""
+def explain_ranks(source: Source, moment: Moment, *, edits: str = "", **asked: Any) -> RanksOnly:
+    """Explain one case or moment of any checkpoint, as edited, by ranks only; ``asked``: ``about``, ``hide_truth``."""
     with TURNS:
-        return ranks_of_case(open_ranker(source), moment, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
+        return ranks_of_case(open_ranker(source), moment, edits=parse_edits(edits), **asked)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def explain(
-    source: Source,
-    moment: Moment,
-    *,
-    about: int | None = None,
-    against: int | None = None,
-    edits: str = "",
-    hide_truth: bool = False,
-) -> CaseExplanation:
-    """Explain one case or moment, as edited; by default the truth, if known, against the best other place."""
+def explain(source: Source, moment: Moment, *, edits: str = "", **asked: Any) -> CaseExplanation:
+    """Explain one case or moment, as edited; by default the truth, if known, against the best other place.
+
+    Args:
+        asked: ``about, against`` and ``hide_truth`` of `explain_case`.
+    """
     with TURNS:
-        return explain_case(
-            open_predictor(source),
-            moment,
-            about=about,
-            against=against,
-            edits=parse_edits(edits),
-            hide_truth=hide_truth,
-        )
+        return explain_case(open_predictor(source), moment, edits=parse_edits(edits), **asked)
 
 
 def best_place(source: Source, moment: Moment, *, hide_truth: bool = True) -> int:

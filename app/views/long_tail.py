@@ -17,6 +17,7 @@ from analysis.figures.long_tail import (
     plot_hops,
 )
 from analysis.long_tail import headlines
+from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, accuracy_rises, rare_accuracy
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
@@ -61,8 +62,9 @@ def view() -> None:
         model, reference = pick_rankers(source, tables.rankers(source, metric))
     selection = selection_at(eta)
     chosen = selection.text if selection else None
-    cohorts, rare = tables.by_cohort(model, reference, metric, eta), tables.rare(model, metric, eta)
-    st.title(headlines.long_tail_headline(rare, tables.rises(model, metric)), anchor=False)
+    cohorts = tables.of_records(accuracy_by_cohort, model, metric, eta=eta, reference=reference)
+    rare = tables.of_records(rare_accuracy, model, metric, eta)
+    st.title(headlines.long_tail_headline(rare, tables.of_records(accuracy_rises, model, metric)), anchor=False)
     st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare)))
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
@@ -106,7 +108,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
     picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
     with below:
         by = choice_control("by", {name: name for name in BY}, "transition", BY_LABELS)
-    bins = tables.by_count(model, reference, BY[by], metric)
+    bins = tables.of_records(accuracy_by_count, model, BY[by], metric, reference=reference)
     tail = eta if by == "transition" else None
     palette = state.theme_palette()
     with picture:
@@ -219,10 +221,11 @@ def _show_parts(model: Ranker, metric: str, k: int) -> None:
 
 
 def _files(model: Ranker, reference: Ranker, metric: str, eta: int) -> dict[str, pd.DataFrame]:
+    by_count = partial(tables.of_records, accuracy_by_count, model, reference=reference)
     return {
-        "Accuracy by transition count": tables.by_count(model, reference, c.TRANSITION_COUNT, metric),
-        "Accuracy by place count": tables.by_count(model, reference, c.DESTINATION_COUNT, metric),
-        "Accuracy by cohort": tables.by_cohort(model, reference, metric, eta),
+        "Accuracy by transition count": by_count(c.TRANSITION_COUNT, metric),
+        "Accuracy by place count": by_count(c.DESTINATION_COUNT, metric),
+        "Accuracy by cohort": tables.of_records(accuracy_by_cohort, model, metric, eta=eta, reference=reference),
         "Accuracy by user": tables.by_user(model),
         "Hop sweep": tables.hops(model.source),
         "Sorted transition counts": tables.distribution(model.source),

@@ -16,7 +16,7 @@ from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
 from app.cached.workspace import MOST_SCORES, open_workspace
-from app.components.chart_table import show_figure
+from app.components.chart_table import show_figure, ticked_list
 from app.components.next import choice, words
 from app.components.text import choose_one, pick, quiet
 from app.components.toolbar import downloads
@@ -96,12 +96,9 @@ def _table(opened: Workspace, every: pd.DataFrame) -> None:
         quiet(words.NOBODY)
         return
 
-    def open_user() -> None:
-        rows = st.session_state["everyone-table"]["selection"]["rows"]
-        if rows and int(rows[0]) < len(users):
-            chosen = users.iloc[int(rows[0])]
-            state.choose("part", choice.ONE)
-            choice.show(Itinerary(int(chosen[c.USER]), int(chosen[c.ROW])))
+    def open_user(row: int) -> None:
+        state.choose("part", choice.ONE)
+        choice.show(Itinerary(int(users[c.USER].iloc[row]), int(users[c.ROW].iloc[row])))
 
     table = users[[c.USER, c.POI, "local_time", FIRST, "probability", SECOND]].copy()
     table["probability"] *= 100
@@ -116,16 +113,8 @@ def _table(opened: Workspace, every: pd.DataFrame) -> None:
         "probability": probability_column("%.0f %%", 95),
         SECOND: st.column_config.TextColumn("Second choice", width=140),
     }
-    st.dataframe(
-        table.dropna(axis="columns", how="all"),
-        hide_index=True,
-        column_config=columns,
-        selection_mode="single-row",
-        on_select=state.unless_late(open_user, "days"),
-        key="everyone-table",
-        height=_TABLE_PX,
-        alt=words.TABLE_ALT,
-    )
+    look: dict[str, Any] = {"column_config": columns, "height": _TABLE_PX, "alt": words.TABLE_ALT}
+    ticked_list(table.dropna(axis="columns", how="all"), open_user, "days", key="everyone-table", **look)
 
 
 def _filtered(opened: Workspace, users: pd.DataFrame) -> pd.DataFrame:

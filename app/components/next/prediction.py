@@ -93,7 +93,7 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
     if reasons:
         rows["reason"] = [words.reason(group) for group in reasons]
         columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
-    show_list(rows, itinerary, listed[c.POI].tolist(), choice.FIELDS, "next-list", column_config=columns)
+    show_list(rows, itinerary, listed[c.POI].tolist(), choice.FIELDS, "next-list", columns)
 
 
 def _buttons(

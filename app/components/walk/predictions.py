@@ -14,6 +14,7 @@ from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import explanations, maps
+from app.components.chart_table import ticked_list
 from app.components.imported import imported_sentence
 from app.components.text import quiet
 from app.components.walk import words
@@ -47,7 +48,7 @@ def show_predictions(
     buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
     pois = [int(poi) for poi in listed[c.POI]]
-    show_list(list_rows(listed), row, pois, state.MOMENT, "list", column_config=list_columns(listed))
+    show_list(list_rows(listed), row, pois, state.MOMENT, "list", list_columns(listed))
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -70,25 +71,19 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
 
 
 def show_list(
-    rows: pd.DataFrame, shown: Hashable, pois: list[int], fields: Iterable[str], key: str, **look: Any
+    rows: pd.DataFrame, shown: Hashable, pois: list[int], fields: Iterable[str], key: str, columns: dict[str, Any]
 ) -> None:
     """A list of places; a ticked row chooses its place.
 
     Args:
         shown: what the list is of, see `state.choose_place`.
         fields: of the address on which it depends.
-        look: of `st.dataframe`.
     """
 
-    def choose() -> None:
-        ticked = st.session_state[key]["selection"]["rows"]
-        if ticked and int(ticked[0]) < len(pois):
-            state.choose_place(shown, pois[int(ticked[0])])
+    def choose(row: int) -> None:
+        state.choose_place(shown, pois[row])
 
-    # Before the map is drawn, which marks it. A row: Tab would choose a cell.
-    on_select = state.unless_late(choose, *fields)
-    look |= {"hide_index": True, "height": "content", "alt": words.LIST_ALT}
-    st.dataframe(rows, selection_mode="single-row", on_select=on_select, key=key, **look)
+    ticked_list(rows, choose, *fields, key=key, column_config=columns, height="content", alt=words.LIST_ALT)
 
 
 def list_rows(listed: pd.DataFrame) -> pd.DataFrame:
