@@ -9,9 +9,9 @@ import pytest
 
 from app.settings import BUNDLES_VARIABLE
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
+from tests.learn_worlds import DEMO
 
 ROOT = Path(__file__).parents[2]
-BUNDLE = ROOT / "checkpoints" / "demo-city"
 OVERVIEW = """
 import sys
 from streamlit.testing.v1 import AppTest
@@ -43,12 +43,11 @@ def test_every_view_says_that_the_demo_city_is_invented(name: str, demo_city: No
 def test_another_model_of_the_same_city_keeps_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """Walk's picker changes who predicts, not what is looked at."""
     point_app_at(monkeypatch, None, None)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(BUNDLE.parent))
+    monkeypatch.setenv(BUNDLES_VARIABLE, str(DEMO.parent))
     app = open_view("walk", case="39")
     title = app.title[0].value
     picker = next(box for box in app.selectbox if box.label == "Dataset and model")
     other = next(token for token in picker.options if "without-holdout" in token)
-    app = picker.select(other).run()
-    check_calm(app)
+    app = check_calm(picker.select(other).run())
     assert app.title[0].value == title and "39" in app.query_params["case"]
     assert "source" in app.query_params

@@ -79,8 +79,7 @@ def test_a_bad_link_is_an_unanswered_lesson(answers: str) -> None:
 def test_three_small_models_train() -> None:
     """The button trains, the result stays, and a moved handle asks for a new training."""
     app = open_view("learn", lesson="two_hops", answers="--a")
-    app.button(key="learn_two_hops_training_run").click().run(timeout=120)
-    check_calm(app)
+    check_calm(app.button(key="learn_two_hops_training_run").click().run(timeout=120))
     assert any(str(header.value).startswith("The graph token") for header in app.header)
     app.select_slider(key="learn_two_hops_training_town").set_value(1).run()
     assert "Train again" in texts(app)

@@ -12,7 +12,7 @@ from app import state
 from app.settings import ADDRESS_VARIABLE, BUNDLES_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap.data.preparation import prepare_dataset
-from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
+from tests.app.app_driver import address, calm_view, check_calm, click, open_view, point_app_at, table_with, texts
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here
 from tests.shell import assert_refused
@@ -22,7 +22,7 @@ BUNDLES = Path(__file__).parents[2] / "checkpoints"
 NOBODYS = "0123456789ab"
 
 
-def address(source: Source) -> dict[str, str]:
+def hashes(source: Source) -> dict[str, str]:
     return {"source": source.token, **link_hashes(source.dataset_hash, source.checkpoint_hash)}
 
 
@@ -30,12 +30,12 @@ def address(source: Source) -> dict[str, str]:
 def test_the_address_names_source_and_hashes(source: Source, view: str) -> None:
     """Also where there is one source only; and such an address says nothing of differences."""
     app = calm_view(view)
-    assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
-    again = open_view(view, case="3", **address(source))
+    assert address(app, "source", "dataset", "checkpoint") == hashes(source)
+    again = open_view(view, case="3", **hashes(source))
     assert not again.warning and "does not say which" not in texts(again)
     if view == "walk":  # links inside the app carry them too
         click(app, "explain")
-        assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
+        assert address(app, "source", "dataset", "checkpoint") == hashes(source)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_the_address_names_source_and_hashes(source: Source, view: str) -> None:
 )
 def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str, ...], said: str) -> None:
     """One sentence names what differs and only that; it stays while the visitor looks around."""
-    link = address(source) | dict.fromkeys(changed, NOBODYS)
+    link = hashes(source) | dict.fromkeys(changed, NOBODYS)
     app = calm_view("walk", case="3", **link)
     (warning,) = app.warning
     assert said in warning.value and "Its numbers differ" in warning.value
@@ -109,7 +109,7 @@ def test_a_link_opens_its_model_among_several(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv(BUNDLES_VARIABLE, str(BUNDLES))
     first, second = find_sources(AppSettings.from_environment())[:2]
     assert first.checkpoint_hash and second.checkpoint_hash
-    for link in ({"checkpoint": second.checkpoint_hash[:12]}, {"source": second.token}, address(second)):
+    for link in ({"checkpoint": second.checkpoint_hash[:12]}, {"source": second.token}, hashes(second)):
         app = calm_view("walk", case="3", **link)
         assert app.query_params["source"] in (second.token, [second.token]) and not app.warning
     other = open_view("walk", case="3", checkpoint=NOBODYS, dataset=second.dataset_hash[:12])
@@ -131,18 +131,18 @@ def test_comparing_hashes() -> None:
 
 def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
-    plain = open_view("walk", case="3", **address(source))
-    shown = next(item.value for item in plain.dataframe if "value" in item.value)
+    plain = open_view("walk", case="3", **hashes(source))
+    shown = table_with(plain, "value")
     listed = [str(name).removeprefix("◎ ") for name in shown["name"]]
     opened = Workspace.open(source.dataset_folder)
     place = opened.labels.index(listed[4])
-    app = calm_view("walk", case="3", place=str(place), **address(source))
+    app = calm_view("walk", case="3", place=str(place), **hashes(source))
     assert f"{listed[4]}: " in texts(app).replace("\\", "") and app.query_params["place"] == str(place)
     button = "next" if not app.button(key="next").disabled else "back"
     app.button(key=button).click().run()
     assert "place" not in app.query_params
     for bad in ("-1", "99999", "x"):
-        calm_view("walk", case="3", place=bad, **address(source))
+        calm_view("walk", case="3", place=bad, **hashes(source))
 
 
 def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.explain.explain_case import explain_case
 from analysis.trajectories.everyone import everyone_as_recorded, last_day, predict_everyone
@@ -19,7 +18,7 @@ from recap import columns as c
 from recap.itinerary import Itinerary, usual_gap
 from recap.moments import find_moment
 from recap.printable import shortened
-from tests.app.app_driver import calm_view, check_calm, open_view, press, texts, without_model
+from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, press, texts, without_model
 
 
 @pytest.fixture
@@ -32,16 +31,6 @@ def model(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Workspac
 def last(model: Workspace) -> Itinerary:
     """User 5 at the last check-in."""
     return Itinerary(5, find_moment(model.dataset, 5).row)
-
-
-def params(app: AppTest) -> dict[str, str]:
-    """The fields of the address that say what is predicted from."""
-    values = {name: app.query_params[name] for name in ("user", "row", "stops") if name in app.query_params}
-    return {name: value[-1] if isinstance(value, list) else value for name, value in values.items()}
-
-
-def fields(asked: Itinerary) -> dict[str, str]:
-    return {name: str(value) for name, value in asked.fields.items()}
 
 
 def first(found: CasePrediction) -> str:
@@ -58,7 +47,7 @@ def test_one_user(model: Workspace, last: Itinerary) -> None:
     assert shown["value"].tolist() == pytest.approx((100 * found.candidates["probability"]).tolist(), abs=1e-9)
     assert json.loads(app.dataframe[0].proto.columns)["value"]["type_config"]["max_value"] == 100
     assert len(shown) == 10 and shown["reason"].notna().all()
-    assert params(app) == fields(last)
+    assert address(app) == fields(last)
     (deck,) = app.get("deck_gl_json_chart")
     (dots,) = [layer["data"] for layer in json.loads(deck.proto.json)["layers"] if layer["id"] == "places"]
     assert sorted(dot["poi"] for dot in dots) == list(range(model.dataset.num_pois))
@@ -81,23 +70,21 @@ def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Itiner
     """
     app = open_view("next", user="5")
     best = int(predict_case(model, last).candidates[c.POI].iloc[0])
-    app.button(key="go-there").click().run()
-    check_calm(app)
+    click(app, "go-there")
     changed = last.plus(best, usual_gap(model.checkins, last))
-    assert params(app) == fields(changed)
+    assert address(app) == fields(changed)
     said = app.title[0].value
     other = calm_view("next", **fields(changed))
     assert other.title[0].value == said
-    other.button(key="next-explain").click().run()
-    check_calm(other)
+    click(other, "next-explain")
     explained = explain_case(model.predictor, changed)
-    assert params(other) == fields(changed) and explained.target_name in other.title[0].value
+    assert address(other) == fields(changed) and explained.target_name in other.title[0].value
     assert "1st of" in other.title[0].value and explained.moment == changed
     app.button(key="stop-added-1-remove").click().run()
-    assert params(app) == fields(last)
+    assert address(app) == fields(last)
     app.button(key="go-there").click().run()
     app.button(key="next-reset").click().run()
-    assert params(app) == fields(last)
+    assert address(app) == fields(last)
 
 
 def test_a_stop_gets_another_time(model: Workspace) -> None:
@@ -106,9 +93,8 @@ def test_a_stop_gets_another_time(model: Workspace) -> None:
     clock = app.time_input(key="stop-known-0-time")
     assert clock.value is not None
     by = 5 if clock.value.minute < 55 else -5
-    clock.set_value(clock.value.replace(minute=clock.value.minute + by)).run()
-    check_calm(app)
-    assert params(app)["stops"] == f"m0.{by}"
+    check_calm(clock.set_value(clock.value.replace(minute=clock.value.minute + by)).run())
+    assert address(app)["stops"] == f"m0.{by}"
 
 
 def test_only_new_places(model: Workspace, last: Itinerary) -> None:
@@ -118,14 +104,6 @@ def test_only_new_places(model: Workspace, last: Itinerary) -> None:
     assert not app.dataframe[0].value["name"].str.contains("●").any()
 
 
-@pytest.mark.parametrize(
-    "asked", [{"user": "999"}, {"user": "5", "row": "0"}, {"user": "x", "row": "-1"}, {"user": "5", "stops": "99999.1"}]
-)
-def test_a_bad_link_says_so(model: Workspace, asked: dict[str, str]) -> None:
-    app = calm_view("next", **asked)
-    assert app.warning and "next" in app.title[0].value
-
-
 def test_try_it(city_folder: Path, counting: None) -> None:
     """Without a stop an invitation; each place that is added is a stop half an hour later."""
     app = calm_view("next", part="try", source=without_model(city_folder))
@@ -133,10 +111,9 @@ def test_try_it(city_folder: Path, counting: None) -> None:
     opened = Workspace.open(city_folder).with_model("count_plus_markov")
     names = app.selectbox(key="add-stop").options[1:3]
     for name in names:
-        app.selectbox(key="add-stop").set_value(name).run()
-        check_calm(app)
+        check_calm(app.selectbox(key="add-stop").set_value(name).run())
     asked = Itinerary().plus(opened.labels.index(names[0]), 0).plus(opened.labels.index(names[1]), 30)
-    assert params(app) == fields(asked)
+    assert address(app) == fields(asked)
     found = predict_case(opened, asked)
     assert first(found) in app.title[0].value and "A new user" in app.title[0].value
     assert app.dataframe[0].value["value"].tolist() == pytest.approx(found.candidates[c.SCORE].tolist())
@@ -170,7 +147,6 @@ def test_everyone_in_the_past(model: Workspace) -> None:
 def test_files_hold_places_of_five_people_unless_as_recorded(model: Workspace) -> None:
     """By default no row is about a person; as recorded, the rows of `recap predict`, marked as exact."""
     app = press(open_view("next", part="everyone"), "everyone-data")
-    check_calm(app)
     assert "at least 5 people" in texts(app) and "whereabouts" not in texts(app)
     check_calm(app.toggle(key="everyone-exact").set_value(True).run())
     assert "predicted whereabouts" in texts(app)

@@ -17,8 +17,7 @@ from app.sources import dataset_source, own_datasets
 from recap.data.out_of_core import preparation
 from recap.errors import ConfigError, RecapError
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
-
-CITY = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+from tests.learn_worlds import DEMO
 
 
 def visits(users: int = 12, days: int = 14) -> bytes:
@@ -204,12 +203,12 @@ def test_an_abandoned_copy_goes_within_the_hour(home: Path, monkeypatch: pytest.
 
 def test_a_checkpoint_is_added_whole_or_not_at_all(home: Path, tmp_path: Path) -> None:
     """A good folder is copied and verified; a damaged one is refused and leaves nothing."""
-    added = uploads.add_checkpoint(str(CITY / "checkpoint"))
+    added = uploads.add_checkpoint(str(DEMO / "checkpoint"))
     assert added.parent == home / "checkpoints"
-    assert uploads.add_checkpoint(f" {CITY / 'checkpoint'} ") == added, "a second time changes nothing"
+    assert uploads.add_checkpoint(f" {DEMO / 'checkpoint'} ") == added, "a second time changes nothing"
     with pytest.raises(RecapError):
         uploads.add_checkpoint("/no/such/folder")
-    shutil.copytree(CITY / "paper", tmp_path / "bad")
+    shutil.copytree(DEMO / "paper", tmp_path / "bad")
     (tmp_path / "bad" / "summary.json").write_text("{}")
     with pytest.raises(RecapError):
         uploads.add_checkpoint(str(tmp_path / "bad"))

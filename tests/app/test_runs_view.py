@@ -30,7 +30,7 @@ from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
 from recap.storage import atomic
-from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, table_with, texts
 from tests.background import new_store, tiny_spec, walking_dataset
 from tests.learn_worlds import DEMO
 from tests.worlds import small_training
@@ -252,7 +252,7 @@ def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.Mon
     run_store.gpus.clear()
     app = calm_view("runs")
     assert "2 GPUs" in texts(app)
-    table = next(frame.value for frame in app.dataframe if "gpu" in frame.value)
+    table = table_with(app, "gpu")
     assert table["gpu"].tolist() == ["Small card", "Large card"] and table["runs"].tolist() == [name, ""]
     assert table["use"].tolist()[0] == 0.81 and table["memory"].tolist() == [0.25, 0.0]
     metrics = {metric.label: metric.value for metric in app.metric}
@@ -296,8 +296,7 @@ def test_the_form_begins_with_the_recommended_preset(
     monkeypatch.setattr(control, "ensure_runner", lambda _: False)
     app = open_view("runs")
     assert [slider.label for slider in app.slider] == ["Epochs", "Hops"]
-    next(button for button in app.button if button.label == "Start").click().run()
-    check_calm(app)
+    check_calm(next(button for button in app.button if button.label == "Start").click().run())
     assert store.get("1").read_spec().train_config() == train_preset(DEFAULT_PRESET).override(["seed=1"])
     app.selectbox(key="run_model").set_value("feature_curves").run()
     assert [slider.label for slider in app.slider] == ["Epochs"]

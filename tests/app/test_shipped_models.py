@@ -7,13 +7,12 @@ from app.components.card import _parts
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from tests.app.app_driver import calm_view, check_calm, texts
-
-BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+from tests.learn_worlds import DEMO
 
 
 def test_published_models_of_the_demo_city(home: Path, demo_city: None) -> None:
     """RECAP against LoTNext in Compare (Figures 1 and 7 among its charts) and in Long tail, a case of it in Walk."""
-    shipped = {item.name: item.key for item in find_predictions(Dataset.load(BUNDLE / "dataset").hash)}
+    shipped = {item.name: item.key for item in find_predictions(Dataset.load(DEMO / "dataset").hash)}
     name = "LoTNext, trained here"
     key = shipped[name]
     compared = calm_view("compare", a=key)
@@ -29,6 +28,6 @@ def test_published_models_of_the_demo_city(home: Path, demo_city: None) -> None:
 
 def test_the_card_names_no_inactive_part_that_the_model_lacks() -> None:
     """The default has no correction, so it cannot be inactive."""
-    shipped = Checkpoint.load(BUNDLE / "checkpoint")
+    shipped = Checkpoint.load(DEMO / "checkpoint")
     assert _parts(shipped)["Inactive at this epoch"] == "nothing"
     assert ("pretrained" in _parts(shipped)["Start of the curves"]) == (shipped.manifest.started_from is not None)

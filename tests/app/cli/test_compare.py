@@ -10,17 +10,16 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.evaluation.records import write_records
 from tests.cli_runner import recap_json_here
-
-BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
+from tests.learn_worlds import DEMO
 
 
 def test_the_demo_city_against_visit_count(home: Path) -> None:
     """The checkpoint's own numbers, with the four seeds that came along as the spread."""
-    answer = recap_json_here("compare", "visit_count", BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
+    answer = recap_json_here("compare", "visit_count", DEMO / "checkpoint", "--data", DEMO / "dataset")
     assert [answer[side]["seeds"] for side in "ab"] == [1, 5]
     assert answer["headline"].startswith("RECAP beats visit count on rare transitions (+")
     every = next(row for row in answer["groups"] if row["group"] == "all")
-    value = Workspace.open(BUNDLE / "dataset", BUNDLE / "checkpoint").records()[c.RANK].le(20).mean()
+    value = Workspace.open(DEMO / "dataset", DEMO / "checkpoint").records()[c.RANK].le(20).mean()
     assert every["b"] == pytest.approx(value, abs=1e-3) and every["verdict"] == "b"
 
 

@@ -14,10 +14,9 @@ from recap.moments import find_moment
 from recap.predictor import Predictor
 from recap.presets import recap as recap_config
 from tests.cli_runner import recap_here, recap_json_here
+from tests.learn_worlds import DEMO
 from tests.shell import assert_refused
 from tests.untrained import write_untrained_checkpoint
-
-BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
 
 def test_json_holds_the_explanation(city_checkpoint: Path, city_folder: Path) -> None:
@@ -32,7 +31,7 @@ def test_json_holds_the_explanation(city_checkpoint: Path, city_folder: Path) ->
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
 def test_the_bundled_models_are_explained(name: str) -> None:
     """Groups that sum to the score, paths and past visits; of the default at least five groups, paths with points."""
-    asked = ("explain", BUNDLE / name, "--data", BUNDLE / "dataset", "--case", 2417)
+    asked = ("explain", DEMO / name, "--data", DEMO / "dataset", "--case", 2417)
     explained = CaseExplanation.parse(recap_json_here(*asked))
     assert sum(explained.a.groups.values()) == pytest.approx(explained.a.score, abs=1e-9) and explained.paths
     if name == "paper":

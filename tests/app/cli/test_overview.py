@@ -18,8 +18,8 @@ from recap.training.baselines import build_baseline
 from tests.app.app_driver import check_calm, open_view, point_app_at, press
 from tests.checkins import LENIENT, raw_table
 from tests.cli_runner import recap_here, recap_json_here
+from tests.learn_worlds import DEMO
 
-BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 PLACES = [f"p{number:02}" for number in range(60)]
 
 
@@ -40,10 +40,10 @@ def street() -> pd.DataFrame:
 def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled checkpoint is not ranked again: no records of it are put into an empty cache."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    words = (BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
+    words = (DEMO / "checkpoint", "--data", DEMO / "dataset")
     assert recap_json_here("cases", "find", *words, "--show", "missed")["of"] > 0
     made = [path.name for path in tmp_path.rglob("*.parquet")]
-    assert not [name for name in made if Checkpoint.load(BUNDLE / "checkpoint").hash[:24] in name], made
+    assert not [name for name in made if Checkpoint.load(DEMO / "checkpoint").hash[:24] in name], made
 
 
 @pytest.mark.parametrize("command", ["overview", "long-tail", "stats"])
