@@ -83,10 +83,7 @@ def painted(app: AppTest) -> list[Any]:
     return [*shown, sorted(address.items())]
 
 
-@pytest.mark.parametrize(
-    ("view", "params"),
-    [("walk", {}), ("explain", {"edits": "hour:05:00"})],
-)
+@pytest.mark.parametrize(("view", "params"), [("walk", {}), ("explain", {"edits": "hour:05:00"})])
 def test_a_hidden_truth_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]], view: str, params: dict[str, str]
 ) -> None:
@@ -103,28 +100,17 @@ def test_a_hidden_truth_changes_nothing(
             assert one == other
 
 
-def test_with_the_truth_the_pages_differ(monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]]) -> None:
-    """The comparison above can fail: the same three pages with the truth are three pages."""
-    for view in ("walk", "explain"):
-        titles = set()
-        for data, checkpoint in worlds:
-            point_app_at(monkeypatch, data, checkpoint)
-            titles.add(str(open_view(view, case=str(CASE)).title[0].value))
-        assert len(titles) == 3
-
-
-def test_the_way_from_walk_to_explain_keeps_it_hidden(
-    monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]]
-) -> None:
-    """E on Walk, then Explain: the toggle is still off, and nothing is said."""
-    titles = set()
+def test_only_with_the_truth_the_pages_differ(monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]]) -> None:
+    """The comparison above can fail; and from Walk to Explain the truth stays hidden: three pages, one title."""
+    titles: dict[str, set[str]] = {"walk": set(), "explain": set(), "walk to explain": set()}
     for data, checkpoint in worlds:
         point_app_at(monkeypatch, data, checkpoint)
-        app = open_view("walk", case=str(CASE), truth="false")
-        click(app, "explain")
+        for view in ("walk", "explain"):
+            titles[view].add(str(open_view(view, case=str(CASE)).title[0].value))
+        app = click(open_view("walk", case=str(CASE), truth="false"), "explain")
         assert not app.toggle(key="truth").value
-        titles.add(str(app.title[0].value))
-    assert len(titles) == 1
+        titles["walk to explain"].add(str(app.title[0].value))
+    assert [len(found) for found in titles.values()] == [3, 3, 1]
 
 
 def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:

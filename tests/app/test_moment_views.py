@@ -1,7 +1,5 @@
 """Explain on a user's moment, and Walk's last stop: what comes next where no truth is known."""
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -16,11 +14,6 @@ from recap.moments import Case, Moment, find_moment
 from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, table_with, texts
 
 USER = 2
-
-
-@pytest.fixture
-def model(city: Workspace, city_checkpoint: Path) -> Workspace:
-    return city.with_model(city_checkpoint)
 
 
 @pytest.fixture

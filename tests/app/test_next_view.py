@@ -22,12 +22,6 @@ from tests.app.app_driver import address, calm_view, check_calm, click, fields, 
 
 
 @pytest.fixture
-def model(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Workspace:
-    """As the app opens it on this computer."""
-    return Workspace.open(city_folder, city_checkpoint, shows_ids=True)
-
-
-@pytest.fixture
 def last(model: Workspace) -> Itinerary:
     """User 5 at the last check-in."""
     return Itinerary(5, find_moment(model.dataset, 5).row)

@@ -15,7 +15,6 @@ from recap.predictor import Predictor
 from recap.presets import recap as recap_config
 from tests.cli_runner import recap_here, recap_json_here
 from tests.learn_worlds import DEMO
-from tests.shell import assert_refused
 from tests.untrained import write_untrained_checkpoint
 
 
@@ -74,6 +73,8 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
     assert by_link["what_if"]["target"]["rank"] == by_link["target_rank"]
     assert "What if" in page.read_text(encoding="utf-8")
     assert explain_case(predictor, 3).what_if is None
+    text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--edit", "hour:5")
+    assert text.returncode == 0 and "With hour:05:00: " in text.stdout
 
 
 def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
@@ -97,15 +98,3 @@ def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: 
     linked = ("explain", city_checkpoint, "--data", city_folder, "--link", link)
     assert recap_json_here(*linked) == recap_json_here(*asked, "--edit", "hour:5")
     assert recap_here(*linked).stdout.startswith("User 002, from the last check-in: After 1 change")
-
-
-def test_edits_in_words(city_checkpoint: Path, city_folder: Path) -> None:
-    text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--edit", "hour:5")
-    assert text.returncode == 0 and "With hour:05:00: " in text.stdout
-
-
-def test_a_page_that_cannot_be_written(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """The disk's refusal is one line; nothing is left."""
-    (tmp_path / "file").write_text("not a folder")
-    page = tmp_path / "file" / "page.html"
-    assert_refused(recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--html", page), "file")
