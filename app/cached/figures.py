@@ -127,9 +127,7 @@ sent: Final = PerObject(as_sent)
 
 
 _numbers = count()
-BY_OBJECT: Final[HashFuncs] = {
-    pd.DataFrame: PerObject(lambda table: next(_numbers)),
-}
+BY_OBJECT: Final[HashFuncs] = {pd.DataFrame: PerObject(lambda table: next(_numbers))}
 """Hashing a table of 25,000 cases takes longer than filtering it, so tables are compared by identity."""
 
 known_before: Final = PerObject(hide_truth)

@@ -30,12 +30,7 @@ _LABELLED: Final = {"label_visibility": "visible"}
 
 @st.fragment
 def show_case_table(
-    table: pd.DataFrame,
-    *,
-    open_case: Callable[[int], None],
-    opens: str,
-    columns: Mapping[str, Any],
-    show_truth: bool,
+    table: pd.DataFrame, *, open_case: Callable[[int], None], opens: str, columns: Mapping[str, Any], show_truth: bool
 ) -> None:
     """Filters and table; each row has a button that opens its case.
 
@@ -59,11 +54,7 @@ def show_case_table(
         quiet(headlines.listed_of(len(listed.cases), len(table)), width="content")
     button = st.column_config.ButtonColumn("Open", width=92, type="tertiary", key=key)
     st.dataframe(
-        listed.rows,
-        hide_index=True,
-        height=HEIGHT,
-        column_config={**columns, OPEN: button},
-        alt=headlines.LIST_ALT,
+        listed.rows, hide_index=True, height=HEIGHT, column_config={**columns, OPEN: button}, alt=headlines.LIST_ALT
     )
 
 

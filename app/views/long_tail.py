@@ -172,13 +172,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         hidden = {"truth": "false"} if hides_truth else {}
         st.switch_page(page.path, query_params=state.link_to(model.source, case=str(case), **hidden))
 
-    show_case_table(
-        table,
-        open_case=open_case,
-        opens=f"{page.title} →",
-        columns=columns,
-        show_truth=not hides_truth,
-    )
+    show_case_table(table, open_case=open_case, opens=f"{page.title} →", columns=columns, show_truth=not hides_truth)
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(markdown_text(headlines.list_line(model.label, reference.label, k)), width="content")
         chart_table({"Users": tables.by_user(model)}, "by-user", headings=USER_HEADINGS, label=headlines.BY_USER)

@@ -146,10 +146,7 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
     halves = st.grid(5, min_column_width=_NARROWEST)
     with halves.cell(column_span=2):
         show_picture(
-            draw_visits(shown, state.theme_palette()),
-            "visits",
-            height=VISITS_PX,
-            alt=case_words.visits_alt(shown),
+            draw_visits(shown, state.theme_palette()), "visits", height=VISITS_PX, alt=case_words.visits_alt(shown)
         )
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     now = {visit.visit: visit for place in shown.visits for visit in place.visits}

@@ -9,16 +9,7 @@ import streamlit as st
 from analysis.explain import sentences
 from analysis.explain.case_words import describe_changes, describe_flip
 from analysis.explain.edited_case import build_edited_case
-from analysis.explain.edits import (
-    CutPath,
-    Edit,
-    RemoveVisit,
-    SetHour,
-    SwitchOff,
-    parse_edits,
-    with_edits,
-    write_edits,
-)
+from analysis.explain.edits import CutPath, Edit, RemoveVisit, SetHour, SwitchOff, parse_edits, with_edits, write_edits
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import part_pill
 from analysis.explain.types import Visit
