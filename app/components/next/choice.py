@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.formatting import day
 from analysis.trajectories.case_names import around, find_place, places_by_visits
 from analysis.workspace import Workspace
 from app import state
@@ -17,7 +18,7 @@ from app.components.walk.case_choice import MOST_USERS
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
 from recap.itinerary import MOST_ADDED, Itinerary, usual_gap
-from recap.printable import markdown_text
+from recap.printable import markdown_text, shortened
 
 ONE, EVERYONE, TRY = "one", "everyone", "try"
 PARTS: Final = {ONE: "One user", EVERYONE: "Everyone", TRY: "Try it"}
@@ -27,6 +28,7 @@ _KEPT: Final = "next_itineraries"
 _MOST_MOMENTS: Final = 200
 """Check-ins in the list, near the chosen one."""
 _POPULAR: Final = 10
+_LONGEST_NAME: Final = 26
 
 
 def current_itinerary(opened: Workspace, part: str) -> Itinerary:
@@ -85,7 +87,10 @@ def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
     first, stop = np.searchsorted(opened.checkins.user_T.numpy(), [itinerary.user, itinerary.user + 1]).tolist()
     rows = around(range(first, stop), itinerary.row - first, _MOST_MOMENTS)[::-1]
     poi_N, time_N = opened.checkins.poi_T[rows].tolist(), opened.dataset.local_time.iloc[rows]
-    names = {row: words.check_in(opened.labels[poi], when) for row, poi, when in zip(rows, poi_N, time_N, strict=True)}
+    names = {  # with a year, because a user's check-ins may span several
+        row: f"{day(when)} {when:%Y, %H:%M} · {shortened(opened.labels[poi], _LONGEST_NAME)}"
+        for row, poi, when in zip(rows, poi_N, time_N, strict=True)
+    }
     look: dict[str, Any] = {"key": "next-row", "width": 240, "help": words.AS_OF_HELP}
     _pick("As of", names, itinerary.row, lambda row: Itinerary(itinerary.user, row), **look)
 
@@ -133,7 +138,7 @@ def _chip(itinerary: Itinerary, name: str, when: pd.Timestamp, change: int, *, f
         if chosen is not None:
             show(itinerary.later(change, 60 * (chosen.hour - when.hour) + chosen.minute - when.minute))
 
-    with st.popover(words.chip(name, when), key=key):
+    with st.popover(f"{markdown_text(shortened(name, _LONGEST_NAME))} {when:%H:%M}", key=key):
         look: dict[str, Any] = {"value": when.time().replace(second=0, microsecond=0), "label_visibility": "visible"}
         pick(st.time_input, "Time", "now", move, *FIELDS, key=f"{key}-time", step=300, **look)
         remove = partial(show, itinerary.without(change))

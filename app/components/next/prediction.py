@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -24,7 +25,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.errors import VocabularyError
 from recap.itinerary import Itinerary, usual_gap
-from recap.printable import markdown_text
+from recap.printable import markdown_text, shortened
 
 
 def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
@@ -87,7 +88,7 @@ def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn
 def _list(itinerary: Itinerary, found: CasePrediction) -> None:
     listed, reasons = found.candidates, standing_out(found)
     rows, columns = list_rows(listed), list_columns(listed)
-    rows["name"] = words.dotted(rows["name"], listed["revisit"])
+    rows["name"] = rows["name"].map(lambda name: shortened(name, 20)) + np.where(listed["revisit"], " ●", "")
     columns["name"] = st.column_config.TextColumn("Place", width=160, help=words.DOT_HELP)
     columns["km"] = st.column_config.NumberColumn("km", format="%.1f", width=48)
     if reasons:

@@ -1,6 +1,5 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Final
 
@@ -15,9 +14,8 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.features.catalogue import PLACES
 from recap.itinerary import Itinerary
-from recap.printable import markdown_text, shortened
+from recap.printable import markdown_text
 
-LONGEST_NAME: Final = 26
 BEGIN: Final = "Click a place on the map to begin"
 BEGIN_HOW: Final = (
     "Or search it by name. Each place becomes a stop half an hour after the one before; the first is at noon."
@@ -111,20 +109,6 @@ def gap_line(minutes: int, *, usual: bool) -> str:
     """How far the time moves on with a new stop."""
     span = f"{minutes} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
     return f"*Go there* moves the time on by {span}{', the median gap of this user' if usual else ''}."
-
-
-def chip(name: str, when: datetime) -> str:
-    return f"{markdown_text(shortened(name, LONGEST_NAME))} {when:%H:%M}"
-
-
-def check_in(name: str, when: datetime) -> str:
-    """A check-in in the list of moments; a year, because a user's may span several."""
-    return f"{day(when)} {when:%Y, %H:%M} · {shortened(name, LONGEST_NAME)}"
-
-
-def dotted(names: Iterable[str], visited: Iterable[bool]) -> list[str]:
-    """Short names with a dot where the user has been."""
-    return [shortened(name, 20) + " ●" * bool(again) for name, again in zip(names, visited, strict=True)]
 
 
 def reason(group: str) -> str:
