@@ -22,7 +22,6 @@ from recap.printable import markdown_text, shortened
 
 ONE, EVERYONE, TRY = "one", "everyone", "try"
 PARTS: Final = {ONE: "One user", EVERYONE: "Everyone", TRY: "Try it"}
-FIELDS: Final = ("user", "row", "stops")
 _KEPT: Final = "next_itineraries"
 """The dataset's hash, and the itinerary by part."""
 _MOST_MOMENTS: Final = 200
@@ -38,7 +37,7 @@ def current_itinerary(opened: Workspace, part: str) -> Itinerary:
     if part == EVERYONE:
         return Itinerary()
     itinerary = st.session_state[_KEPT][1].get(part)
-    asked = state.linked(*FIELDS)
+    asked = state.linked(*state.ITINERARY)
     if asked is not None:
         itinerary = _linked(opened, asked if part == ONE else {"stops": asked["stops"]})
     if itinerary is None or itinerary.is_new_user != (part == TRY):
@@ -50,7 +49,7 @@ def current_itinerary(opened: Workspace, part: str) -> Itinerary:
 def show(itinerary: Itinerary) -> None:
     """Predict from this; the address says so."""
     st.session_state[_KEPT][1][TRY if itinerary.is_new_user else ONE] = itinerary
-    state.write_params(dict.fromkeys(FIELDS) | state.fields_of(itinerary))
+    state.write_params(dict.fromkeys(state.ITINERARY) | state.fields_of(itinerary))
 
 
 def _at_last(opened: Workspace, user: int) -> Itinerary:
@@ -102,7 +101,7 @@ def _pick(
         show(start(int(st.session_state[key])))
 
     look |= {"key": key, "value": chosen, "format_func": lambda number: names.get(number, "earlier choice")}
-    pick(st.selectbox, label, list(names), choose, *FIELDS, **look)
+    pick(st.selectbox, label, list(names), choose, *state.ITINERARY, **look)
 
 
 def show_stops(opened: Workspace, itinerary: Itinerary, stops: pd.DataFrame) -> None:
@@ -140,7 +139,7 @@ def _chip(itinerary: Itinerary, name: str, when: pd.Timestamp, change: int, *, f
 
     with st.popover(f"{markdown_text(shortened(name, _LONGEST_NAME))} {when:%H:%M}", key=key):
         look: dict[str, Any] = {"value": when.time().replace(second=0, microsecond=0), "label_visibility": "visible"}
-        pick(st.time_input, "Time", "now", move, *FIELDS, key=f"{key}-time", step=300, **look)
+        pick(st.time_input, "Time", "now", move, *state.ITINERARY, key=f"{key}-time", step=300, **look)
         remove = partial(show, itinerary.without(change))
         st.button("Remove", icon=":material/close:", key=f"{key}-remove", disabled=fixed, on_click=remove)
 
@@ -158,4 +157,4 @@ def _search(opened: Workspace, itinerary: Itinerary) -> None:
 
     popular = [opened.labels[poi] for poi in places_by_visits(opened)[:_POPULAR]]
     look: dict[str, Any] = {"index": None, "placeholder": words.ADD_HINT, "accept_new_options": True, "width": 230}
-    pick(st.selectbox, "Add a stop", popular, add, *FIELDS, key="add-stop", value=None, **look)
+    pick(st.selectbox, "Add a stop", popular, add, *state.ITINERARY, key="add-stop", value=None, **look)

@@ -19,7 +19,7 @@ from app.components.next import choice, words
 from app.components.text import quiet
 from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
-from app.components.walk.predictions import FIFTH_PX, list_columns, list_rows, show_list
+from app.components.walk.predictions import FIFTH_PX, list_table, show_list
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
@@ -81,20 +81,20 @@ def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn
         if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
             choice.add_stop(open_workspace(source), itinerary, clickable[mark[0]][mark[1]])
 
-    deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *choice.FIELDS)
+    deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *state.ITINERARY)
     st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
 
 
 def _list(itinerary: Itinerary, found: CasePrediction) -> None:
     listed, reasons = found.candidates, standing_out(found)
-    rows, columns = list_rows(listed), list_columns(listed)
+    rows, columns = list_table(listed)
     rows["name"] = rows["name"].map(lambda name: shortened(name, 20)) + np.where(listed["revisit"], " ●", "")
     columns["name"] = st.column_config.TextColumn("Place", width=160, help=words.DOT_HELP)
     columns["km"] = st.column_config.NumberColumn("km", format="%.1f", width=48)
     if reasons:
         rows["reason"] = [words.reason(group) for group in reasons]
         columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
-    show_list(rows, itinerary, listed[c.POI].tolist(), choice.FIELDS, "next-list", columns)
+    show_list(rows, columns, itinerary, listed[c.POI].tolist(), *state.ITINERARY, key="next-list")
 
 
 def _buttons(

@@ -1,9 +1,10 @@
 """The list of predictions next to the map."""
 
 import math
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -47,8 +48,7 @@ def show_predictions(
         quiet(words.last_stop_line(when, here))
     buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
-    pois = [int(poi) for poi in listed[c.POI]]
-    show_list(list_rows(listed), row, pois, state.MOMENT, "list", list_columns(listed))
+    show_list(*list_table(listed), row, listed[c.POI].tolist(), *state.MOMENT, key="list")
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -71,14 +71,9 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
 
 
 def show_list(
-    rows: pd.DataFrame, shown: Hashable, pois: list[int], fields: Iterable[str], key: str, columns: dict[str, Any]
+    rows: pd.DataFrame, columns: dict[str, Any], shown: Hashable, pois: list[int], *fields: str, key: str
 ) -> None:
-    """A list of places; a ticked row chooses its place.
-
-    Args:
-        shown: what the list is of, see `state.choose_place`.
-        fields: of the address on which it depends.
-    """
+    """A list of places; a ticked row chooses its place of ``shown``, see `state.choose_place` and `ticked_list`."""
 
     def choose(row: int) -> None:
         state.choose_place(shown, pois[row])
@@ -86,35 +81,23 @@ def show_list(
     ticked_list(rows, choose, *fields, key=key, column_config=columns, height="content", alt=words.LIST_ALT)
 
 
-def list_rows(listed: pd.DataFrame) -> pd.DataFrame:
-    """Listed places as a table shows them."""
-    marks = ["◎ " if truth else "" for truth in listed["truth"]]
-    has_probability = listed["probability"].notna().all()
-    return pd.DataFrame(
-        {
-            c.RANK: listed[c.RANK].map(rank_number),
-            "name": [mark + shortened(name, _LONGEST_NAME) for mark, name in zip(marks, listed["name"], strict=True)],
-            "value": 100 * listed["probability"] if has_probability else _scores(listed),
-            "km": listed["distance_km"],
-        }
-    )
-
-
-def list_columns(listed: pd.DataFrame) -> dict[str, Any]:
-    """Columns of `list_rows`."""
-    has_probability = listed["probability"].notna().all()
-    as_given = "As imported; not a probability."
-    value: Any = (
-        probability_column("%.1f %%", 100)
-        if has_probability
-        else st.column_config.NumberColumn("Score", format="%.2f", width=110, help=as_given)
-        if listed[c.SCORE].notna().all()
-        else st.column_config.TextColumn("Score", width=110, alignment="right", help=as_given)
-    )
-    return {
+def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Listed places as a table shows them, and its columns."""
+    marks, known = np.where(listed["truth"], "◎ ", ""), listed[c.SCORE].notna()
+    as_given: dict[str, Any] = {"width": 110, "help": "As imported; not a probability."}
+    if listed["probability"].notna().all():
+        value, column = 100 * listed["probability"], probability_column("%.1f %%", 100)
+    elif known.all():
+        value, column = listed[c.SCORE], st.column_config.NumberColumn("Score", format="%.2f", **as_given)
+    else:  # with "–" for unknown ones, which a table would show as "None"
+        value = listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
+        column = st.column_config.TextColumn("Score", alignment="right", **as_given)
+    names = marks + listed["name"].map(lambda name: shortened(name, _LONGEST_NAME))
+    rows = {c.RANK: listed[c.RANK].map(rank_number), "name": names, "value": value, "km": listed["distance_km"]}
+    return pd.DataFrame(rows), {
         "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
         "name": st.column_config.TextColumn("Place", width=215),
-        "value": value,
+        "value": column,
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
     }
 
@@ -131,9 +114,3 @@ def _score_line(prediction: CasePrediction, picked: int | None) -> str:
     row = (table.head(1) if rows.empty else rows).iloc[0]
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
     return words.contributions(str(row["name"]), float(row[c.SCORE]), parts)
-
-
-def _scores(listed: pd.DataFrame) -> pd.Series:
-    """Scores, with "–" for unknown ones, which a table would show as "None"."""
-    known = listed[c.SCORE].notna()
-    return listed[c.SCORE] if known.all() else listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
