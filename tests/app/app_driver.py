@@ -18,12 +18,17 @@ MOST_SECONDS = 600
 
 
 def point_app_at(
-    patch: pytest.MonkeyPatch, data: Path | None, checkpoint: Path | None, *, read_only: bool = True
+    patch: pytest.MonkeyPatch,
+    data: Path | None,
+    checkpoint: Path | None,
+    *,
+    read_only: bool = True,
+    bundles: Path = Path("/nonexistent"),
 ) -> None:
     """Let the app offer these folders and nothing else."""
     patch.setenv(DATA_VARIABLE, str(data or ""))
     patch.setenv(CHECKPOINT_VARIABLE, str(checkpoint or ""))
-    patch.setenv(BUNDLES_VARIABLE, "/nonexistent")
+    patch.setenv(BUNDLES_VARIABLE, str(bundles))
     patch.setenv(READ_ONLY_VARIABLE, "1" if read_only else "")
 
 

@@ -14,18 +14,18 @@ from analysis.cases.words import LABELS, RecipeName
 from analysis.workspace import Workspace
 from app.cached import maps, tables
 from app.cached.tables import cases_of_any_model
-from app.settings import BUNDLES_VARIABLE, READ_ONLY_VARIABLE, AppSettings
+from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
 from recap.printable import markdown_text
 from tests.app.app_driver import calm_view, check_calm, open_view, pills, point_app_at, texts, without_model
+from tests.learn_worlds import DEMO
 
 
 @pytest.fixture
 def demo(source: Source, monkeypatch: pytest.MonkeyPatch) -> Source:
     """The app on the bundled city: the small one has fewer places than the list is long, so nothing is missed."""
-    point_app_at(monkeypatch, None, None, read_only=False)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(AppSettings().bundles))
+    point_app_at(monkeypatch, None, None, read_only=False, bundles=DEMO.parent)
     return find_sources(AppSettings.from_environment())[0]
 
 
@@ -201,8 +201,7 @@ def test_a_baseline_has_recipes_and_nothing_to_present(home: Path, city_folder: 
 
 def test_the_docs_have_the_counts_of_the_demo_city(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the pills of the app show them."""
-    point_app_at(monkeypatch, None, None)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(Path(__file__).parents[2] / "checkpoints"))
+    point_app_at(monkeypatch, None, None, bundles=DEMO.parent)
     counts = [
         option.content.rpartition(" ")[2] for option in pills(open_view("cases"), "list_pills").proto.options[:-1]
     ]

@@ -65,10 +65,7 @@ def test_the_view_shows_the_commands_numbers(
 
 
 def test_links_reproduce_the_choice(city: Workspace, city_checkpoint: Path) -> None:
-    """A, B, metric, list and the opened case; what is not here gets a sentence and the default.
-
-    That is the model against visit count.
-    """
+    """A, B, metric, list and the opened case; the default is the model against visit count."""
     params = {"a": "popularity", "b": "feature_curves", "metric": "HR@1", "open": "3"}
     app = calm_view("compare", cell="only_a", **params)
     assert "Case 3, seen" in texts(app)
@@ -109,11 +106,8 @@ def test_a_cell_opens_in_walk(city: Workspace, city_checkpoint: Path, city_folde
     assert any(button.label == "Both find it" for button in app.button)
 
 
-def test_imported_predictions_stand_on_a_side(
-    city: Workspace, city_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_imported_predictions_stand_on_a_side(city: Workspace, city_folder: Path, tmp_path: Path, home: Path) -> None:
     """They are offered by name; a metric beyond their lists is refused in one line, a smaller K works."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     path = first_places(city, "markov", tmp_path / "theirs.csv")
     answer = recap_json_here("import-predictions", path, "--data", city_folder, "--name", "theirs")
     assert answer["shortest_list"] == 6 and answer["cases"] == len(city.cases)
@@ -162,10 +156,9 @@ def imported_predictions_open_in_walk_and_explain(city: Workspace, key: str) -> 
 
 
 def test_all_models_in_one_table(
-    city: Workspace, city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    city: Workspace, city_folder: Path, city_checkpoint: Path, tmp_path: Path, home: Path
 ) -> None:
     """Download has the command's table, byte for byte: the checkpoint, imports, and the baselines."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
     recap_json_here("import-predictions", first_places(city, "markov", tmp_path / "csv"), "--data", city_folder)
     source, *_ = find_sources(AppSettings.from_environment())
     for form in FORMS:

@@ -9,16 +9,17 @@ import streamlit as st
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.workspace import Workspace
 from app import state
-from app.settings import ADDRESS_VARIABLE, BUNDLES_VARIABLE, AppSettings
+from app.settings import ADDRESS_VARIABLE, AppSettings
 from app.sources import Source, find_sources
+from recap import columns as c
 from recap.data.preparation import prepare_dataset
 from tests.app.app_driver import address, calm_view, check_calm, click, open_view, point_app_at, table_with, texts
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here
+from tests.learn_worlds import DEMO
 from tests.shell import assert_refused
 from tests.worlds import habit_rows
 
-BUNDLES = Path(__file__).parents[2] / "checkpoints"
 NOBODYS = "0123456789ab"
 
 
@@ -105,8 +106,7 @@ def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:
 
 def test_a_link_opens_its_model_among_several(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the checkpoint's hash alone, and by the token of earlier links."""
-    point_app_at(monkeypatch, None, None)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(BUNDLES))
+    point_app_at(monkeypatch, None, None, bundles=DEMO.parent)
     first, second = find_sources(AppSettings.from_environment())[:2]
     assert first.checkpoint_hash and second.checkpoint_hash
     for link in ({"checkpoint": second.checkpoint_hash[:12]}, {"source": second.token}, hashes(second)):
@@ -163,10 +163,7 @@ def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatc
 
 
 def test_a_click_that_comes_late_moves_nothing_else(source: Source) -> None:
-    """A click sent before the browser had the answer brings the slider, the number and the address of before.
-
-    The button, pressed once more, counts; what only looks changed does not, and a choice made on the new page does.
-    """
+    """The button, pressed once more, counts; what a click brings of the page before does not; a new choice does."""
     app = open_view("walk", case="2")
     app.button(key="back").click().run()
     assert app.query_params["case"] in ("1", ["1"])
@@ -227,3 +224,25 @@ def test_own_users_have_their_own_ids_on_this_computer(monkeypatch: pytest.Monke
     assert f"User {own}" in texts(shown)
     monkeypatch.setenv(ADDRESS_VARIABLE, "192.0.2.1")
     assert f"User {own}" not in open_view("walk").selectbox(key="user").options
+
+
+GONE = "Mon 1 Jan, 99 stops"
+
+
+@pytest.mark.parametrize(
+    ("view", "key"),
+    [
+        ("walk", c.USER),
+        ("walk", c.TRAJECTORY),
+        ("walk", "picked_source"),
+        ("compare", "pick_a"),
+        ("long_tail", "pick_model"),
+    ],
+)
+def test_a_label_that_is_no_longer_offered(source: Source, view: str, key: str) -> None:
+    """The browser sends the label of what it still shows."""
+    app = open_view(view)
+    before, address, box = app.selectbox(key=key).value, dict(app.query_params), app.selectbox(key=key)
+    box.options.extend((GONE, "earlier choice"))
+    app = check_calm(box.set_value(GONE).run())
+    assert app.selectbox(key=key).value == before and dict(app.query_params) == address

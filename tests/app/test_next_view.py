@@ -32,7 +32,7 @@ def first(found: CasePrediction) -> str:
 
 
 def test_one_user(model: Workspace, last: Itinerary) -> None:
-    """Headline, list and map of the user's last check-in, every place a dot; the address gets number and row."""
+    """Headline, list, map with a dot for every place, and address of the last check-in; then only new places."""
     app = calm_view("next", user="5")
     found = predict_case(model, last)
     assert app.title[0].value == headline(model.user_name(5), found, changed=False)
@@ -46,6 +46,9 @@ def test_one_user(model: Workspace, last: Itinerary) -> None:
     (dots,) = [layer["data"] for layer in json.loads(deck.proto.json)["layers"] if layer["id"] == "places"]
     assert sorted(dot["poi"] for dot in dots) == list(range(model.dataset.num_pois))
     assert {dot["tip"] for dot in dots} == set(model.labels) and all(dot["r"] > 0 for dot in dots)
+    app = check_calm(app.toggle(key="new").set_value(True).run())
+    assert first(predict_case(model, last, only_new=True)) in app.title[0].value
+    assert not app.dataframe[0].value["name"].str.contains("●").any()
 
 
 def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -> None:
@@ -59,9 +62,7 @@ def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -
 
 
 def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Itinerary) -> None:
-    """After the user's usual gap, in the link too; a new session opens the same, and Start again undoes it. Explain
-    explains what is predicted from the changed stops.
-    """
+    """After the user's usual gap, in the link, for Explain too; Start again undoes it, a chip's clock moves a stop."""
     app = open_view("next", user="5")
     best = int(predict_case(model, last).candidates[c.POI].iloc[0])
     click(app, "go-there")
@@ -79,23 +80,11 @@ def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Itiner
     app.button(key="go-there").click().run()
     app.button(key="next-reset").click().run()
     assert address(app) == fields(last)
-
-
-def test_a_stop_gets_another_time(model: Workspace) -> None:
-    """The chip's clock moves it by minutes."""
-    app = open_view("next", user="5")
     clock = app.time_input(key="stop-known-0-time")
     assert clock.value is not None
     by = 5 if clock.value.minute < 55 else -5
     check_calm(clock.set_value(clock.value.replace(minute=clock.value.minute + by)).run())
     assert address(app)["stops"] == f"m0.{by}"
-
-
-def test_only_new_places(model: Workspace, last: Itinerary) -> None:
-    """The headline says so, the list holds none that the user knows."""
-    app = calm_view("next", user="5", new="true")
-    assert first(predict_case(model, last, only_new=True)) in app.title[0].value
-    assert not app.dataframe[0].value["name"].str.contains("●").any()
 
 
 def test_try_it(city_folder: Path, counting: None) -> None:

@@ -1,6 +1,7 @@
 """What commands refuse: one line on stderr that says what was expected, exit code 2, and nothing written."""
 
 import shlex
+import socket
 from pathlib import Path
 
 import pytest
@@ -31,6 +32,7 @@ REFUSED = (
     ("prepare a.txt --out new", "a.txt does not exist"),
     ("stats nowhere", "recap prepare"),
     ("predict-the-weather", "predict-the-weather"),
+    ("app --port 8599 --address 203.0.113.7", "203.0.113.7:8599"),
     ("experiment run pretrained --data DATA --out .", "--out should name"),
     ("experiment run main --data DATA --data DATA --out new", "one --data"),
     (f"{EXPLAIN} --case 100000", "there is no test case 100000"),
@@ -110,3 +112,20 @@ def test_a_refusal_is_one_line(
         command = command.replace(name, shlex.quote(str(folder)))
     assert_refused(recap_here(*shlex.split(command)), part)
     assert [path for path in home.parent.rglob("*") if path.is_file() and home / "cache" not in path.parents] == []
+
+
+def test_a_port_in_use_is_refused() -> None:
+    """Before Streamlit starts, with what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert_refused(
+            recap_here("app", "--port", port), f"127.0.0.1:{port}", "another program uses this port", "--port"
+        )
+
+
+def test_a_path_below_the_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its pages would stay empty."""
+    monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "lab")
+    assert_refused(
+        recap_here("app", "--port", 8599), "STREAMLIT_SERVER_BASE_URL_PATH", "let the web server remove the path"
+    )
