@@ -51,10 +51,7 @@ def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
     """A pill for each with the count of its headline; it opens on what is confidently wrong, if anything is."""
     app = calm_view("cases")
     recipes = tables.recipes(demo)
-    assert lists(app) == [
-        *(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()),
-        "Saved 0",
-    ]
+    assert lists(app) == [*(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()), "Saved 0"]
     assert app.query_params["list"] == "wrong"
     for name, found in list(recipes.items())[::4]:
         app = calm_view("cases", list=name)
@@ -169,9 +166,12 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     assert not shelf.collections and len(shelf.cases) == 2
 
 
-def test_what_cannot_be_read_is_named(source: Source) -> None:
-    """The file and its reason; the other cases are there."""
+def test_what_is_exported_is_what_is_saved(source: Source) -> None:
+    """Also while a recipe is shown: never "Export 0" next to "Saved 1"; a file that cannot be read is named."""
     save(open_view("cases", search="user 0"))
+    app = open_view("cases", list="popular")
+    label = app.get("download_button")[0].proto.label
+    assert label == "Export 1 saved case" and "Saved 1" in lists(app)
     (Library.of_user().folder / "broken.json").write_text("{")
     app = calm_view("cases", list="saved")
     assert "broken" in texts(app) and "1 saved case" in app.title[0].value
@@ -207,11 +207,3 @@ def test_the_docs_have_the_counts_of_the_demo_city(monkeypatch: pytest.MonkeyPat
     ]
     listed = f"they find {', '.join(counts[:-1])} and {counts[-1]} cases"
     assert listed in (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
-
-
-def test_what_is_exported_is_what_is_saved(source: Source) -> None:
-    """Also while a recipe is shown: never "Export 0" next to "Saved 1"."""
-    save(open_view("cases", search="user 0"))
-    app = open_view("cases", list="popular")
-    label = app.get("download_button")[0].proto.label
-    assert label == "Export 1 saved case" and "Saved 1" in lists(app)

@@ -32,17 +32,7 @@ from recap import columns as c
 from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
 from recap.predictor import Predictor
-from tests.app.app_driver import (
-    calm_view,
-    check_calm,
-    click,
-    open_view,
-    pills,
-    point_app_at,
-    table_with,
-    texts,
-    without_model,
-)
+from tests.app.app_driver import calm_view, check_calm, click, open_view, pills, point_app_at, table_with, texts
 from tests.learn_worlds import DEMO
 
 
@@ -231,13 +221,6 @@ def test_stability_is_the_librarys_table(predictor: Predictor, home: Path) -> No
     shown = table_with(app, "Permutation test")
     assert shown.to_numpy().tolist() == [list(check.cells.values()) for check in answer.checks]
     assert describe_checks(answer.checks) in texts(app)
-
-
-def test_without_a_model_it_says_what_to_do(city_folder: Path, counting: None) -> None:
-    """A dataset alone cannot be explained."""
-    app = calm_view("explain", source=without_model(city_folder))
-    click(app, "train")
-    assert "train" in app.title[0].value.lower()
 
 
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])

@@ -114,7 +114,9 @@ def test_only_with_the_truth_the_pages_differ(monkeypatch: pytest.MonkeyPatch, w
 
 
 def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
-    """What Walk and Explain write while the truth is hidden is the same in every world, but for the hashes."""
+    """What Walk and Explain write while the truth is hidden is the same in every world, but for the hashes: the first
+    place against the second. A choice stays one, also where it is the truth.
+    """
     written = []
     for data, checkpoint in worlds:
         opened = Workspace.open(data)
@@ -124,17 +126,10 @@ def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
         hidden: CasePrediction = predict_case(model, case).without_truth()
         answer = explain_case(predictor, case, hide_truth=True, search=True, checks=True)
         assert answer.truth is None and answer.roles == ("model", "other")
+        assert [answer.target, answer.runner_up] == [entry.poi for entry in answer.candidates[:2]]
+        truth = int(opened.case(case)[c.TARGET])
+        asked = explain_case(predictor, case, about=truth, counterfactuals=False, hide_truth=True)
+        assert asked.target == truth and asked.truth is None and asked.roles[0] == "model"
         values = answer.model_dump(exclude={"dataset_hash", "checkpoint_hash"})
         written.append((hidden.candidates.to_csv(), hidden.paths.to_csv(), hidden.case.to_dict(), values))
     assert written[0] == written[1] == written[2]
-
-
-def test_the_best_place_is_explained_while_the_truth_is_hidden(worlds: list[tuple[Path, Path]]) -> None:
-    """Without a choice it is the first place against the second; a choice stays one, also where it is the truth."""
-    predictor = Predictor.load(worlds[1][1], worlds[1][0])
-    case = CASE
-    usual = explain_case(predictor, case, counterfactuals=False)
-    hidden = explain_case(predictor, case, counterfactuals=False, hide_truth=True)
-    assert [hidden.target, hidden.runner_up] == [entry.poi for entry in hidden.candidates[:2]]
-    asked = explain_case(predictor, case, about=usual.truth, counterfactuals=False, hide_truth=True)
-    assert asked.target == usual.truth and asked.truth is None and asked.roles[0] == "model"

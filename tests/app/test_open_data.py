@@ -169,14 +169,9 @@ def test_uploads_are_for_this_computer(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "the computer that runs this app" in texts(app) and "stays on this" not in texts(app)
 
 
-@pytest.mark.parametrize("token", ["../../datasets", "0123456789abcdeg", "", "a" * 16])
-def test_a_link_names_no_other_folder(token: str) -> None:
-    """Only folders that this app made for an upload are read."""
-    assert uploads.find_upload(token) is None
-
-
 def test_names_stay_in_their_folder(home: Path) -> None:
-    """A file's or dataset's name is no path."""
+    """A file's or dataset's name is no path; only folders that this app made for an upload are read."""
+    assert not any(map(uploads.find_upload, ("../../datasets", "0123456789abcdeg", "", "a" * 16)))
     upload = uploads.keep_copy("../../../etc/pass wd\x00.csv", io.BytesIO(b"x"))
     assert upload.path.parent.parent == upload.folder and upload.folder.parent == home / "uploads"
     assert uploads.keep_copy("..", io.BytesIO(b"x")).path.read_bytes() == b"x"

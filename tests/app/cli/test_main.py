@@ -128,20 +128,16 @@ def test_refuses_a_bad_file(tmp_path: Path, kind: str) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
 
 
-def test_a_bad_run_leaves_an_existing_dataset_alone(source: Path, tmp_path: Path) -> None:
-    """The old folder is not emptied first."""
+def test_what_is_there_is_left_alone(source: Path, tmp_path: Path) -> None:
+    """A bad run empties no older folder; a folder that is no dataset and a file in the way are not written over."""
     summary = recap_json_here("prepare", source, "--out", tmp_path / "out")
     (tmp_path / "bad.txt").write_text(damaged(7, 4, "400.7"))
     assert_refused(recap("prepare", tmp_path / "bad.txt", "--out", tmp_path / "out"), "line 7")
     assert Dataset.load(tmp_path / "out").hash == summary["dataset_hash"]
-
-
-def test_refuses_to_write_over_other_peoples_files(source: Path, tmp_path: Path) -> None:
-    """A folder that is no dataset, and a file in the way."""
     (tmp_path / "thesis").mkdir()
     (tmp_path / "thesis" / "chapter.tex").write_text("dear")
-    assert_refused(recap("prepare", source, "--out", tmp_path / "thesis"), "thesis", "choose another folder")
-    assert_refused(recap("prepare", source, "--out", source), "city.txt", "choose another folder")
+    for taken in ("thesis", "city.txt"):
+        assert_refused(recap("prepare", source, "--out", tmp_path / taken), taken, "choose another folder")
     assert (tmp_path / "thesis" / "chapter.tex").read_text() == "dear"
 
 
