@@ -15,11 +15,12 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
+from app.components.chart_table import ticked_list
 from app.components.next import choice, words
 from app.components.text import quiet
 from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
-from app.components.walk.predictions import FIFTH_PX, list_table, show_list
+from app.components.walk.predictions import FIFTH_PX, LIST, list_table
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
@@ -94,7 +95,11 @@ def _list(itinerary: Itinerary, found: CasePrediction) -> None:
     if reasons:
         rows["reason"] = [words.reason(group) for group in reasons]
         columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
-    show_list(rows, columns, itinerary, listed[c.POI].tolist(), *state.ITINERARY, key="next-list")
+
+    def choose(at: int) -> None:
+        state.choose_place(itinerary, int(listed[c.POI].iloc[at]))
+
+    ticked_list(rows, choose, *state.ITINERARY, key="next-list", column_config=columns, **LIST)
 
 
 def _buttons(

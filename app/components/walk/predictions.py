@@ -1,7 +1,6 @@
 """The list of predictions next to the map."""
 
 import math
-from collections.abc import Hashable
 from typing import Any, Final
 
 import numpy as np
@@ -25,6 +24,7 @@ from recap.printable import shortened
 
 FIFTH_PX: Final = 190
 """Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
+LIST: Final[dict[str, Any]] = {"height": "content", "alt": words.LIST_ALT}
 _LONGEST_NAME: Final = 30
 
 
@@ -48,7 +48,12 @@ def show_predictions(
         quiet(words.last_stop_line(when, here))
     buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
-    show_list(*list_table(listed), row, listed[c.POI].tolist(), *state.MOMENT, key="list")
+    rows, columns = list_table(listed)
+
+    def choose(at: int) -> None:
+        state.choose_place(row, int(listed[c.POI].iloc[at]))
+
+    ticked_list(rows, choose, *state.MOMENT, key="list", column_config=columns, **LIST)
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -68,17 +73,6 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
         for label, value in zip(("Rank", "By visit count", "Transition in training"), facts, strict=True):
             st.metric(label, value, width="content")
     return badges
-
-
-def show_list(
-    rows: pd.DataFrame, columns: dict[str, Any], shown: Hashable, pois: list[int], *fields: str, key: str
-) -> None:
-    """A list of places; a ticked row chooses its place of ``shown``, see `state.choose_place` and `ticked_list`."""
-
-    def choose(row: int) -> None:
-        state.choose_place(shown, pois[row])
-
-    ticked_list(rows, choose, *fields, key=key, column_config=columns, height="content", alt=words.LIST_ALT)
 
 
 def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
