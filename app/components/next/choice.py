@@ -1,6 +1,6 @@
 """What Next predicts from, in the session and in the address: a user's number, a row, and stops; and their controls."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from analysis.trajectories.case_names import around, find_place, places_by_visit
 from analysis.workspace import Workspace
 from app import state
 from app.components.next import words
-from app.components.text import pick
+from app.components.text import pick, pick_number
 from app.components.walk.case_choice import MOST_USERS
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
@@ -78,7 +78,8 @@ def pick_user(opened: Workspace, itinerary: Itinerary) -> None:
     """A list of users."""
     users = around(range(opened.dataset.num_users), itinerary.user, MOST_USERS)
     names = {user: opened.user_name(user) for user in users}
-    _pick("User", names, itinerary.user, lambda user: _at_last(opened, user), key="next-user", width=130)
+    look: dict[str, Any] = {"key": "next-user", "value": itinerary.user, "width": 130}
+    pick_number("User", names, lambda user: show(_at_last(opened, user)), *state.ITINERARY, **look)
 
 
 def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
@@ -90,18 +91,8 @@ def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
         row: f"{day(when)} {when:%Y, %H:%M} · {shortened(opened.labels[poi], _LONGEST_NAME)}"
         for row, poi, when in zip(rows, poi_N, time_N, strict=True)
     }
-    look: dict[str, Any] = {"key": "next-row", "width": 240, "help": words.AS_OF_HELP}
-    _pick("As of", names, itinerary.row, lambda row: Itinerary(itinerary.user, row), **look)
-
-
-def _pick(
-    label: str, names: Mapping[int, str], chosen: int, start: Callable[[int], Itinerary], *, key: str, **look: Any
-) -> None:
-    def choose() -> None:
-        show(start(int(st.session_state[key])))
-
-    look |= {"key": key, "value": chosen, "format_func": lambda number: names.get(number, "earlier choice")}
-    pick(st.selectbox, label, list(names), choose, *state.ITINERARY, **look)
+    look: dict[str, Any] = {"key": "next-row", "value": itinerary.row, "width": 240, "help": words.AS_OF_HELP}
+    pick_number("As of", names, lambda row: show(Itinerary(itinerary.user, row)), *state.ITINERARY, **look)
 
 
 def show_stops(opened: Workspace, itinerary: Itinerary, stops: pd.DataFrame) -> None:
