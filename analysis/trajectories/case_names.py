@@ -90,8 +90,10 @@ def find_place(opened: Workspace, text: str) -> int | None:
 def places_named(labels: Sequence[str], text: str, taken: int = -1) -> list[int]:
     """Numbers of the places with this name, or else of those containing it, without one that is taken.
 
-    >>> places_named(["Pier 9", "pier", "Old pier"], " Pier"), places_named(["Pier 9", "pier"], "pier", taken=1)
-    ([1], [0])
+    >>> [places_named(["Pier 9", "pier", "Old pier"], text) for text in (" Pier", "9", " ")]
+    [[1], [0], []]
+    >>> places_named(["Pier 9", "pier"], "pier", taken=1)
+    [0]
     """
     wanted = " ".join(text.casefold().split())
     named = {poi: label.casefold() for poi, label in enumerate(labels) if poi != taken}

@@ -54,7 +54,10 @@ def test_one_user(model: Workspace, last: Itinerary) -> None:
 def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -> None:
     """Before, neither the list nor the page names the true place as such."""
     case = model.cases.iloc[3]
-    app = calm_view("next", user=str(case[c.USER]), row=str(case[c.ROW]))
+    app = calm_view("next", user="5")
+    for key, name in (("next-user", c.USER), ("next-row", c.ROW)):
+        check_calm(app.selectbox(key=key).set_value(int(case[name])).run())
+    assert address(app) == {"user": str(case[c.USER]), "row": str(case[c.ROW])}
     assert "The user went to" not in texts(app) and not app.dataframe[0].value["name"].str.contains("◎").any()
     check_calm(app.toggle(key="happened").set_value(True).run())
     assert f"The user went to :orange[{model.labels[int(case[c.TARGET])]}]" in texts(app)
