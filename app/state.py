@@ -13,7 +13,7 @@ from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import TOKEN_LENGTH, Source, find_sources, linked_source, unfitting_checkpoint
 from recap.errors import CaseError, ConfigError
-from recap.moments import Case, Moment
+from recap.moments import Case, Moment, link_number
 from recap.printable import markdown_text
 
 T = TypeVar("T")
@@ -27,8 +27,8 @@ _CAME_WITH = "_came_with"
 _PREDICTIONS, _MODEL = "predictions", "model"
 """The field that names imported predictions, and what it says where the model itself is meant."""
 _SOURCE_FIELDS = ("source", *HASH_FIELDS)
-_ITINERARY = ("user", "row", "stops")
-MOMENT = ("case", *_ITINERARY)
+ITINERARY = ("user", "row", "stops")
+MOMENT = ("case", *ITINERARY)
 """Fields that name what is shown: a case, or a user's number, the row of their last known check-in, changed stops."""
 _OF_ONE_SOURCE = (*MOMENT, "cases", "about", "against", "edits", "why", "show", "find", "place", "predictions")
 """Fields that depend on the dataset or the model."""
@@ -327,9 +327,9 @@ def choose_source(token: str) -> None:
 
 def current_place(shown: Hashable, num_places: int) -> int | None:
     """The place that was clicked or linked, or None."""
-    asked = incoming("place")
-    if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
-        st.session_state["place"] = (shown, int(asked))
+    asked = link_number(incoming("place"), num_places)
+    if asked >= 0:
+        st.session_state["place"] = (shown, asked)
     owner, place = st.session_state.get("place") or (shown, None)
     place = place if owner == shown else None
     write_param("place", None if place is None else str(place))
@@ -353,11 +353,10 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
     """
     asked = incoming("case")
     if asked is not None:
-        if asked.isascii() and asked.isdigit() and len(asked) <= 12 and int(asked) < num_cases:
-            st.session_state["case"] = int(asked)
-            st.session_state["case_missing"] = None
-        else:
-            st.session_state["case_missing"] = asked
+        number = link_number(asked, num_cases)
+        st.session_state["case_missing"] = asked if number < 0 else None
+        if number >= 0:
+            st.session_state["case"] = number
     missing = st.session_state.pop("case_missing", None)
     chosen = st.session_state.get("case")
     case = first() if chosen is None else int(chosen)
@@ -373,7 +372,7 @@ def current_case(num_cases: int, first: Callable[[], int] = int) -> int:
 
 def set_case(case: int) -> None:
     st.session_state["case"], st.session_state["moment"] = case, None
-    write_params({"case": str(case)} | dict.fromkeys(_ITINERARY))
+    write_params({"case": str(case)} | dict.fromkeys(ITINERARY))
 
 
 def current_moment(opened: Workspace) -> Moment | None:
@@ -384,7 +383,7 @@ def current_moment(opened: Workspace) -> Moment | None:
     moment: Moment | None = st.session_state.get("moment")
     asked: Mapping[str, str | None] | None = None
     if incoming("row") is not None or incoming("stops") is not None:
-        asked = {name: standing(name) for name in _ITINERARY}
+        asked = {name: standing(name) for name in ITINERARY}
     elif incoming("case") is not None or (_went_back() and not {"row", "stops"} & set(st.query_params)):
         moment = None
     elif moment is not None:  # it may be of another dataset
@@ -399,7 +398,7 @@ def current_moment(opened: Workspace) -> Moment | None:
             st.warning("The link's check-in is not one of its user's here, so a case is shown.")
     st.session_state["moment"] = moment
     if moment is None:
-        write_params(dict.fromkeys(_ITINERARY))
+        write_params(dict.fromkeys(ITINERARY))
     else:
         set_moment(opened.moment(moment))
     return st.session_state.get("moment")
@@ -411,7 +410,7 @@ def set_moment(moment: Moment) -> None:
     if isinstance(moment, Case):
         set_case(moment.number)
     else:
-        write_params(dict.fromkeys(_ITINERARY) | fields_of(moment))
+        write_params(dict.fromkeys(ITINERARY) | fields_of(moment))
 
 
 def remember(moment: Moment) -> None:

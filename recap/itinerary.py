@@ -15,7 +15,7 @@ from recap.counterfactuals import History
 from recap.data.dataset import Dataset
 from recap.errors import CaseError, ConfigError
 from recap.history import SECONDS_PER_DAY, CheckinTensors
-from recap.moments import Moment, find_moment, is_moment
+from recap.moments import Moment, find_moment, is_moment, link_number
 
 MOST_ADDED: Final = 12
 NEW_GAP_MINUTES: Final = 30
@@ -54,8 +54,8 @@ class Itinerary(Moment):
         user, row = (fields.get(name) for name in ("user", "row"))
         start = cls()
         if user is not None or row is not None:
-            last = find_moment(dataset, _number(user))
-            start = cls(last.user, last.row if row is None else _number(row))
+            last = find_moment(dataset, link_number(user))
+            start = cls(last.user, last.row if row is None else link_number(row))
             if not is_moment(dataset, start):
                 raise CaseError(f"check-in {row} is not one of user {user}")
         changed = start.with_stops(fields.get("stops") or "", dataset.num_pois)
@@ -172,8 +172,3 @@ def usual_gap(checkins: CheckinTensors, itinerary: Itinerary) -> int:
     known = History.until(checkins, itinerary.row)
     gaps = np.diff(known.seconds_H)[np.diff(known.trajectory_H) == 0]
     return max(1, round(float(np.median(gaps)) / 60)) if len(gaps) else NEW_GAP_MINUTES
-
-
-def _number(text: str | None) -> int:
-    """A number of a link; -1 for anything else."""
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 12 else -1

@@ -84,6 +84,12 @@ def is_moment(dataset: Dataset, moment: Moment) -> bool:
     return moment.is_new_user or (0 <= moment.row < len(user_T) and bool(user_T[moment.row] == moment.user))
 
 
+def link_number(text: str | None, below: int = 10**12) -> int:
+    """A whole number as a link writes it; -1 for anything else."""
+    is_number = text is not None and text.isascii() and text.isdigit() and len(text) <= 12
+    return int(text) if text is not None and is_number and int(text) < below else -1
+
+
 def parse_time(text: str | None, option: str = "--as-of") -> datetime | None:
     """An ISO time; without a zone it is each check-in's own local time. Raises ConfigError: another text."""
     if text is None:

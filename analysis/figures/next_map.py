@@ -58,6 +58,7 @@ def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
     """Expected against counted next visits of each place, with the line of equality."""
     shown = places[(places[EXPECTED_COUNTED] >= _LEAST) | (places[COUNTED] > 0)]
     most = float(max(shown[EXPECTED_COUNTED].max(), shown[COUNTED].max(), 1.0)) * 1.08
+    axis: dict[str, Any] = {"range": [-0.02 * most, most], "zeroline": False}
     ink: dict[str, Any] = {"type": "scatter", "mode": "lines", "line": {"color": palette.baseline, "width": 1.5}}
     data = [
         ink | {"x": [0, most], "y": [0, most], "hoverinfo": "skip"},
@@ -71,11 +72,8 @@ def draw_expected(places: pd.DataFrame, *, palette: Palette) -> go.Figure:
             "marker": {"size": 8, "color": palette.model.fill, "opacity": 0.55},
         },
     ]
-    layout = {
-        "xaxis": {"title": {"text": "Expected next visits"}, "range": [-0.02 * most, most], "zeroline": False},
-        "yaxis": {"title": {"text": "Counted"}, "range": [-0.02 * most, most], "zeroline": False},
-        "hovermode": "closest",
-    }
+    titles = {"xaxis": "Expected next visits", "yaxis": "Counted"}
+    layout = {name: {"title": {"text": title}} | axis for name, title in titles.items()} | {"hovermode": "closest"}
     return assembled(data, layout, palette, height=EVERYONE_HEIGHT_PX, margin={"l": 56, "r": 12, "t": 12, "b": 52})
 
 

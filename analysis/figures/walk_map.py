@@ -17,7 +17,7 @@ from recap import columns as c
 PLACES = "places"
 NO_ROWS = f'[{{"at":"{PLACES}","r":0}}]'
 DOT_PX = 3.0
-LOW = (NARROW[0], NEXT_HEIGHT_PX / 2 - 6)
+_LOW = (NARROW[0], NEXT_HEIGHT_PX / 2 - 6)
 """Half the width and height of the narrowest map of the next place."""
 
 
@@ -28,20 +28,18 @@ def walk_deck(
     palette: Palette,
     chosen: int | None = None,
     with_places: bool = False,
-    half_size: tuple[float, float] = NARROW,
 ) -> pdk.Deck:
     """The deck of one case's marks.
 
     Args:
-        with_places: with a layer of small dots to click, see `place_dots`.
+        with_places: for the lower map of Next, with a layer of small dots to click, see `place_dots`.
         chosen: a place to mark with a ring, if it has a disc.
         map_style: from `basemap_style`, or the address of an online style.
-        half_size: of the map, in pixels, to place the scale bar.
     """
     two_hops = deck_layers.two_hops(marks.two_hops, marks.middles, palette, opacity=150, rim_px=1.0)
     ring, ink = marks.ring[["at", "r", "tip"]], rgb(palette.ink)
     layers = [
-        *deck_layers.scale(scale_bar(marks.camera, half_size), palette),
+        *deck_layers.scale(scale_bar(marks.camera, _LOW if with_places else NARROW), palette),
         *(two_hops if len(marks.two_hops) else []),
         *([place_dots(palette)] if with_places else []),
         *_walked_layers(marks, palette),
@@ -63,7 +61,7 @@ def places_deck(latitude: np.ndarray, longitude: np.ndarray, *, map_style: str, 
     """The deck of all places to click, before the first stop; on their middle, without the tenth farthest out."""
     ends = [np.quantile(degrees, (0.05, 0.95)) for degrees in (latitude, longitude)]
     camera = fit_camera(*ends, width_px=NARROWEST_PX, height_px=NEXT_HEIGHT_PX, padding_px=MARGIN_PX)
-    layers = [*deck_layers.scale(scale_bar(camera, LOW), palette), place_dots(palette)]
+    layers = [*deck_layers.scale(scale_bar(camera, _LOW), palette), place_dots(palette)]
     return deck_layers.deck(layers, camera, map_style)
 
 

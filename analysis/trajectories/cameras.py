@@ -36,20 +36,11 @@ def fit_prediction(
     Of the five, outliers several times as far away as half of them are left out; otherwise near places would be one
     dot.
     """
-    poi = np.append(_ahead(prediction, show_truth), np.array(also, dtype=np.int64))
-    return fit_camera(
-        opened.latitude[poi],
-        opened.longitude[poi],
-        width_px=width_px,
-        height_px=height_px,
-        padding_px=MARGIN_PX,
-        max_zoom=CLOSEST_ZOOM,
-    )
-
-
-def _ahead(prediction: CasePrediction, show_truth: bool) -> np.ndarray:
     best = prediction.candidates.head(min(prediction.num_best, FITTED_PREDICTIONS))
     distance_km = best["distance_km"].to_numpy(float)
     reach_km = OUTLIER * max(float(np.median(distance_km)), NEAR_KM) if len(best) else 0.0
     truth = [int(prediction.case[c.TARGET])] if show_truth else []
-    return np.array([int(prediction.case[c.SOURCE]), *best[c.POI][distance_km <= reach_km], *truth], dtype=np.int64)
+    near = best[c.POI][distance_km <= reach_km]
+    poi = np.array([int(prediction.case[c.SOURCE]), *near, *truth, *also], dtype=np.int64)
+    size = {"width_px": width_px, "height_px": height_px, "padding_px": MARGIN_PX}
+    return fit_camera(opened.latitude[poi], opened.longitude[poi], max_zoom=CLOSEST_ZOOM, **size)

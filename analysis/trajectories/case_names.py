@@ -1,4 +1,4 @@
-"""Names of cases, and the case that typed words mean."""
+"""Names of cases, and the case or place that typed words mean."""
 
 import re
 from collections.abc import Sequence
@@ -45,9 +45,17 @@ def cases_of_user(opened: Workspace, number: int, most: int) -> list[int]:
     """At most ``most`` cases of a case's user around it, in order."""
     user_N = opened.cases[c.USER].to_numpy()
     (mine,) = np.nonzero(user_N == user_N[number])
-    at = int(np.searchsorted(mine, number))
-    start = max(0, min(at - most // 2, len(mine) - most))
-    return [int(case) for case in mine[start : start + most]]
+    return around(mine.tolist(), int(np.searchsorted(mine, number)), most)
+
+
+def around(numbers: Sequence[int], at: int, most: int) -> list[int]:
+    """At most ``most`` numbers around the one at a position.
+
+    >>> around(range(10), 1, 4), around(range(10), 6, 4), around(range(3), 2, 4)
+    ([0, 1, 2, 3], [4, 5, 6, 7], [0, 1, 2])
+    """
+    start = max(0, min(at - most // 2, len(numbers) - most))
+    return list(numbers[start : start + most])
 
 
 def last_case(opened: Workspace, moment: Moment) -> int:
@@ -66,6 +74,31 @@ def find_case(opened: Workspace, text: str) -> int | None:
     if number is None or len(number[0]) > 12 or int(number[0]) >= len(opened.cases):
         return None
     return int(number[0])
+
+
+def places_by_visits(opened: Workspace) -> np.ndarray:
+    """All places, those with the most training check-ins first, int64."""
+    return np.argsort(-opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy(), kind="stable")
+
+
+def find_place(opened: Workspace, text: str) -> int | None:
+    """The most visited place with this name or else containing it, or None."""
+    visits = opened.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
+    return max(places_named(opened.labels, text), key=visits.__getitem__, default=None)
+
+
+def places_named(labels: Sequence[str], text: str, taken: int = -1) -> list[int]:
+    """Numbers of the places with this name, or else of those containing it, without one that is taken.
+
+    >>> [places_named(["Pier 9", "pier", "Old pier"], text) for text in (" Pier", "9", " ")]
+    [[1], [0], []]
+    >>> places_named(["Pier 9", "pier"], "pier", taken=1)
+    [0]
+    """
+    wanted = " ".join(text.casefold().split())
+    named = {poi: label.casefold() for poi, label in enumerate(labels) if poi != taken}
+    exact = [poi for poi, label in named.items() if label == wanted]
+    return exact or [poi for poi, label in named.items() if wanted and wanted in label]
 
 
 def users_of_id(own_ids: Sequence[str], text: str) -> list[int]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, time
-from typing import Final
+from typing import Final, cast
 
 import numpy as np
 import pandas as pd
@@ -72,10 +72,9 @@ def predict_everyone(opened: Workspace, as_of: date | None = None) -> Everyone:
     probability: list[Tensor] = []
 
     def note(candidates: Scores, probability_BP: Tensor | None = None) -> None:
-        poi_BK = top_pois(candidates, 2)[0]
-        best.append(poi_BK)
+        best.append(top_pois(candidates, 2)[0])
         if probability_BP is not None:
-            probability.append(probability_BP.gather(1, poi_BK[:, :1])[:, 0])
+            probability.append(probability_BP.gather(1, best[-1][:, :1])[:, 0])
 
     places = pd.DataFrame()
     with torch.inference_mode():
@@ -104,8 +103,7 @@ def everyone_as_recorded(opened: Workspace, as_of: date | None = None) -> Iterat
 
 def last_day(opened: Workspace) -> date:
     """The last local day with a check-in."""
-    day: date = opened.dataset.local_time.max().date()
-    return day
+    return cast(date, opened.dataset.local_time.max().date())
 
 
 def _chosen(opened: Workspace, as_of: date | None) -> tuple[CaseRanker, Chosen]:

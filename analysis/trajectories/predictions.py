@@ -3,11 +3,12 @@
 import math
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import pandas as pd
 import torch
+from torch import Tensor
 
 from analysis.records.ablations import HOPS_ABLATIONS, contributions_by_group, feature_groups
 from analysis.trajectories.two_hop import paths_read
@@ -114,28 +115,22 @@ def predict_case(
             ranked = Scores({"total": hidden}, tie_break_P=scores.tie_break_P)
         best, values = top_pois(ranked, top)
         best_K = best[0][torch.isfinite(values[0])].tolist()
-        rank, listed = math.nan, best_K
-        if target is not None:
-            if torch.isfinite(ranked.total[0, int(target)]):
-                rank = float(rank_targets(ranked, torch.tensor([int(target)])).mean_B[0])
-            listed = list(dict.fromkeys([*best_K, int(target)]))
-        poi_C = torch.tensor(listed, dtype=torch.int64)
+        rank, truth = math.nan, [] if target is None else [int(target)]
+        if truth and torch.isfinite(ranked.total[0, truth[0]]):
+            rank = float(rank_targets(ranked, torch.tensor(truth)).mean_B[0])
+        listed = list(dict.fromkeys([*best_K, *truth]))
         total_P = scores.total[0].double()
         held_by, probability = None, np.full(len(listed), np.nan)
         if ranker.temperature is not None:
             probability_P = log_probabilities(total_P[None], ranker.temperature)[0].exp().numpy()
             held_by, probability = places_holding(probability_P, HELD), probability_P[listed]
         # Separately: the last digit depends on the number of places, and must not reveal the truth.
-        pieces = [parts_of(ranker.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
-        parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
-    poi = np.array(listed, dtype=np.int64)
-    ranks_C = [float(place) for place in range(1, len(best_K) + 1)] + [rank] * (len(listed) - len(best_K))
+        pieces = [_parts(ranker.scorer, histories, some) for some in (best_K, listed[len(best_K) :]) if some]
     rows = slice(int(histories.first_B[0]), int(histories.row_B[0]) + counts_now)
-    visits_P = np.bincount(histories.checkins.poi_T[rows], minlength=opened.dataset.num_pois)
-    candidates = describe_places(
-        opened, int(case[c.SOURCE]), visits_P, poi, ranks_C, probability, total_P[poi_C].numpy()
-    )
-    candidates = candidates.assign(truth=poi == (-1 if target is None else target), **parts)
+    facts = {"probability": probability, c.SCORE: total_P[listed].numpy()}
+    candidates = _describe(opened, case, histories.checkins.poi_T[rows], listed, len(best_K), rank, facts)
+    parts = {name: np.concatenate([piece[name] for piece in pieces]) for name in pieces[0]} if pieces else {}
+    candidates = candidates.assign(**parts)
     reads = feature_groups(opened.scorer)
     paths = _paths(opened, case, reads, listed, paths_per_place)
     return CasePrediction(moment, case, candidates, rank, paths, len(best_K), reads, held_by, only_new)
@@ -170,12 +165,8 @@ def standing_out(prediction: CasePrediction) -> list[str]:
     return [list(parts)[at] for at in above_CG.argmax(1)]
 
 
-def parts_of(scorer: Scorer, histories: Histories, pois: list[int]) -> dict[str, np.ndarray]:
-    """Contribution of each group of terms to the score of each place, by column; empty for a published model.
-
-    Args:
-        histories: one history.
-    """
+def _parts(scorer: Scorer, histories: Histories, pois: list[int]) -> dict[str, np.ndarray]:
+    """What each group of terms adds to the score of each place, by column; empty for a published model."""
     if not hasattr(scorer, "contributions"):
         return {}
     repeated = histories.select(torch.zeros(len(pois), dtype=torch.int64))
@@ -196,49 +187,47 @@ def recorded_prediction(opened: Workspace, records: pd.DataFrame, number: int, *
     case, row = opened.case(number), records.iloc[number]
     target, in_list = int(case[c.TARGET]), bool(row.get(c.IN_LIST, True))
     rank = float(row[c.RANK]) if in_list else math.nan
-    best_K, scores_K = np.asarray(row[c.TOP_POIS])[:top], np.asarray(row[c.TOP_SCORES])[:top]
-    ranks_C, scores_C = [float(place) for place in range(1, len(best_K) + 1)], scores_K.tolist()
-    listed = [int(poi) for poi in best_K]
-    if target not in listed:
-        listed, ranks_C, scores_C = [*listed, target], [*ranks_C, rank], [*scores_C, float(row[c.SCORE])]
-    poi = np.array(listed, dtype=np.int64)
+    scores = dict(zip(np.asarray(row[c.TOP_POIS])[:top].tolist(), row[c.TOP_SCORES], strict=False))
+    num_best = len(scores)
+    scores.setdefault(target, row[c.SCORE])
     rows = slice(int(opened.visits.first_T[int(case[c.ROW])]), int(case[c.ROW]))
-    visits_P = np.bincount(opened.visits.poi_T[rows], minlength=opened.dataset.num_pois)
-    candidates = describe_places(opened, int(case[c.SOURCE]), visits_P, poi, ranks_C, np.nan, np.array(scores_C))
-    candidates = candidates.assign(truth=poi == target)
-    return CasePrediction(opened.moment(number), case, candidates, rank, pd.DataFrame(columns=_PATHS), len(best_K))
+    facts = {"probability": np.nan, c.SCORE: np.array(list(scores.values()), dtype=np.float64)}
+    candidates = _describe(opened, case, opened.visits.poi_T[rows], list(scores), num_best, rank, facts)
+    return CasePrediction(opened.moment(number), case, candidates, rank, pd.DataFrame(columns=_PATHS), num_best)
 
 
-def describe_places(
+def _describe(
     opened: Workspace,
-    source: int,
-    visits_P: np.ndarray,
-    poi_C: np.ndarray,
-    ranks_C: list[float],
-    probability_C: np.ndarray | float,
-    score_C: np.ndarray,
+    case: pd.Series,
+    visited: np.ndarray | Tensor,
+    listed: list[int],
+    num_best: int,
+    rank: float,
+    facts: dict[str, Any],
 ) -> pd.DataFrame:
-    """The listed places as seen from a source, see `CasePrediction.candidates`; without the truth and parts.
+    """The listed places, see `CasePrediction.candidates`, without parts.
 
     Args:
-        visits_P: how often the user was at each place.
+        visited: the place of each of the user's visits.
+        rank: of the truth beyond the best places.
+        facts: further columns.
     """
-    sources = np.full_like(poi_C, source)
+    poi_C, source = np.array(listed, dtype=np.int64), int(case[c.SOURCE])
+    sources, at = np.full_like(poi_C, source), (opened.latitude, opened.longitude)
+    visits_C = np.bincount(visited, minlength=opened.dataset.num_pois)[poi_C]
     return pd.DataFrame(
         {
-            c.RANK: ranks_C,
+            c.RANK: [*np.arange(1.0, num_best + 1), *[rank] * (len(listed) - num_best)],
             c.POI: poi_C,
-            "name": [opened.labels[p] for p in poi_C],
+            "name": [opened.labels[poi] for poi in listed],
             c.CATEGORY: opened.dataset.pois[c.CATEGORY].to_numpy()[poi_C],
-            "probability": probability_C,
-            c.SCORE: score_C,
-            "distance_km": distance_km(
-                opened.latitude[source], opened.longitude[source], opened.latitude[poi_C], opened.longitude[poi_C]
-            ),
-            "visits": visits_P[poi_C],
-            "revisit": visits_P[poi_C] > 0,
+            **facts,
+            "distance_km": distance_km(*(degrees[source] for degrees in at), *(degrees[poi_C] for degrees in at)),
+            "visits": visits_C,
+            "revisit": visits_C > 0,
             c.WITHIN_TWO_HOPS: opened.graph.hops_of(sources, poi_C, 2) > 0,
             "in_token": opened.graph.two_step_probability(sources, poi_C) > 0,
+            "truth": poi_C == case.get(c.TARGET, -1),
         }
     )
 

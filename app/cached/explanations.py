@@ -1,5 +1,8 @@
 """Predictions, explanations and curves of an open model, cached by content hash."""
 
+from datetime import date
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
@@ -15,6 +18,8 @@ from analysis.explain.ranks_only import explain_ranks as ranks_of_case
 from analysis.explain.robustness import RowCheck, check_rows
 from analysis.explain.what_if import Flip, smallest_flip
 from analysis.records.ablations import GROUP_NAMES, describe_ablations
+from analysis.trajectories import everyone
+from analysis.trajectories.everyone import Everyone
 from analysis.trajectories.predictions import CasePrediction, predict_case, recorded_prediction
 from analysis.workspace import Workspace
 from app.cached.workspace import BY_DATASET, BY_MODEL, kept_causes, open_workspace, read_records
@@ -39,12 +44,24 @@ def open_model(source: Source, model: str | None = None) -> Workspace:
 
 
 @st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=BY_MODEL)
-def predict(source: Source, moment: Moment) -> CasePrediction:
-    """Predictions of the source's model; imported lists have cases only."""
+def predict(source: Source, moment: Moment, **options: Any) -> CasePrediction:
+    """Predictions of the source's model, with options of `predict_case`; imported lists have cases only.
+
+    They know the true next place if there is one: a view that hides it takes `CasePrediction.without_truth`.
+    """
     if source.imported is not None:
         assert isinstance(moment, Case)
         return recorded_prediction(open_workspace(source), read_records(source), moment.number)
-    return predict_case(open_model(source), moment)
+    opened = open_model(source)
+    with TURNS:
+        return predict_case(opened, moment, **options)
+
+
+@st.cache_resource(max_entries=8, show_spinner="Predicting where everyone goes next", hash_funcs=BY_MODEL)
+def predict_everyone(source: Source, as_of: date | None) -> Everyone:
+    opened = open_model(source)
+    with TURNS:
+        return everyone.predict_everyone(opened, as_of)
 
 
 @st.cache_data(max_entries=4096, show_spinner=False, hash_funcs=BY_DATASET)
@@ -86,34 +103,21 @@ def open_predictor(source: Source) -> Predictor:
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def explain_ranks(
-    source: Source, moment: Moment, *, about: int | None = None, edits: str = "", hide_truth: bool = False
-) -> RanksOnly:
-    """Explain one case or moment of any checkpoint, as edited, by ranks only."""
+def explain_ranks(source: Source, moment: Moment, *, edits: str = "", **asked: Any) -> RanksOnly:
+    """Explain one case or moment of any checkpoint, as edited, by ranks only; ``asked``: ``about``, ``hide_truth``."""
     with TURNS:
-        return ranks_of_case(open_ranker(source), moment, about=about, edits=parse_edits(edits), hide_truth=hide_truth)
+        return ranks_of_case(open_ranker(source), moment, edits=parse_edits(edits), **asked)
 
 
 @st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL)
-def explain(
-    source: Source,
-    moment: Moment,
-    *,
-    about: int | None = None,
-    against: int | None = None,
-    edits: str = "",
-    hide_truth: bool = False,
-) -> CaseExplanation:
-    """Explain one case or moment, as edited; by default the truth, if known, against the best other place."""
+def explain(source: Source, moment: Moment, *, edits: str = "", **asked: Any) -> CaseExplanation:
+    """Explain one case or moment, as edited; by default the truth, if known, against the best other place.
+
+    Args:
+        asked: ``about, against`` and ``hide_truth`` of `explain_case`.
+    """
     with TURNS:
-        return explain_case(
-            open_predictor(source),
-            moment,
-            about=about,
-            against=against,
-            edits=parse_edits(edits),
-            hide_truth=hide_truth,
-        )
+        return explain_case(open_predictor(source), moment, edits=parse_edits(edits), **asked)
 
 
 def best_place(source: Source, moment: Moment, *, hide_truth: bool = True) -> int:

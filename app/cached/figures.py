@@ -85,8 +85,8 @@ def _content_of_table(table: pd.DataFrame) -> bytes:
     return hashlib.blake2b(described.encode() + content).digest()
 
 
-BY_CONTENT: Final[HashFuncs] = {
-    FunctionType: lambda plot: f"{plot.__module__}.{plot.__qualname__}",
+BY_FUNCTION: Final[HashFuncs] = {FunctionType: lambda make: f"{make.__module__}.{make.__qualname__}"}
+BY_CONTENT: Final[HashFuncs] = BY_FUNCTION | {
     pd.DataFrame: PerObject(_content_of_table),
     "analysis.explain.explanation.CaseExplanation": PerObject(lambda shown: shown.model_dump_json()),
 }
@@ -127,9 +127,7 @@ sent: Final = PerObject(as_sent)
 
 
 _numbers = count()
-BY_OBJECT: Final[HashFuncs] = {
-    pd.DataFrame: PerObject(lambda table: next(_numbers)),
-}
+BY_OBJECT: Final[HashFuncs] = {pd.DataFrame: PerObject(lambda table: next(_numbers))}
 """Hashing a table of 25,000 cases takes longer than filtering it, so tables are compared by identity."""
 
 known_before: Final = PerObject(hide_truth)

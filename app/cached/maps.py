@@ -2,12 +2,13 @@
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import astuple
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import pydeck as pdk
 import streamlit as st
@@ -21,60 +22,91 @@ from analysis.cases import picture
 from analysis.cases.picture import Marks, draw_for_room, draw_thumbnail, marks_of_record
 from analysis.explain.explanation import CaseExplanation
 from analysis.figures.basemap import basemap_style, frequent_ways, has_streets
-from analysis.figures.explain_map import explain_deck
 from analysis.figures.landmarks import landmarks, with_landmarks
 from analysis.figures.letters import Letters
 from analysis.figures.map_ground import Ground
 from analysis.figures.map_image import draw_explain_image, draw_walk_image
-from analysis.figures.miss_map import miss_deck
 from analysis.figures.palette import Theme, palette_of
-from analysis.figures.walk_map import NO_ROWS, walk_deck
-from analysis.figures.walk_marks import WalkMarks, walk_marks
+from analysis.figures.table_rows import rows
+from analysis.figures.walk_map import DOT_PX, NO_ROWS, walk_deck
+from analysis.figures.walk_marks import WalkMarks, positions, walk_marks
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
-from analysis.trajectories.cameras import MAP_HEIGHT_PX, NARROWEST_PX, PICTURE_PX, fit_prediction
-from analysis.trajectories.predictions import CasePrediction
+from analysis.trajectories.cameras import MAP_HEIGHT_PX, NARROWEST_PX, NEXT_HEIGHT_PX, PICTURE_PX, fit_prediction
+from analysis.trajectories.case_names import places_by_visits
+from analysis.trajectories.predictions import LIKELY, CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
+from app import state
 from app.cached.figures import BY_CONTENT
 from app.cached.workspace import BY_DATASET, BY_MODEL, HashFuncs, model_key, open_workspace, read_lists
 from app.settings import AppSettings
 from app.sources import Source
+from recap import columns as c
 from recap.errors import RecapError
 from recap.privacy import Generalisation
 from recap.storage.atomic import replace_bytes
 from recap.storage.user_folder import user_subfolder
 
 _GROUND_TYPE: Final = "application/json"
+_MOST_DOTS: Final = 2_000
+"""Places that a map offers as dots; others are found by name."""
 _DRAWING: Final = 1
 """Version of the thumbnails; a new number draws kept pictures again."""
-BY_CASE: Final[HashFuncs] = BY_MODEL | {
-    Trajectory: lambda trajectory: trajectory.number,
-    CasePrediction: lambda prediction: (repr(prediction.moment), prediction.only_new, len(prediction.candidates)),
-}
+_BY_SHOWN: Final[HashFuncs] = (
+    BY_MODEL
+    | BY_CONTENT
+    | {
+        Workspace: lambda opened: opened.dataset.hash,
+        Trajectory: lambda trajectory: trajectory.number,
+        CasePrediction: lambda prediction: (repr(prediction.moment), prediction.only_new, len(prediction.candidates)),
+    }
+)
 """Within one model a trajectory is its number, and a prediction its moment and how many places it lists."""
 
 
 class DrawnDeck(pdk.Deck):
     """A serialised deck; serialising takes longer than all other work of a stop."""
 
-    def __init__(self, deck: pdk.Deck, places: str = NO_ROWS) -> None:
-        """Args: ``places``, the rows of `place_dots` as JSON."""
+    def __init__(self, deck: pdk.Deck, dots: str) -> None:
+        """Args: ``dots``, see `place_dots`."""
         super().__init__(tooltip=deck._tooltip, map_provider=None)
         drawn = json.dumps(json.loads(deck.to_json()), separators=(",", ":"))  # without pydeck's indents
-        self._json = drawn.replace(NO_ROWS, places)
+        self._json = drawn.replace(NO_ROWS, dots)
 
     def to_json(self) -> str:
         return self._json
 
 
-def draw_deck(source: Source, deck: pdk.Deck, theme: Theme, places: str = NO_ROWS) -> DrawnDeck:
-    """Serialise a deck, with names of well-known places where the ground has no streets; see `DrawnDeck`."""
+def draw_map(source: Source, make: Callable[..., pdk.Deck], *shown: Any, **options: Any) -> DrawnDeck:
+    """Draw ``make(*shown, map_style=..., palette=..., **options)`` in the visitor's theme, once for all visitors.
+
+    Where the ground has no streets, names of well-known places are added.
+
+    Args:
+        shown: tables, explanations, predictions, the source's workspace; do not change them later.
+    """
+    theme = state.theme_palette().theme
+    ground = ground_address(source, theme)  # not cached with the deck, since every run must request it
+    return _draw_map(source=source, make=make, shown=shown, options=options, ground=ground, theme=theme)
+
+
+@st.cache_resource(max_entries=512, show_spinner=False, hash_funcs=_BY_SHOWN)
+def _draw_map(
+    source: Source,
+    make: Callable[..., pdk.Deck],
+    shown: tuple[Any, ...],
+    options: dict[str, Any],
+    ground: str,
+    theme: Theme,
+) -> DrawnDeck:
+    palette = palette_of(theme)
+    deck = make(*shown, map_style=ground, palette=palette, **options)
     if not has_tiles(source) and not has_streets(read_basemap(source)):
-        deck = with_landmarks(deck, _landmarks(source), palette_of(theme))
-    return DrawnDeck(deck, places)
+        deck = with_landmarks(deck, _landmarks(source), palette)
+    return DrawnDeck(deck, place_dots(source)[1])
 
 
 @st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
@@ -82,35 +114,38 @@ def _landmarks(source: Source) -> pd.DataFrame:
     return landmarks(open_workspace(source))
 
 
+@st.cache_resource(max_entries=8, show_spinner=False, hash_funcs=BY_DATASET)
+def place_dots(source: Source) -> tuple[list[int], str]:
+    """The most visited places, which a map offers to click, and their rows as JSON, which replace `NO_ROWS`."""
+    opened = open_workspace(source)
+    poi = np.sort(places_by_visits(opened)[:_MOST_DOTS])
+    at = positions(opened.longitude[poi], opened.latitude[poi])
+    dots = pd.DataFrame({"at": at, c.POI: poi, "tip": [opened.labels[p] for p in poi], "r": DOT_PX})
+    return poi.tolist(), json.dumps(rows(dots), separators=(",", ":"))
+
+
 def walk_map(
-    source: Source,
+    opened: Workspace,
     trajectory: Trajectory,
     prediction: CasePrediction,
-    theme: Theme,
     *,
     show_truth: bool,
     show_paths: bool,
-    chosen: int | None = None,
-) -> DrawnDeck:
-    """Map of one case with one place marked, cached."""
-    ground = ground_address(source, theme)  # not cached with the deck, since every run must request it
-    return _draw_walk_map(source, trajectory, prediction, ground, theme, show_truth, show_paths, chosen)
+    **look: Any,
+) -> pdk.Deck:
+    """Map of one case."""
+    return walk_deck(fitted_marks(opened, trajectory, prediction, show_truth, show_paths), **look)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_CASE)
-def _draw_walk_map(
-    source: Source,
-    trajectory: Trajectory,
-    prediction: CasePrediction,
-    ground: str,
-    theme: Theme,
-    show_truth: bool,
-    show_paths: bool,
-    chosen: int | None,
-) -> DrawnDeck:
-    marks = fitted_marks(open_workspace(source), trajectory, prediction, show_truth, show_paths)
-    deck = walk_deck(marks, map_style=ground, palette=palette_of(theme), chosen=chosen)
-    return draw_deck(source, deck, theme)
+def next_map(
+    opened: Workspace, walked: Trajectory, prediction: CasePrediction, *, show_truth: bool, **look: Any
+) -> pdk.Deck:
+    """Map of the last stops, the places predicted and the dots of others."""
+    listed = prediction.candidates
+    likely = listed[c.POI][(listed["probability"] >= LIKELY) | (listed[c.RANK] == 1)]
+    fit: dict[str, Any] = {"height_px": NEXT_HEIGHT_PX, "also": [*walked.stops[c.POI], *likely]}
+    marks = fitted_marks(opened, walked, prediction, show_truth, show_paths=False, **fit)
+    return walk_deck(marks, with_places=True, **look)
 
 
 def fitted_marks(
@@ -128,16 +163,6 @@ def fitted_marks(
     camera = fit_prediction(opened, prediction, show_truth=show_truth, also=also, **size)
     shown = {"show_truth": show_truth, "show_paths": show_paths, "picture": picture}
     return walk_marks(opened, trajectory, prediction, camera=camera, lower_px=MAP_HEIGHT_PX - height_px, **shown)
-
-
-def explain_map(source: Source, explanation: CaseExplanation, theme: Theme) -> DrawnDeck:
-    return _draw_explain_map(source, explanation, ground_address(source, theme), theme)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_MODEL | BY_CONTENT)
-def _draw_explain_map(source: Source, explanation: CaseExplanation, ground: str, theme: Theme) -> DrawnDeck:
-    opened = open_workspace(source)
-    return draw_deck(source, explain_deck(explanation, opened, map_style=ground, palette=palette_of(theme)), theme)
 
 
 def explain_image(source: Source, explanation: CaseExplanation, theme: Theme, *, exact: bool) -> bytes:
@@ -238,16 +263,6 @@ def _ground_file(source: Source, theme: Theme, tiles: bool, changed: int) -> byt
     at = opened.latitude, opened.longitude
     ways = None if has_streets(basemap) else frequent_ways(opened.graph.counts, *at)
     return basemap_style(basemap, *at, palette_of(theme), tiles=tiles, ways=ways).encode()
-
-
-def map_of_misses(source: Source, cells: pd.DataFrame, k: int, theme: Theme) -> DrawnDeck:
-    ground = ground_address(source, theme)
-    return _draw_misses(source, cells, k, ground, theme)
-
-
-@st.cache_resource(max_entries=64, show_spinner=False, hash_funcs=BY_DATASET | BY_CONTENT)
-def _draw_misses(source: Source, cells: pd.DataFrame, k: int, ground: str, theme: Theme) -> DrawnDeck:
-    return draw_deck(source, miss_deck(cells, k=k, map_style=ground, palette=palette_of(theme)), theme)
 
 
 def thumbnail(source: Source, case: int, theme: Theme, *, hops: str | None) -> bytes:

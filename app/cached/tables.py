@@ -1,6 +1,7 @@
 """Tables of the views, computed once per choice and shared; do not change them."""
 
-from typing import Final, cast
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
 import pandas as pd
 import streamlit as st
@@ -14,10 +15,10 @@ from analysis.long_tail.miss_map import miss_cells
 from analysis.long_tail.misses import describe_misses, label_misses
 from analysis.long_tail.notable_cases import NotableCase, find_notable
 from analysis.records.accuracy import is_known
-from analysis.records.case_groups import By
 from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import LostHits, ablation_worth, count_lost_hits, deciding_part, worth_by_kind
 from analysis.records.evaluation_records import LISTS, MODEL_LABELS
+from app.cached.figures import BY_FUNCTION
 from app.cached.workspace import (
     BY_DATASET,
     BY_MODEL,
@@ -41,6 +42,7 @@ from app.sources import Source
 from recap import columns as c
 from recap.baselines import BASELINES, FEATURE_CURVES
 
+Made = TypeVar("Made")
 FIRST_CARDS: Final = 12
 COUNTERS: Final = ("visit_count", "markov")
 """Recipes compare with these; cases flip against the first."""
@@ -63,14 +65,13 @@ def rankers(source: Source, metric: str) -> dict[str, Ranker]:
     return rankers_by_token(found)
 
 
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
-def by_count(ranker: Ranker, reference: Ranker, by: str, metric: str) -> pd.DataFrame:
-    return accuracy_tables.accuracy_by_count(ranker.records, cast("By", by), metric, reference=reference.records)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
-def by_cohort(ranker: Ranker, reference: Ranker, metric: str, eta: int) -> pd.DataFrame:
-    return accuracy_tables.accuracy_by_cohort(ranker.records, metric, eta=eta, reference=reference.records)
+@st.cache_resource(max_entries=1024, show_spinner=False, hash_funcs=BY_RANKER | BY_FUNCTION)
+def of_records(
+    make: Callable[..., Made], ranker: Ranker, *shown: Any, reference: Ranker | None = None, **options: Any
+) -> Made:
+    """``make(records, *shown, **options)``, with ``reference=`` the records of a second model if there is one."""
+    more = {} if reference is None else {"reference": reference.records}
+    return make(ranker.records, *shown, **options, **more)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False, hash_funcs=BY_RANKER)
@@ -79,16 +80,6 @@ def by_user(ranker: Ranker) -> pd.DataFrame:
     table = accuracy_tables.accuracy_by_user(ranker.records, opened.dataset.num_users)
     table.insert(1, NAMED, table[c.USER].map(opened.user_name))
     return table
-
-
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
-def rises(ranker: Ranker, metric: str) -> pd.DataFrame:
-    return accuracy_tables.accuracy_rises(ranker.records, metric)
-
-
-@st.cache_resource(max_entries=256, show_spinner=False, hash_funcs=BY_RANKER)
-def rare(ranker: Ranker, metric: str, eta: int) -> accuracy_tables.RareAccuracy:
-    return accuracy_tables.rare_accuracy(ranker.records, metric, eta)
 
 
 def by_group(source: Source, metric: str) -> pd.DataFrame:

@@ -16,7 +16,7 @@ from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.figures import OPEN, known_before, list_cases, options_of
 from app.components.case_selection import selection_chip
-from app.components.text import quiet
+from app.components.text import pick, quiet
 from recap import columns as c
 from recap.errors import RecapError
 from recap.printable import markdown_text, visible
@@ -25,16 +25,12 @@ _PARAM: Final = "filter"
 """The link's parameter."""
 _KEPT: Final = "cases_filter"
 HEIGHT: Final = 330
+_LABELLED: Final = {"label_visibility": "visible"}
 
 
 @st.fragment
 def show_case_table(
-    table: pd.DataFrame,
-    *,
-    open_case: Callable[[int], None],
-    opens: str,
-    columns: Mapping[str, Any],
-    show_truth: bool,
+    table: pd.DataFrame, *, open_case: Callable[[int], None], opens: str, columns: Mapping[str, Any], show_truth: bool
 ) -> None:
     """Filters and table; each row has a button that opens its case.
 
@@ -58,11 +54,7 @@ def show_case_table(
         quiet(headlines.listed_of(len(listed.cases), len(table)), width="content")
     button = st.column_config.ButtonColumn("Open", width=92, type="tertiary", key=key)
     st.dataframe(
-        listed.rows,
-        hide_index=True,
-        height=HEIGHT,
-        column_config={**columns, OPEN: button},
-        alt=headlines.LIST_ALT,
+        listed.rows, hide_index=True, height=HEIGHT, column_config={**columns, OPEN: button}, alt=headlines.LIST_ALT
     )
 
 
@@ -98,14 +90,13 @@ def _keep(chosen: CaseFilter) -> None:
 
 def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> None:
     with st.popover("Filter", icon=":material/filter_alt:", key="cases_more"):
-        hours = "cases_hours"
-        st.session_state[hours] = chosen.hours or (0, 23)
 
         def set_hours() -> None:
-            first, last = st.session_state[hours]
+            first, last = st.session_state["cases_hours"]
             change_filter(hours=None if (first, last) == (0, 23) else (first, last))
 
-        st.slider("Local hour", 0, 23, key=hours, on_change=state.unless_late(set_hours, _PARAM))
+        look: dict[str, Any] = {"max_value": 23, "value": chosen.hours or (0, 23), **_LABELLED}
+        pick(st.slider, "Local hour", 0, set_hours, _PARAM, key="cases_hours", **look)
         if not show_truth:
             return
         offered = options_of(table)
@@ -123,22 +114,15 @@ def _controls(table: pd.DataFrame, chosen: CaseFilter, *, show_truth: bool) -> N
             def choose(name: str = name, at: str = at) -> None:
                 change_filter(**{name: tuple(st.session_state[at])})
 
-            st.session_state[at] = [value for value in getattr(chosen, name) if value in options]
-            st.multiselect(
-                label,
-                options,
-                key=at,
-                format_func=words_of,
-                on_change=state.unless_late(choose, _PARAM, key=at, offered=options),
-            )
-        search = "cases_search"
-        st.session_state[search] = chosen.search
-        st.text_input(
-            "Search a place or category",
-            key=search,
-            max_chars=80,
-            on_change=state.unless_late(lambda: change_filter(search=st.session_state[search].strip()), _PARAM),
-        )
+            value = [value for value in getattr(chosen, name) if value in options]
+            look = {"key": at, "value": value, "offered": options, "format_func": words_of, **_LABELLED}
+            pick(st.multiselect, label, options, choose, _PARAM, **look)
+
+        def search() -> None:
+            change_filter(search=st.session_state["cases_search"].strip())
+
+        look = {"key": "cases_search", "value": chosen.search, "max_chars": 80, **_LABELLED}
+        pick(st.text_input, "Search a place or category", "", search, _PARAM, **look)
 
 
 def _chips(chosen: CaseFilter) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 
 from analysis.figures.charts import PLOT_CONFIG
 from analysis.formatting import capitalised
+from app import state
 from app.cached.figures import sent
 
 
@@ -59,6 +60,18 @@ def chart_table(
             row = ticked_row(event, len(table))
             if row is not None:
                 open_row(name, row)
+
+
+def ticked_list(table: pd.DataFrame, open_row: Callable[[int], None], *on: str, key: str, **look: Any) -> None:
+    """A list; a ticked row is opened before the page is drawn again. ``on``: see `app.state.unless_late`."""
+
+    def choose() -> None:
+        row = ticked_row(st.session_state[key], len(table))
+        if row is not None:
+            open_row(row)
+
+    on_select = state.unless_late(choose, *on)
+    st.dataframe(table, hide_index=True, key=key, selection_mode="single-row", on_select=on_select, **look)
 
 
 def ticked_row(event: Mapping[str, Mapping[str, list[int]]] | None, length: int) -> int | None:

@@ -6,12 +6,12 @@ from typing import Final
 import pandas as pd
 import streamlit as st
 
+from analysis.figures.miss_map import miss_deck
 from analysis.formatting import share
 from analysis.glossary import TERMS
 from analysis.long_tail import headlines
 from analysis.long_tail.miss_map import MIN_USERS
 from analysis.long_tail.misses import count_misses
-from app import state
 from app.cached import maps, tables
 from app.cached.workspace import Ranker, kept_causes
 from app.components.ablations import ask_for_ablations
@@ -64,7 +64,7 @@ def _show_map(ranker: Ranker, k: int) -> None:
         quiet(headlines.no_cell(MIN_USERS))
         return
     st.pydeck_chart(
-        maps.map_of_misses(ranker.source, cells, k, state.theme_palette().theme),
+        maps.draw_map(ranker.source, miss_deck, cells, k=k),
         height=MAP_HEIGHT,
         key="miss-map",
         alt=headlines.map_alt(len(cells)),

@@ -34,35 +34,28 @@ def share_button(
     Args:
         title: of a collection, with a note for each case; a single case has its finding.
     """
+
+    @st.dialog("Share", width="medium")
+    def share() -> None:
+        manner = choose_one("What is shared", list(_MANNERS), key=f"{key}-manner", named=_MANNERS.__getitem__)
+        with st.spinner("Counting who else was there"):
+            page = share_cases(
+                explained(),
+                open_workspace(source),
+                exact=manner == "exact",
+                hide_places=manner == "hidden",
+                title=title,
+                notes=notes,
+                basemap=maps.shared_basemap(source),
+            )
+        if page.estimate is None:
+            st.warning(markdown_text(page.note))
+        else:
+            _report(page, page.estimate)
+        _files(page, key, name)
+
     if st.button("Share", icon=":material/ios_share:", key=f"{key}-share"):
-        _share(source, explained, key, name, title, notes)
-
-
-@st.dialog("Share", width="medium")
-def _share(
-    source: Source,
-    explained: Callable[[], Sequence[CaseExplanation]],
-    key: str,
-    name: str,
-    title: str,
-    notes: Sequence[str],
-) -> None:
-    manner = choose_one("What is shared", list(_MANNERS), key=f"{key}-manner", named=_MANNERS.__getitem__)
-    with st.spinner("Counting who else was there"):
-        page = share_cases(
-            explained(),
-            open_workspace(source),
-            exact=manner == "exact",
-            hide_places=manner == "hidden",
-            title=title,
-            notes=notes,
-            basemap=maps.shared_basemap(source),
-        )
-    if page.estimate is None:
-        st.warning(markdown_text(page.note))
-    else:
-        _report(page, page.estimate)
-    _files(page, key, name)
+        share()
 
 
 def _report(page: SharedPage, estimate: Reidentification) -> None:

@@ -52,6 +52,18 @@ def pick(
     kind(label, options, key=key, on_change=change, **({"label_visibility": "collapsed"} | look))
 
 
+def pick_number(
+    label: str, names: Mapping[int, str], act: Callable[[int], None], *on: str, key: str, **look: Any
+) -> None:
+    """A list of numbers by name, see `pick`; a number that is no longer offered changes nothing."""
+
+    def choose() -> None:
+        act(int(st.session_state[key]))
+
+    look |= {"key": key, "offered": names, "format_func": lambda number: names.get(number, "earlier choice")}
+    pick(st.selectbox, label, list(names), choose, *on, **look)
+
+
 def key_button(label: str, key: str, shortcut: str, act: Callable[..., None], *args: object, **look: Any) -> None:
     """A button that a key presses too."""
     st.button(label, key=key, shortcut=shortcut, on_click=act, args=args, **look)

@@ -145,14 +145,11 @@ def download_buttons(
         if pictures or any(map(is_personal, tables.values())):
             exact = toggle("As recorded", key=f"{key}-exact", help=words.AS_RECORDED_HELP)
             quiet(notes[exact])
-        for name, table in tables.items():
-            write = partial(_table_file, source, table, exact)
-            save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
-        for name, make in (exact_tables or {}).items() if exact else ():
-            write = partial(exact_file, make)
-            save_button(name, write, f"{file_words(name)}.csv", key=f"{key}-{name}", width="stretch")
-        for name, draw in (pictures or {}).items():
-            save_button(name, partial(draw, exact), f"{file_words(name)}.png", key=f"{key}-{name}", width="stretch")
+        files = [(name, "csv", partial(_table_file, source, table, exact)) for name, table in tables.items()]
+        files += [(name, "csv", partial(exact_file, make)) for name, make in (exact_tables or {}).items() if exact]
+        files += [(name, "png", partial(draw, exact)) for name, draw in (pictures or {}).items()]
+        for name, ending, write in files:
+            save_button(name, write, f"{file_words(name)}.{ending}", key=f"{key}-{name}", width="stretch")
         if below is not None:
             below()
 

@@ -1,6 +1,7 @@
 """Compare two models on the same cases, by transition count, by seed, and case by case."""
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -16,7 +17,7 @@ from app.components.compare.flipped_cases import current_cell, show_flipped_case
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.ranker_picker import side_key
-from app.components.text import quiet
+from app.components.text import pick, quiet
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.sources import Source
 from recap.printable import markdown_text
@@ -84,21 +85,13 @@ def _current_sides(source: Source, options: dict[str, Ranker]) -> tuple[Ranker, 
 
 def _pick(name: str, label: str, options: dict[str, Ranker]) -> None:
     key = f"pick_{name}"
-    st.session_state[key] = st.session_state[side_key(name)]
 
     def choose() -> None:
         st.session_state[side_key(name)] = st.session_state[key]
 
-    st.selectbox(
-        label,
-        list(options),
-        key=key,
-        format_func=lambda token: options[token].label if token in options else token,
-        label_visibility="collapsed",
-        width=205,
-        on_change=state.unless_late(choose, *_NAMES, key=key, offered=options),
-        help=words.SIDES_HELP,
-    )
+    look: dict[str, Any] = {"value": st.session_state[side_key(name)], "width": 205, "help": words.SIDES_HELP}
+    look["format_func"] = lambda token: options[token].label if token in options else token
+    pick(st.selectbox, label, list(options), choose, *_NAMES, key=key, offered=options, **look)
 
 
 def _exchange() -> None:

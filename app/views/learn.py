@@ -30,10 +30,7 @@ def view() -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         _show_contents(number, progress)
         answered = sum(progress.answered(at) for at in range(len(COURSE)))
-        quiet(
-            words.progress_line(ROUTE, MINUTES, answered, QUESTIONS * len(COURSE)),
-            width="content",
-        )
+        quiet(words.progress_line(ROUTE, MINUTES, answered, QUESTIONS * len(COURSE)), width="content")
         st.space("stretch")
         with st.popover("More", icon=":material/tune:", type="tertiary"):
             source_picker(source)

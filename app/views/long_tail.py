@@ -17,6 +17,7 @@ from analysis.figures.long_tail import (
     plot_hops,
 )
 from analysis.long_tail import headlines
+from analysis.long_tail.accuracy_tables import accuracy_by_cohort, accuracy_by_count, accuracy_rises, rare_accuracy
 from app import state
 from app.cached import tables
 from app.cached.figures import drawn
@@ -30,7 +31,7 @@ from app.components.error_boundary import error_boundary
 from app.components.misses import show_misses
 from app.components.picture import show_picture
 from app.components.ranker_picker import pick_rankers
-from app.components.text import quiet, section
+from app.components.text import pick, quiet, section
 from app.components.toolbar import choice_control, downloads, metric_control
 from app.headings import HOP_HEADINGS, USER_HEADINGS, WORTH_HEADINGS, accuracy_headings
 from app.pages import EXPLAIN, WALK
@@ -61,8 +62,9 @@ def view() -> None:
         model, reference = pick_rankers(source, tables.rankers(source, metric))
     selection = selection_at(eta)
     chosen = selection.text if selection else None
-    cohorts, rare = tables.by_cohort(model, reference, metric, eta), tables.rare(model, metric, eta)
-    st.title(headlines.long_tail_headline(rare, tables.rises(model, metric)), anchor=False)
+    cohorts = tables.of_records(accuracy_by_cohort, model, metric, eta=eta, reference=reference)
+    rare = tables.of_records(rare_accuracy, model, metric, eta)
+    st.title(headlines.long_tail_headline(rare, tables.of_records(accuracy_rises, model, metric)), anchor=False)
     st.markdown(markdown_text(headlines.rare_sentence(model.label, metric, rare)))
     halves = st.grid(2, min_column_width=380, gap="medium")
     with halves.cell():
@@ -75,15 +77,14 @@ def view() -> None:
 
 
 def eta_slider() -> int:
-    st.session_state["pick_eta"] = state.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
-    return st.slider(
-        headlines.ETA_LABEL,
-        0,
-        9,
-        key="pick_eta",
-        width=170,
-        on_change=state.unless_late(lambda: state.choose("eta", st.session_state["pick_eta"]), "eta"),
-    )
+    eta = state.current_choice("eta", {str(n): n for n in range(10)}, TAIL_MAX_COUNT)
+
+    def choose() -> None:
+        state.choose("eta", st.session_state["pick_eta"])
+
+    look: dict[str, Any] = {"value": eta, "max_value": 9, "width": 170, "label_visibility": "visible"}
+    pick(st.slider, headlines.ETA_LABEL, 0, choose, "eta", key="pick_eta", **look)
+    return eta
 
 
 def show_cohorts(
@@ -107,7 +108,7 @@ def show_counts(model: Ranker, reference: Ranker, metric: str, chosen: str | Non
     picture, below = st.container(), st.container(horizontal=True, vertical_alignment="center")
     with below:
         by = choice_control("by", {name: name for name in BY}, "transition", BY_LABELS)
-    bins = tables.by_count(model, reference, BY[by], metric)
+    bins = tables.of_records(accuracy_by_count, model, BY[by], metric, reference=reference)
     tail = eta if by == "transition" else None
     palette = state.theme_palette()
     with picture:
@@ -171,13 +172,7 @@ def show_cases(model: Ranker, reference: Ranker, k: int) -> None:
         hidden = {"truth": "false"} if hides_truth else {}
         st.switch_page(page.path, query_params=state.link_to(model.source, case=str(case), **hidden))
 
-    show_case_table(
-        table,
-        open_case=open_case,
-        opens=f"{page.title} →",
-        columns=columns,
-        show_truth=not hides_truth,
-    )
+    show_case_table(table, open_case=open_case, opens=f"{page.title} →", columns=columns, show_truth=not hides_truth)
     with st.container(horizontal=True, vertical_alignment="center"):
         quiet(markdown_text(headlines.list_line(model.label, reference.label, k)), width="content")
         chart_table({"Users": tables.by_user(model)}, "by-user", headings=USER_HEADINGS, label=headlines.BY_USER)
@@ -220,10 +215,11 @@ def _show_parts(model: Ranker, metric: str, k: int) -> None:
 
 
 def _files(model: Ranker, reference: Ranker, metric: str, eta: int) -> dict[str, pd.DataFrame]:
+    by_count = partial(tables.of_records, accuracy_by_count, model, reference=reference)
     return {
-        "Accuracy by transition count": tables.by_count(model, reference, c.TRANSITION_COUNT, metric),
-        "Accuracy by place count": tables.by_count(model, reference, c.DESTINATION_COUNT, metric),
-        "Accuracy by cohort": tables.by_cohort(model, reference, metric, eta),
+        "Accuracy by transition count": by_count(c.TRANSITION_COUNT, metric),
+        "Accuracy by place count": by_count(c.DESTINATION_COUNT, metric),
+        "Accuracy by cohort": tables.of_records(accuracy_by_cohort, model, metric, eta=eta, reference=reference),
         "Accuracy by user": tables.by_user(model),
         "Hop sweep": tables.hops(model.source),
         "Sorted transition counts": tables.distribution(model.source),

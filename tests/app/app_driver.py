@@ -1,13 +1,16 @@
 """Opening the app in a test: a view of the real entry file, on given folders, without a browser."""
 
 from pathlib import Path
+from typing import Any
 
+import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from app.settings import BUNDLES_VARIABLE, CHECKPOINT_VARIABLE, DATA_VARIABLE, READ_ONLY_VARIABLE
 from app.sources import TOKEN_LENGTH
 from recap.data.dataset import Dataset
+from recap.moments import Moment
 
 MAIN = Path(__file__).parents[2] / "app" / "main.py"
 MOST_SECONDS = 600
@@ -15,12 +18,17 @@ MOST_SECONDS = 600
 
 
 def point_app_at(
-    patch: pytest.MonkeyPatch, data: Path | None, checkpoint: Path | None, *, read_only: bool = True
+    patch: pytest.MonkeyPatch,
+    data: Path | None,
+    checkpoint: Path | None,
+    *,
+    read_only: bool = True,
+    bundles: Path = Path("/nonexistent"),
 ) -> None:
     """Let the app offer these folders and nothing else."""
     patch.setenv(DATA_VARIABLE, str(data or ""))
     patch.setenv(CHECKPOINT_VARIABLE, str(checkpoint or ""))
-    patch.setenv(BUNDLES_VARIABLE, "/nonexistent")
+    patch.setenv(BUNDLES_VARIABLE, str(bundles))
     patch.setenv(READ_ONLY_VARIABLE, "1" if read_only else "")
 
 
@@ -41,21 +49,18 @@ def open_view(name: str, **params: str) -> AppTest:
 
 def calm_view(name: str, **params: str) -> AppTest:
     """The view; nothing crashed, nothing was refused."""
-    app = open_view(name, **params)
-    check_calm(app)
-    return app
+    return check_calm(open_view(name, **params))
 
 
 def click(app: AppTest, key: str) -> AppTest:
     """Click a button; nothing crashed, nothing was refused."""
-    check_calm(app.button(key=key).click().run())
-    return app
+    return check_calm(app.button(key=key).click().run())
 
 
 def press(app: AppTest, key: str) -> AppTest:
-    """Open what is sent when its button is pressed."""
+    """Open what is sent when its button is pressed; nothing crashed, nothing was refused."""
     app.session_state[key] = True
-    return app.run()
+    return check_calm(app.run())
 
 
 def never(*_: object, **__: object) -> None:
@@ -63,10 +68,33 @@ def never(*_: object, **__: object) -> None:
     raise AssertionError("this should not have been computed")
 
 
-def check_calm(app: AppTest) -> None:
+def check_calm(app: AppTest) -> AppTest:
     """Nothing crashed, nothing was refused."""
     assert not app.exception, app.exception[0].message
     assert not app.error, app.error[0].value
+    return app
+
+
+def table_with(app: AppTest, column: str) -> pd.DataFrame:
+    """The first table that has a column."""
+    return next(table.value for table in app.dataframe if column in table.value)
+
+
+def pills(app: AppTest, key: str) -> Any:
+    """A row of choices."""
+    return next(group for group in app.get("button_group") if group.key == key)
+
+
+def address(app: AppTest, *fields: str) -> dict[str, str]:
+    """Some fields of the address, if it has them; by default those that name a case or a user at a moment."""
+    names = fields or ("case", "user", "row", "stops")
+    values = {name: app.query_params[name] for name in names if name in app.query_params}
+    return {name: value[-1] if isinstance(value, list) else value for name, value in values.items()}
+
+
+def fields(moment: Moment) -> dict[str, str]:
+    """The fields of the address that name a case or a user at a moment."""
+    return {name: str(value) for name, value in moment.fields.items()}
 
 
 def texts(app: AppTest) -> str:

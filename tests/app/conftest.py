@@ -46,6 +46,12 @@ def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Pa
 
 
 @pytest.fixture
+def model(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Workspace:
+    """The same with its checkpoint, as the app opens it on this computer."""
+    return Workspace.open(city_folder, city_checkpoint, shows_ids=True)
+
+
+@pytest.fixture
 def source(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Source:
     """The app on the small city and its checkpoint, with an empty library of its own; what it offers."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))

@@ -1,7 +1,5 @@
 """The list of cases in Long tail: filters by link; a row opens its case."""
 
-from pathlib import Path
-
 import pandas as pd
 import pyarrow as pa
 import pytest
@@ -11,15 +9,14 @@ from analysis.cases.case_table import KNOWN_BEFORE, NAMED, case_table, listed_ta
 from analysis.workspace import Workspace
 from app.cached.figures import list_cases
 from app.components.case_table import button_key
+from app.sources import Source
 from recap import columns as c
-from tests.app.app_driver import check_calm, open_view, point_app_at, texts
+from tests.app.app_driver import check_calm, open_view, texts
 from tests.worlds import small_city
 
 
 @pytest.fixture
-def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path, tmp_path: Path) -> Workspace:
-    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=False)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+def city(source: Source) -> Workspace:
     return Workspace.of(small_city())
 
 

@@ -2,7 +2,6 @@
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 import streamlit as st
@@ -15,18 +14,18 @@ from analysis.cases.words import LABELS, RecipeName
 from analysis.workspace import Workspace
 from app.cached import maps, tables
 from app.cached.tables import cases_of_any_model
-from app.settings import BUNDLES_VARIABLE, READ_ONLY_VARIABLE, AppSettings
+from app.settings import READ_ONLY_VARIABLE, AppSettings
 from app.sources import Source, find_sources
 from recap import columns as c
 from recap.printable import markdown_text
-from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts, without_model
+from tests.app.app_driver import calm_view, check_calm, open_view, pills, point_app_at, texts, without_model
+from tests.learn_worlds import DEMO
 
 
 @pytest.fixture
 def demo(source: Source, monkeypatch: pytest.MonkeyPatch) -> Source:
     """The app on the bundled city: the small one has fewer places than the list is long, so nothing is missed."""
-    point_app_at(monkeypatch, None, None, read_only=False)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(AppSettings().bundles))
+    point_app_at(monkeypatch, None, None, read_only=False, bundles=DEMO.parent)
     return find_sources(AppSettings.from_environment())[0]
 
 
@@ -35,8 +34,9 @@ def field(app: AppTest, kind: str, start: str) -> object:
     return next(widget for widget in app.get(kind) if str(widget.key).startswith(start))
 
 
-def _pills(app: AppTest) -> Any:
-    return next(group for group in app.get("button_group") if group.key == "list_pills")
+def lists(app: AppTest) -> list[str]:
+    """The labels of the lists to choose from."""
+    return [option.content for option in pills(app, "list_pills").proto.options]
 
 
 def save(app: AppTest, note: str = "", tags: str = "") -> AppTest:
@@ -51,10 +51,7 @@ def test_every_recipe_shows_its_count_and_its_cases(demo: Source) -> None:
     """A pill for each with the count of its headline; it opens on what is confidently wrong, if anything is."""
     app = calm_view("cases")
     recipes = tables.recipes(demo)
-    assert [option.content for option in _pills(app).proto.options] == [
-        *(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()),
-        "Saved 0",
-    ]
+    assert lists(app) == [*(f"{LABELS[name]} {found.count:,}" for name, found in recipes.items()), "Saved 0"]
     assert app.query_params["list"] == "wrong"
     for name, found in list(recipes.items())[::4]:
         app = calm_view("cases", list=name)
@@ -77,21 +74,20 @@ def test_search_finds_cases_nobody_saved(source: Source) -> None:
     assert " 0 of" not in app.title[0].value and any(button.key == "choose-0" for button in app.button)
     check_calm(app.text_input(key="search_cases").set_value("nowhere at all").run())
     assert app.title[0].value.startswith("No case matches")
-    app = _pills(app).set_value("nothing").run()
+    app = pills(app, "list_pills").set_value("nothing").run()
     assert "and other models miss the same" in app.title[0].value and "search" not in app.query_params
 
 
 def test_a_late_click_lists_nothing_of_an_earlier_choice(source: Source) -> None:
     """A pill that was pressed before the page had drawn the next list leaves that list alone."""
     app = open_view("cases", list="popular")
-    app = _pills(app).set_value("nothing").run()
+    app = pills(app, "list_pills").set_value("nothing").run()
     app.query_params["list"] = "popular"  # as the browser still shows it
-    app = _pills(app).set_value("flipped").run()
-    check_calm(app)
+    app = check_calm(pills(app, "list_pills").set_value("flipped").run())
     assert app.query_params["list"] == "nothing" and "and other models miss the same" in app.title[0].value
     app = app.text_input(key="search_cases").set_value("user 0").run()
     app.query_params.pop("search")
-    app = _pills(app).set_value("popular").run()
+    app = pills(app, "list_pills").set_value("popular").run()
     assert app.query_params["search"] == "user 0" and "match" in app.title[0].value
 
 
@@ -147,8 +143,7 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     app = open_view("cases", search="user 0")
     app = app.button(key=f"choose-{found[1]}").click().run()
     app = save(app)
-    app = field(app, "selectbox", "add_to-").set_value("Tuesday").run()  # type: ignore[attr-defined]
-    check_calm(app)
+    app = check_calm(field(app, "selectbox", "add_to-").set_value("Tuesday").run())  # type: ignore[attr-defined]
 
     def order() -> list[int]:
         shelf = Library.of_user().read()
@@ -171,9 +166,12 @@ def test_a_collection_is_made_ordered_and_taken_apart(source: Source) -> None:
     assert not shelf.collections and len(shelf.cases) == 2
 
 
-def test_what_cannot_be_read_is_named(source: Source) -> None:
-    """The file and its reason; the other cases are there."""
+def test_what_is_exported_is_what_is_saved(source: Source) -> None:
+    """Also while a recipe is shown: never "Export 0" next to "Saved 1"; a file that cannot be read is named."""
     save(open_view("cases", search="user 0"))
+    app = open_view("cases", list="popular")
+    label = app.get("download_button")[0].proto.label
+    assert label == "Export 1 saved case" and "Saved 1" in lists(app)
     (Library.of_user().folder / "broken.json").write_text("{")
     app = calm_view("cases", list="saved")
     assert "broken" in texts(app) and "1 saved case" in app.title[0].value
@@ -195,29 +193,17 @@ def test_a_baseline_has_recipes_and_nothing_to_present(home: Path, city_folder: 
     reasons: dict[RecipeName, str] = {"past_visits": "were not run", "wrong": "no probabilities"}
     for name, reason in reasons.items():
         app = calm_view("cases", list=name, source=without_model(city_folder))
-        assert reason in texts(app) and f"{LABELS[name]} –" in [o.content for o in _pills(app).proto.options]
+        assert reason in texts(app) and f"{LABELS[name]} –" in [
+            o.content for o in pills(app, "list_pills").proto.options
+        ]
     assert not [button for button in app.button if button.key == "present"]
-
-
-@pytest.mark.parametrize("params", [{"list": "bliss"}, {"collection": "nobody"}])
-def test_bad_links_get_a_sentence(source: Source, params: dict[str, str]) -> None:
-    """And the view is there all the same."""
-    app = open_view("cases", **params)
-    assert not app.exception and app.warning and app.title
 
 
 def test_the_docs_have_the_counts_of_the_demo_city(monkeypatch: pytest.MonkeyPatch) -> None:
     """As the pills of the app show them."""
-    point_app_at(monkeypatch, None, None)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(Path(__file__).parents[2] / "checkpoints"))
-    counts = [option.content.rpartition(" ")[2] for option in _pills(open_view("cases")).proto.options[:-1]]
+    point_app_at(monkeypatch, None, None, bundles=DEMO.parent)
+    counts = [
+        option.content.rpartition(" ")[2] for option in pills(open_view("cases"), "list_pills").proto.options[:-1]
+    ]
     listed = f"they find {', '.join(counts[:-1])} and {counts[-1]} cases"
     assert listed in (Path(__file__).parents[2] / "docs" / "cases.md").read_text(encoding="utf-8")
-
-
-def test_what_is_exported_is_what_is_saved(source: Source) -> None:
-    """Also while a recipe is shown: never "Export 0" next to "Saved 1"."""
-    save(open_view("cases", search="user 0"))
-    app = open_view("cases", list="popular")
-    label = app.get("download_button")[0].proto.label
-    assert label == "Export 1 saved case" and "Saved 1" in [o.content for o in _pills(app).proto.options]

@@ -12,7 +12,7 @@ from analysis.records.causes import ablations_key, case_ablations, found_by
 from analysis.workspace import Workspace
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
-from tests.app.app_driver import calm_view, check_calm, click, never, open_view, point_app_at, texts, without_model
+from tests.app.app_driver import calm_view, click, never, point_app_at, texts, without_model
 
 
 @pytest.fixture
@@ -99,8 +99,7 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
 def test_ablations_run_from_long_tail(predictor: Predictor, monkeypatch: pytest.MonkeyPatch) -> None:
     """The tab asks for them; once they were run it shows what each part is worth."""
     monkeypatch.setenv("RECAP_APP_READ_ONLY", "")
-    app = open_view("long_tail", tab="What each part is worth")  # as older links name it
-    check_calm(app)
+    app = calm_view("long_tail", tab="What each part is worth")  # as older links name it
     assert app.query_params["tab"] == "worth"
     assert "Not measured yet" in texts(app)
     click(app, "run-ablations")

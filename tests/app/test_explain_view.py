@@ -3,9 +3,7 @@
 import json
 from datetime import time
 from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
@@ -34,9 +32,8 @@ from recap import columns as c
 from recap.evaluation.records import write_records
 from recap.features.catalogue import PATHS
 from recap.predictor import Predictor
-from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts, without_model
-
-BUNDLE = Path(__file__).parents[2] / "checkpoints" / "demo-city"
+from tests.app.app_driver import calm_view, check_calm, click, open_view, pills, point_app_at, table_with, texts
+from tests.learn_worlds import DEMO
 
 
 @pytest.fixture
@@ -65,21 +62,13 @@ def open_tab(app: AppTest, name: str) -> AppTest:
     return app
 
 
-def table_with(app: AppTest, column: str) -> pd.DataFrame:
-    return next(frame.value for frame in app.dataframe if column in frame.value.columns)
-
-
-def pills(app: AppTest, key: str) -> Any:
-    return next(group for group in app.button_group if group.key == key)
-
-
 def library_cases(predictor: Predictor) -> list[SavedCase]:
     return [stored.value for stored in Library.of_user().read().of(predictor.dataset.hash, predictor.checkpoint.hash)]
 
 
 def test_the_page_is_what_the_library_explains(demo_city: None) -> None:
     """Opened once: heading, chart, paths, visits, curves, stability and the other half, on the first case."""
-    predictor = Predictor.load(BUNDLE / "checkpoint", BUNDLE / "dataset")
+    predictor = Predictor.load(DEMO / "checkpoint", DEMO / "dataset")
     app = calm_view("explain")
     case = int(app.session_state["case"])
     answer = expected(predictor, case)
@@ -111,8 +100,8 @@ def test_the_page_is_what_the_library_explains(demo_city: None) -> None:
 
 def test_the_papers_model_has_its_own_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Core, prior with its three terms, correction and gate; the token's ablation stands for the paths."""
-    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / "paper")
-    answer = expected(Predictor.load(BUNDLE / "paper", BUNDLE / "dataset"), 312)
+    point_app_at(monkeypatch, DEMO / "dataset", DEMO / "paper")
+    answer = expected(Predictor.load(DEMO / "paper", DEMO / "dataset"), 312)
     app = calm_view("explain", case="312")
     features = every_feature(answer)
     assert {"Visits before", "Last visit", "Recent window", "Correction"} <= set(features["Feature"])
@@ -234,40 +223,12 @@ def test_stability_is_the_librarys_table(predictor: Predictor, home: Path) -> No
     assert describe_checks(answer.checks) in texts(app)
 
 
-@pytest.mark.parametrize(
-    ("params", "part"),
-    [
-        ({"edits": "edge:1-2:-1"}, "cannot be negative"),
-        ({"edits": "remove:9999"}, "there is no visit 9999"),
-        ({"edits": "nonsense"}, "unknown edit"),
-        ({"against": "99999"}, "not in this dataset"),
-        ({"about": "-1"}, "first place is not in this dataset"),
-        ({"case": "99999"}, "There is no case"),
-        ({"source": "0123456789ab"}, "made with another model or dataset"),
-    ],
-)
-def test_bad_links_get_a_sentence(predictor: Predictor, params: dict[str, str], part: str) -> None:
-    """A warning, and the case as it was."""
-    assert predictor
-    app = calm_view("explain", **({"case": "3"} | params))
-    warnings = " ".join(warning.value for warning in app.warning).replace("\\", "")
-    assert part in warnings and app.title[0].value
-
-
-def test_without_a_model_it_says_what_to_do(city_folder: Path, counting: None) -> None:
-    """A dataset alone cannot be explained."""
-    app = calm_view("explain", source=without_model(city_folder))
-    click(app, "train")
-    assert "train" in app.title[0].value.lower()
-
-
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
 def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """The library's numbers in every box, the equation of the one that is open, and what parts are worth."""
-    point_app_at(monkeypatch, BUNDLE / "dataset", BUNDLE / name)
-    flow = describe_flow(build_edited_case(Predictor.load(BUNDLE / name, BUNDLE / "dataset"), 2417))
-    app = open_view("explain", case="2417", half="model" if name == "paper" else "The model")  # the second is older
-    check_calm(app)
+    point_app_at(monkeypatch, DEMO / "dataset", DEMO / name)
+    flow = describe_flow(build_edited_case(Predictor.load(DEMO / name, DEMO / "dataset"), 2417))
+    app = calm_view("explain", case="2417", half="model" if name == "paper" else "The model")  # the second is older
     assert app.query_params["half"] == "model"
     assert app.title[0].value.startswith("Habit decides between places a user knows; ")
     shown = chart_texts(app)
@@ -278,8 +239,7 @@ def test_the_model_is_drawn_with_the_case_flowing_through_it(monkeypatch: pytest
             assert any(all(signed_points(added) in text for added in part.adds) for text in shown)
         check_calm(app.selectbox(key="model-part").select(part.name).run())
         assert flow.explain(part.name).equation in [element.value.strip("$\n") for element in app.latex]
-    app = next(group for group in app.button_group if group.key == "model-tab").set_value(WORTH_TAB).run()
-    check_calm(app)
+    app = check_calm(pills(app, "model-tab").set_value(WORTH_TAB).run())
     assert "3,438 test cases lead to known places" in texts(app)
 
 
@@ -288,7 +248,7 @@ def test_kinds_of_misses_in_long_tail(predictor: Predictor, city_folder: Path, c
     Workspace.open(city_folder, city_checkpoint).ablations()  # kept, so that the page only reads them
     described = describe_misses(predictor.dataset, predictor.cases, describe_ablations(predictor, predictor.cases))
     app = calm_view("long_tail", tab="misses")
-    table = next(table.value for table in app.dataframe if "Kind" in table.value.columns)
+    table = table_with(app, "Kind")
     assert "Where misses happen" in [header.value for header in app.header]
     expected_counts = count_misses(label_misses(described, 20))
     assert table["Cases"].tolist() == expected_counts["n"][expected_counts["n"] > 0].tolist()

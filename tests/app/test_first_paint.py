@@ -1,4 +1,4 @@
-"""The demo city as a stranger meets it: there at once, without loading torch, and invented on every page."""
+"""The app as a stranger meets it: at once, without torch, invented on every page; read-only leaves nothing."""
 
 import os
 import subprocess
@@ -6,12 +6,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import streamlit as st
 
-from app.settings import BUNDLES_VARIABLE
+from recap.checkpoint import Checkpoint
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
+from tests.learn_worlds import DEMO
 
 ROOT = Path(__file__).parents[2]
-BUNDLE = ROOT / "checkpoints" / "demo-city"
 OVERVIEW = """
 import sys
 from streamlit.testing.v1 import AppTest
@@ -42,13 +43,30 @@ def test_every_view_says_that_the_demo_city_is_invented(name: str, demo_city: No
 
 def test_another_model_of_the_same_city_keeps_the_case(monkeypatch: pytest.MonkeyPatch) -> None:
     """Walk's picker changes who predicts, not what is looked at."""
-    point_app_at(monkeypatch, None, None)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(BUNDLE.parent))
+    point_app_at(monkeypatch, None, None, bundles=DEMO.parent)
     app = open_view("walk", case="39")
     title = app.title[0].value
     picker = next(box for box in app.selectbox if box.label == "Dataset and model")
     other = next(token for token in picker.options if "without-holdout" in token)
-    app = picker.select(other).run()
-    check_calm(app)
+    app = check_calm(picker.select(other).run())
     assert app.title[0].value == title and "39" in app.query_params["case"]
     assert "source" in app.query_params
+
+
+def test_no_view_leaves_anything(
+    city_folder: Path, city_checkpoint: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: Path
+) -> None:
+    """Neither a file nor a folder: records, rankers, pictures, runs and predictions are looked for and not made."""
+    point_app_at(monkeypatch, city_folder, city_checkpoint, read_only=True)
+    st.cache_resource.clear()
+    st.cache_data.clear()
+    token = Checkpoint.load(city_checkpoint).hash[:12]
+    for view, params in (
+        ("overview", {}),
+        ("compare", {"a": "feature_curves", "b": token}),
+        ("explain", {"case": "1"}),
+        ("cases", {}),
+        ("runs", {}),
+    ):
+        calm_view(view, **params)
+        assert not (tmp_path / "home").exists(), view

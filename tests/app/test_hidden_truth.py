@@ -83,10 +83,7 @@ def painted(app: AppTest) -> list[Any]:
     return [*shown, sorted(address.items())]
 
 
-@pytest.mark.parametrize(
-    ("view", "params"),
-    [("walk", {}), ("explain", {"edits": "hour:05:00"})],
-)
+@pytest.mark.parametrize(("view", "params"), [("walk", {}), ("explain", {"edits": "hour:05:00"})])
 def test_a_hidden_truth_changes_nothing(
     monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]], view: str, params: dict[str, str]
 ) -> None:
@@ -103,32 +100,23 @@ def test_a_hidden_truth_changes_nothing(
             assert one == other
 
 
-def test_with_the_truth_the_pages_differ(monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]]) -> None:
-    """The comparison above can fail: the same three pages with the truth are three pages."""
-    for view in ("walk", "explain"):
-        titles = set()
-        for data, checkpoint in worlds:
-            point_app_at(monkeypatch, data, checkpoint)
-            titles.add(str(open_view(view, case=str(CASE)).title[0].value))
-        assert len(titles) == 3
-
-
-def test_the_way_from_walk_to_explain_keeps_it_hidden(
-    monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]]
-) -> None:
-    """E on Walk, then Explain: the toggle is still off, and nothing is said."""
-    titles = set()
+def test_only_with_the_truth_the_pages_differ(monkeypatch: pytest.MonkeyPatch, worlds: list[tuple[Path, Path]]) -> None:
+    """The comparison above can fail; and from Walk to Explain the truth stays hidden: three pages, one title."""
+    titles: dict[str, set[str]] = {"walk": set(), "explain": set(), "walk to explain": set()}
     for data, checkpoint in worlds:
         point_app_at(monkeypatch, data, checkpoint)
-        app = open_view("walk", case=str(CASE), truth="false")
-        click(app, "explain")
+        for view in ("walk", "explain"):
+            titles[view].add(str(open_view(view, case=str(CASE)).title[0].value))
+        app = click(open_view("walk", case=str(CASE), truth="false"), "explain")
         assert not app.toggle(key="truth").value
-        titles.add(str(app.title[0].value))
-    assert len(titles) == 1
+        titles["walk to explain"].add(str(app.title[0].value))
+    assert [len(found) for found in titles.values()] == [3, 3, 1]
 
 
 def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
-    """What Walk and Explain write while the truth is hidden is the same in every world, but for the hashes."""
+    """What Walk and Explain write while the truth is hidden is the same in every world, but for the hashes: the first
+    place against the second. A choice stays one, also where it is the truth.
+    """
     written = []
     for data, checkpoint in worlds:
         opened = Workspace.open(data)
@@ -138,17 +126,10 @@ def test_exports_do_not_tell_either(worlds: list[tuple[Path, Path]]) -> None:
         hidden: CasePrediction = predict_case(model, case).without_truth()
         answer = explain_case(predictor, case, hide_truth=True, search=True, checks=True)
         assert answer.truth is None and answer.roles == ("model", "other")
+        assert [answer.target, answer.runner_up] == [entry.poi for entry in answer.candidates[:2]]
+        truth = int(opened.case(case)[c.TARGET])
+        asked = explain_case(predictor, case, about=truth, counterfactuals=False, hide_truth=True)
+        assert asked.target == truth and asked.truth is None and asked.roles[0] == "model"
         values = answer.model_dump(exclude={"dataset_hash", "checkpoint_hash"})
         written.append((hidden.candidates.to_csv(), hidden.paths.to_csv(), hidden.case.to_dict(), values))
     assert written[0] == written[1] == written[2]
-
-
-def test_the_best_place_is_explained_while_the_truth_is_hidden(worlds: list[tuple[Path, Path]]) -> None:
-    """Without a choice it is the first place against the second; a choice stays one, also where it is the truth."""
-    predictor = Predictor.load(worlds[1][1], worlds[1][0])
-    case = CASE
-    usual = explain_case(predictor, case, counterfactuals=False)
-    hidden = explain_case(predictor, case, counterfactuals=False, hide_truth=True)
-    assert [hidden.target, hidden.runner_up] == [entry.poi for entry in hidden.candidates[:2]]
-    asked = explain_case(predictor, case, about=usual.truth, counterfactuals=False, hide_truth=True)
-    assert asked.target == usual.truth and asked.truth is None and asked.roles[0] == "model"

@@ -6,7 +6,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from analysis.learn.course import COURSE, MINUTES, ROUTE
-from app.settings import BUNDLES_VARIABLE
 from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts, without_model
 from tests.learn_worlds import DEMO, demo_lesson
 
@@ -17,8 +16,7 @@ LETTERS = "abcdef"
 @pytest.fixture
 def _demo(monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled city, whose lessons have two models to choose from."""
-    point_app_at(monkeypatch, DEMO / "dataset", DEMO / "checkpoint")
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(DEMO.parent))
+    point_app_at(monkeypatch, DEMO / "dataset", DEMO / "checkpoint", bundles=DEMO.parent)
 
 
 def ask(app: AppTest, key: str, question: str, choice: int) -> str:
@@ -79,8 +77,7 @@ def test_a_bad_link_is_an_unanswered_lesson(answers: str) -> None:
 def test_three_small_models_train() -> None:
     """The button trains, the result stays, and a moved handle asks for a new training."""
     app = open_view("learn", lesson="two_hops", answers="--a")
-    app.button(key="learn_two_hops_training_run").click().run(timeout=120)
-    check_calm(app)
+    check_calm(app.button(key="learn_two_hops_training_run").click().run(timeout=120))
     assert any(str(header.value).startswith("The graph token") for header in app.header)
     app.select_slider(key="learn_two_hops_training_town").set_value(1).run()
     assert "Train again" in texts(app)

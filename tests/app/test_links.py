@@ -9,20 +9,21 @@ import streamlit as st
 from analysis.link_hashes import compare_hashes, link_hashes
 from analysis.workspace import Workspace
 from app import state
-from app.settings import ADDRESS_VARIABLE, BUNDLES_VARIABLE, AppSettings
+from app.settings import ADDRESS_VARIABLE, AppSettings
 from app.sources import Source, find_sources
+from recap import columns as c
 from recap.data.preparation import prepare_dataset
-from tests.app.app_driver import calm_view, check_calm, click, open_view, point_app_at, texts
+from tests.app.app_driver import address, calm_view, check_calm, click, open_view, point_app_at, table_with, texts
 from tests.checkins import LENIENT, raw_table, small_dataset
 from tests.cli_runner import recap_here
+from tests.learn_worlds import DEMO
 from tests.shell import assert_refused
 from tests.worlds import habit_rows
 
-BUNDLES = Path(__file__).parents[2] / "checkpoints"
 NOBODYS = "0123456789ab"
 
 
-def address(source: Source) -> dict[str, str]:
+def hashes(source: Source) -> dict[str, str]:
     return {"source": source.token, **link_hashes(source.dataset_hash, source.checkpoint_hash)}
 
 
@@ -30,12 +31,12 @@ def address(source: Source) -> dict[str, str]:
 def test_the_address_names_source_and_hashes(source: Source, view: str) -> None:
     """Also where there is one source only; and such an address says nothing of differences."""
     app = calm_view(view)
-    assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
-    again = open_view(view, case="3", **address(source))
+    assert address(app, "source", "dataset", "checkpoint") == hashes(source)
+    again = open_view(view, case="3", **hashes(source))
     assert not again.warning and "does not say which" not in texts(again)
     if view == "walk":  # links inside the app carry them too
         click(app, "explain")
-        assert {name: app.query_params[name] for name in ("source", "dataset", "checkpoint")} == address(source)
+        assert address(app, "source", "dataset", "checkpoint") == hashes(source)
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_the_address_names_source_and_hashes(source: Source, view: str) -> None:
 )
 def test_the_page_says_which_of_them_differs(source: Source, changed: tuple[str, ...], said: str) -> None:
     """One sentence names what differs and only that; it stays while the visitor looks around."""
-    link = address(source) | dict.fromkeys(changed, NOBODYS)
+    link = hashes(source) | dict.fromkeys(changed, NOBODYS)
     app = calm_view("walk", case="3", **link)
     (warning,) = app.warning
     assert said in warning.value and "Its numbers differ" in warning.value
@@ -105,11 +106,10 @@ def test_a_link_that_says_nothing_is_called_so(source: Source) -> None:
 
 def test_a_link_opens_its_model_among_several(monkeypatch: pytest.MonkeyPatch) -> None:
     """By the checkpoint's hash alone, and by the token of earlier links."""
-    point_app_at(monkeypatch, None, None)
-    monkeypatch.setenv(BUNDLES_VARIABLE, str(BUNDLES))
+    point_app_at(monkeypatch, None, None, bundles=DEMO.parent)
     first, second = find_sources(AppSettings.from_environment())[:2]
     assert first.checkpoint_hash and second.checkpoint_hash
-    for link in ({"checkpoint": second.checkpoint_hash[:12]}, {"source": second.token}, address(second)):
+    for link in ({"checkpoint": second.checkpoint_hash[:12]}, {"source": second.token}, hashes(second)):
         app = calm_view("walk", case="3", **link)
         assert app.query_params["source"] in (second.token, [second.token]) and not app.warning
     other = open_view("walk", case="3", checkpoint=NOBODYS, dataset=second.dataset_hash[:12])
@@ -131,18 +131,18 @@ def test_comparing_hashes() -> None:
 
 def test_the_chosen_place_is_in_the_link(source: Source) -> None:
     """A link with a place tells that place's score in parts; of another case it is forgotten; a bad one is none."""
-    plain = open_view("walk", case="3", **address(source))
-    shown = next(item.value for item in plain.dataframe if "value" in item.value)
+    plain = open_view("walk", case="3", **hashes(source))
+    shown = table_with(plain, "value")
     listed = [str(name).removeprefix("◎ ") for name in shown["name"]]
     opened = Workspace.open(source.dataset_folder)
     place = opened.labels.index(listed[4])
-    app = calm_view("walk", case="3", place=str(place), **address(source))
+    app = calm_view("walk", case="3", place=str(place), **hashes(source))
     assert f"{listed[4]}: " in texts(app).replace("\\", "") and app.query_params["place"] == str(place)
     button = "next" if not app.button(key="next").disabled else "back"
     app.button(key=button).click().run()
     assert "place" not in app.query_params
     for bad in ("-1", "99999", "x"):
-        calm_view("walk", case="3", place=bad, **address(source))
+        calm_view("walk", case="3", place=bad, **hashes(source))
 
 
 def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,10 +163,7 @@ def test_a_key_pressed_while_the_page_is_drawn_counts(source: Source, monkeypatc
 
 
 def test_a_click_that_comes_late_moves_nothing_else(source: Source) -> None:
-    """A click sent before the browser had the answer brings the slider, the number and the address of before.
-
-    The button, pressed once more, counts; what only looks changed does not, and a choice made on the new page does.
-    """
+    """The button, pressed once more, counts; what a click brings of the page before does not; a new choice does."""
     app = open_view("walk", case="2")
     app.button(key="back").click().run()
     assert app.query_params["case"] in ("1", ["1"])
@@ -227,3 +224,25 @@ def test_own_users_have_their_own_ids_on_this_computer(monkeypatch: pytest.Monke
     assert f"User {own}" in texts(shown)
     monkeypatch.setenv(ADDRESS_VARIABLE, "192.0.2.1")
     assert f"User {own}" not in open_view("walk").selectbox(key="user").options
+
+
+GONE = "Mon 1 Jan, 99 stops"
+
+
+@pytest.mark.parametrize(
+    ("view", "key"),
+    [
+        ("walk", c.USER),
+        ("walk", c.TRAJECTORY),
+        ("walk", "picked_source"),
+        ("compare", "pick_a"),
+        ("long_tail", "pick_model"),
+    ],
+)
+def test_a_label_that_is_no_longer_offered(source: Source, view: str, key: str) -> None:
+    """The browser sends the label of what it still shows."""
+    app = open_view(view)
+    before, address, box = app.selectbox(key=key).value, dict(app.query_params), app.selectbox(key=key)
+    box.options.extend((GONE, "earlier choice"))
+    app = check_calm(box.set_value(GONE).run())
+    assert app.selectbox(key=key).value == before and dict(app.query_params) == address

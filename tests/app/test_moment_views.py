@@ -1,7 +1,5 @@
 """Explain on a user's moment, and Walk's last stop: what comes next where no truth is known."""
 
-from pathlib import Path
-
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -13,29 +11,14 @@ from analysis.trajectories.predictions import predict_case
 from analysis.workspace import Workspace
 from recap.itinerary import Itinerary
 from recap.moments import Case, Moment, find_moment
-from tests.app.app_driver import calm_view, check_calm, click, open_view, texts
+from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, table_with, texts
 
 USER = 2
 
 
 @pytest.fixture
-def model(city: Workspace, city_checkpoint: Path) -> Workspace:
-    return city.with_model(city_checkpoint)
-
-
-@pytest.fixture
 def end(model: Workspace) -> Moment:
     return find_moment(model.dataset, USER)
-
-
-def fields(moment: Moment) -> dict[str, str]:
-    return {name: str(value) for name, value in moment.fields.items()}
-
-
-def address(app: AppTest) -> dict[str, str]:
-    """The fields that name what is shown."""
-    values = {name: app.query_params[name] for name in ("case", "user", "row", "stops") if name in app.query_params}
-    return {name: value[-1] if isinstance(value, list) else value for name, value in values.items()}
 
 
 def says_nothing_of_a_truth(app: AppTest) -> bool:
@@ -71,8 +54,7 @@ def test_what_if_at_a_moment(model: Workspace, end: Moment) -> None:
     after = explain_case(model.predictor, end, edits=parse_edits("hour:5"))
     assert f"1st → {ordinal(after.target_rank)}" in [metric.value for metric in app.metric]
     click(app, "search")
-    next(button for button in app.button if button.label == "Undo").click().run()
-    check_calm(app)
+    check_calm(next(button for button in app.button if button.label == "Undo").click().run())
     assert "edits" not in app.query_params and address(app) == fields(end)
 
 
@@ -86,15 +68,6 @@ def test_from_a_moment_to_a_case_and_back(model: Workspace, end: Moment) -> None
     assert address(open_view("explain", **fields(case))) == {"case": "3"}
 
 
-@pytest.mark.parametrize(
-    "asked", [*({"row": row} for row in ("0", "-1", "x", "99999999", "1" * 30)), {"stops": "nonsense"}]
-)
-def test_a_bad_link_opens_a_case(model: Workspace, asked: dict[str, str]) -> None:
-    """A row of somebody else, no row, or no stops."""
-    app = calm_view("explain", user=str(USER), **asked)
-    assert "not one of its user's" in app.warning[0].value and set(address(app)) == {"case"}
-
-
 def test_walk_ends_with_what_comes_next(model: Workspace, end: Moment) -> None:
     """After the user's last case: the library's list, no truth; Back returns, and Explain opens the moment."""
     last = str(last_case(model, end))
@@ -102,7 +75,7 @@ def test_walk_ends_with_what_comes_next(model: Workspace, end: Moment) -> None:
     assert "The true next place" in texts(app) and not app.button(key="next").disabled
     click(app, "next")
     expected = predict_case(model, end).candidates
-    shown = next(table.value for table in app.dataframe if "value" in table.value)
+    shown = table_with(app, "value")
     assert shown["value"].tolist() == pytest.approx((100 * expected["probability"]).tolist(), abs=1e-9)
     assert not shown["name"].str.contains("◎").any()
     assert "From the last check-in" in texts(app) and app.title[0].value.endswith(":orange[not known yet]")

@@ -7,28 +7,18 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from streamlit.testing.v1 import AppTest
 
 from analysis.explain.explain_case import explain_case
-from analysis.trajectories.everyone import last_day, predict_everyone
+from analysis.trajectories.everyone import everyone_as_recorded, last_day, predict_everyone
 from analysis.trajectories.predictions import CasePrediction, predict_case
 from analysis.workspace import Workspace
-from app.cached.next_places import as_recorded
 from app.components.next.words import headline
 from app.components.toolbar import exact_file
-from app.settings import AppSettings
-from app.sources import find_sources
 from recap import columns as c
 from recap.itinerary import Itinerary, usual_gap
 from recap.moments import find_moment
 from recap.printable import shortened
-from tests.app.app_driver import calm_view, check_calm, open_view, press, texts, without_model
-
-
-@pytest.fixture
-def model(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Workspace:
-    """As the app opens it on this computer."""
-    return Workspace.open(city_folder, city_checkpoint, shows_ids=True)
+from tests.app.app_driver import address, calm_view, check_calm, click, fields, open_view, press, texts, without_model
 
 
 @pytest.fixture
@@ -37,22 +27,12 @@ def last(model: Workspace) -> Itinerary:
     return Itinerary(5, find_moment(model.dataset, 5).row)
 
 
-def params(app: AppTest) -> dict[str, str]:
-    """The fields of the address that say what is predicted from."""
-    values = {name: app.query_params[name] for name in ("user", "row", "stops") if name in app.query_params}
-    return {name: value[-1] if isinstance(value, list) else value for name, value in values.items()}
-
-
-def fields(asked: Itinerary) -> dict[str, str]:
-    return {name: str(value) for name, value in asked.fields.items()}
-
-
 def first(found: CasePrediction) -> str:
     return str(found.candidates["name"].iloc[0])
 
 
 def test_one_user(model: Workspace, last: Itinerary) -> None:
-    """Headline, list and map of the user's last check-in, every place a dot; the address gets number and row."""
+    """Headline, list, map with a dot for every place, and address of the last check-in; then only new places."""
     app = calm_view("next", user="5")
     found = predict_case(model, last)
     assert app.title[0].value == headline(model.user_name(5), found, changed=False)
@@ -61,17 +41,23 @@ def test_one_user(model: Workspace, last: Itinerary) -> None:
     assert shown["value"].tolist() == pytest.approx((100 * found.candidates["probability"]).tolist(), abs=1e-9)
     assert json.loads(app.dataframe[0].proto.columns)["value"]["type_config"]["max_value"] == 100
     assert len(shown) == 10 and shown["reason"].notna().all()
-    assert params(app) == fields(last)
+    assert address(app) == fields(last)
     (deck,) = app.get("deck_gl_json_chart")
     (dots,) = [layer["data"] for layer in json.loads(deck.proto.json)["layers"] if layer["id"] == "places"]
     assert sorted(dot["poi"] for dot in dots) == list(range(model.dataset.num_pois))
     assert {dot["tip"] for dot in dots} == set(model.labels) and all(dot["r"] > 0 for dot in dots)
+    app = check_calm(app.toggle(key="new").set_value(True).run())
+    assert first(predict_case(model, last, only_new=True)) in app.title[0].value
+    assert not app.dataframe[0].value["name"].str.contains("●").any()
 
 
 def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -> None:
     """Before, neither the list nor the page names the true place as such."""
     case = model.cases.iloc[3]
-    app = calm_view("next", user=str(case[c.USER]), row=str(case[c.ROW]))
+    app = calm_view("next", user="5")
+    for key, name in (("next-user", c.USER), ("next-row", c.ROW)):
+        check_calm(app.selectbox(key=key).set_value(int(case[name])).run())
+    assert address(app) == {"user": str(case[c.USER]), "row": str(case[c.ROW])}
     assert "The user went to" not in texts(app) and not app.dataframe[0].value["name"].str.contains("◎").any()
     check_calm(app.toggle(key="happened").set_value(True).run())
     assert f"The user went to :orange[{model.labels[int(case[c.TARGET])]}]" in texts(app)
@@ -79,54 +65,29 @@ def test_a_moment_in_the_past_shows_what_happened_when_asked(model: Workspace) -
 
 
 def test_go_there_adds_a_stop_and_explain_follows(model: Workspace, last: Itinerary) -> None:
-    """After the user's usual gap, in the link too; a new session opens the same, and Start again undoes it. Explain
-    explains what is predicted from the changed stops.
-    """
+    """After the user's usual gap, in the link, for Explain too; Start again undoes it, a chip's clock moves a stop."""
     app = open_view("next", user="5")
     best = int(predict_case(model, last).candidates[c.POI].iloc[0])
-    app.button(key="go-there").click().run()
-    check_calm(app)
+    click(app, "go-there")
     changed = last.plus(best, usual_gap(model.checkins, last))
-    assert params(app) == fields(changed)
+    assert address(app) == fields(changed)
     said = app.title[0].value
     other = calm_view("next", **fields(changed))
     assert other.title[0].value == said
-    other.button(key="next-explain").click().run()
-    check_calm(other)
+    click(other, "next-explain")
     explained = explain_case(model.predictor, changed)
-    assert params(other) == fields(changed) and explained.target_name in other.title[0].value
+    assert address(other) == fields(changed) and explained.target_name in other.title[0].value
     assert "1st of" in other.title[0].value and explained.moment == changed
     app.button(key="stop-added-1-remove").click().run()
-    assert params(app) == fields(last)
+    assert address(app) == fields(last)
     app.button(key="go-there").click().run()
     app.button(key="next-reset").click().run()
-    assert params(app) == fields(last)
-
-
-def test_a_stop_gets_another_time(model: Workspace) -> None:
-    """The chip's clock moves it by minutes."""
-    app = open_view("next", user="5")
+    assert address(app) == fields(last)
     clock = app.time_input(key="stop-known-0-time")
     assert clock.value is not None
     by = 5 if clock.value.minute < 55 else -5
-    clock.set_value(clock.value.replace(minute=clock.value.minute + by)).run()
-    check_calm(app)
-    assert params(app)["stops"] == f"m0.{by}"
-
-
-def test_only_new_places(model: Workspace, last: Itinerary) -> None:
-    """The headline says so, the list holds none that the user knows."""
-    app = calm_view("next", user="5", new="true")
-    assert first(predict_case(model, last, only_new=True)) in app.title[0].value
-    assert not app.dataframe[0].value["name"].str.contains("●").any()
-
-
-@pytest.mark.parametrize(
-    "asked", [{"user": "999"}, {"user": "5", "row": "0"}, {"user": "x", "row": "-1"}, {"user": "5", "stops": "99999.1"}]
-)
-def test_a_bad_link_says_so(model: Workspace, asked: dict[str, str]) -> None:
-    app = calm_view("next", **asked)
-    assert app.warning and "next" in app.title[0].value
+    check_calm(clock.set_value(clock.value.replace(minute=clock.value.minute + by)).run())
+    assert address(app)["stops"] == f"m0.{by}"
 
 
 def test_try_it(city_folder: Path, counting: None) -> None:
@@ -136,10 +97,9 @@ def test_try_it(city_folder: Path, counting: None) -> None:
     opened = Workspace.open(city_folder).with_model("count_plus_markov")
     names = app.selectbox(key="add-stop").options[1:3]
     for name in names:
-        app.selectbox(key="add-stop").set_value(name).run()
-        check_calm(app)
+        check_calm(app.selectbox(key="add-stop").set_value(name).run())
     asked = Itinerary().plus(opened.labels.index(names[0]), 0).plus(opened.labels.index(names[1]), 30)
-    assert params(app) == fields(asked)
+    assert address(app) == fields(asked)
     found = predict_case(opened, asked)
     assert first(found) in app.title[0].value and "A new user" in app.title[0].value
     assert app.dataframe[0].value["value"].tolist() == pytest.approx(found.candidates[c.SCORE].tolist())
@@ -172,11 +132,9 @@ def test_everyone_in_the_past(model: Workspace) -> None:
 
 def test_files_hold_places_of_five_people_unless_as_recorded(model: Workspace) -> None:
     """By default no row is about a person; as recorded, the rows of `recap predict`, marked as exact."""
-    source = next(found for found in find_sources(AppSettings.from_environment()) if found.has_parts)
     app = press(open_view("next", part="everyone"), "everyone-data")
-    check_calm(app)
     assert "at least 5 people" in texts(app) and "whereabouts" not in texts(app)
     check_calm(app.toggle(key="everyone-exact").set_value(True).run())
     assert "predicted whereabouts" in texts(app)
-    rows = pd.read_csv(io.BytesIO(exact_file(lambda: pd.concat(as_recorded(source, 0)))))
+    rows = pd.read_csv(io.BytesIO(exact_file(lambda: pd.concat(everyone_as_recorded(model)))))
     assert set(rows["privacy"]) == {"exact: as recorded"} and {"user_id", "rank", "probability"} <= set(rows)

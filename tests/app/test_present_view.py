@@ -9,7 +9,7 @@ from analysis.cases.library import Library
 from analysis.cases.saved_case import Collection, SavedCase
 from analysis.explain.links import CaseLink
 from app.sources import Source
-from tests.app.app_driver import calm_view, click, open_view, texts
+from tests.app.app_driver import calm_view, click, open_view, table_with, texts
 
 
 def numbers(app: AppTest) -> dict[str, str]:
@@ -20,7 +20,7 @@ def test_four_slides_agree_with_compare_and_explain(source: Source) -> None:
     """How often first, with Compare's share; then the case, under Explain's headline; no notice on any of them."""
     assert open_view("present", step="case").title[0].value == open_view("explain").title[0].value
     app = calm_view("present", case="3")
-    rows = next(item.value for item in open_view("compare").dataframe if "Points" in item.value)
+    rows = table_with(open_view("compare"), "Points")
     shares = dict(zip(("Visit count", "RECAP"), rows.iloc[0, 2:4], strict=True))
     assert {name: numbers(app)[name] for name in shares} == {name: f"{share} %" for name, share in shares.items()}
     assert app.button(key="present_back").disabled

@@ -30,37 +30,30 @@ from recap.runs.store.run_folder import RunFolder
 from recap.runs.store.run_store import RunStore
 from recap.runs.store.state import Lease
 from recap.storage import atomic
-from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, texts
-from tests.background import new_store, tiny_spec, walking_dataset
+from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, table_with, texts
+from tests.background import new_store, tiny_spec
 from tests.learn_worlds import DEMO
+from tests.run_fixtures import dataset_folder as dataset_folder
 from tests.worlds import small_training
 
 GIB = 1 << 30
 
 
-@pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("runs") / "small"
-    walking_dataset().save(folder)
-    return folder
-
-
 @pytest.fixture
-def store(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
+def store(home: Path, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RunStore]:
     """No runs yet, on a machine without a GPU; the app shows `data` and may write."""
-    point_app_at(monkeypatch, data, None, read_only=False)
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))
+    point_app_at(monkeypatch, dataset_folder, None, read_only=False)
     monkeypatch.setattr(run_store, "read_gpus", list)
-    store = new_store(tmp_path / "home")
+    store = new_store(home)
     yield store
     # A run that is active keeps a runner alive.
     for run in store.runs():
         run.end("stopped")
 
 
-def add_run(store: RunStore, data: Path, state: str, epochs_done: int = 0, error: str | None = None) -> str:
+def add_run(store: RunStore, dataset_folder: Path, state: str, epochs_done: int = 0, error: str | None = None) -> str:
     """A run in some state, with metrics as a training writes them; running means: this process trains it."""
-    (run,) = store.add([tiny_spec(data)])
+    (run,) = store.add([tiny_spec(dataset_folder)])
     identity = ProcessIdentity.current()
     process = identity.model_dump() if state == "running" else None
     run.change({"queued"}, state, process=process, host=identity.host, error=error, attempt=1)  # type: ignore[arg-type]
@@ -92,10 +85,10 @@ def test_the_empty_page_shows_a_finished_training(store: RunStore, monkeypatch: 
     assert len(app.table) == len(app.get("plotly_chart")) == 1
 
 
-def test_a_run_at_work(store: RunStore, data: Path) -> None:
+def test_a_run_at_work(store: RunStore, dataset_folder: Path) -> None:
     """The heading says where it is and what acts; curves, queue and buttons fit its state."""
-    add_run(store, data, "failed", error="out of memory: <b>use</b> a smaller batch")
-    add_run(store, data, "running", epochs_done=3)
+    add_run(store, dataset_folder, "failed", error="out of memory: <b>use</b> a smaller batch")
+    add_run(store, dataset_folder, "running", epochs_done=3)
     app = calm_view("runs")
     assert app.title[0].value == "Training RECAP \\(paper\\) on small: epoch 4 of 4, about a minute left."
     chart = json.loads(app.get("plotly_chart")[0].proto.spec)
@@ -113,9 +106,11 @@ def test_a_run_at_work(store: RunStore, data: Path) -> None:
     assert "another run 1" in other.warning[0].value and "not among your runs" in gone.warning[0].value
 
 
-def test_a_disk_that_refuses_a_stop_is_named(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_refuses_a_stop_is_named(
+    store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In words where the button is, without a traceback; the run goes on."""
-    run = store.get(add_run(store, data, "running"))
+    run = store.get(add_run(store, dataset_folder, "running"))
     app = open_view("runs")
 
     def read_only(*_: object, **__: object) -> None:
@@ -137,10 +132,10 @@ def test_the_form_refuses_as_the_command_line_does(store: RunStore) -> None:
     assert store.runs() == []
 
 
-def test_read_only_hides_every_change(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_read_only_hides_every_change(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """No form, no buttons that change something, no note field; what there is can be read."""
-    add_run(store, data, "finished", epochs_done=4)
-    point_app_at(monkeypatch, data, None, read_only=True)
+    add_run(store, dataset_folder, "finished", epochs_done=4)
+    point_app_at(monkeypatch, dataset_folder, None, read_only=True)
     app = calm_view("runs")
     assert {button.label for button in app.button} <= {"Compare", "Explain", "Open"}
     assert not app.text_input and not app.text_area
@@ -200,20 +195,20 @@ def test_the_result_next_to_the_counters() -> None:
     assert result_table("RECAP", {}).empty
 
 
-def test_the_queue_shows_the_youngest_first(store: RunStore, data: Path) -> None:
+def test_the_queue_shows_the_youngest_first(store: RunStore, dataset_folder: Path) -> None:
     """Progress is finished epochs over planned ones."""
-    add_run(store, data, "stopped", epochs_done=1)
-    add_run(store, data, "queued")
+    add_run(store, dataset_folder, "stopped", epochs_done=1)
+    add_run(store, dataset_folder, "queued")
     table = queue_table([describe_briefly(run) for run in store.runs()])
     assert table["run"].tolist() == ["2", "1"] and table["progress"].tolist() == [0.0, 0.25]
     assert table["hr20"].tolist() == ["", "0.500"] and table["time"].tolist() == ["", "0:02"]
     assert table["state"].tolist() == [["queued"], ["stopped"]]
 
 
-def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path) -> None:
+def test_the_levels_of_counting_are_dashed_lines(store: RunStore, dataset_folder: Path) -> None:
     """The numbers are those of an evaluation of the baselines; curves without such a level have no line."""
-    name = add_run(store, data, "finished", epochs_done=4)
-    run, dataset = store.get(name), Dataset.load(data)
+    name = add_run(store, dataset_folder, "finished", epochs_done=4)
+    run, dataset = store.get(name), Dataset.load(dataset_folder)
     write_reference(run, dataset, run.read_spec().train_config())
     graph = TransitionGraph.from_dataset(dataset)
     counters = (VisitCount(dataset), CountPlusMarkov(dataset, graph))
@@ -231,19 +226,19 @@ def test_the_levels_of_counting_are_dashed_lines(store: RunStore, data: Path) ->
     assert not [shape for shape in shapes if shape["type"] == "line"]
 
 
-def test_one_validation_is_a_dot_at_the_levels_of_counting(store: RunStore, data: Path) -> None:
+def test_one_validation_is_a_dot_at_the_levels_of_counting(store: RunStore, dataset_folder: Path) -> None:
     """The default validates once, after its last epoch."""
-    name = add_run(store, data, "finished", epochs_done=1)
+    name = add_run(store, dataset_folder, "finished", epochs_done=1)
     assert not open_view("runs").get("plotly_chart"), "one point alone is no curve"
     run = store.get(name)
-    write_reference(run, Dataset.load(data), run.read_spec().train_config())
+    write_reference(run, Dataset.load(dataset_folder), run.read_spec().train_config())
     app = calm_view("runs")
     assert "Visit count" in app.get("plotly_chart")[0].proto.spec
 
 
-def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_gpu_is_shown(store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Load, memory and runs of each."""
-    name = add_run(store, data, "running", epochs_done=1)
+    name = add_run(store, dataset_folder, "running", epochs_done=1)
     assert "This machine has no GPU" in texts(open_view("runs"))
     gpus = [
         Gpu(uuid="GPU-a", name="Small card", free_bytes=6 * GIB, total_bytes=8 * GIB, busy=0.81, used_by={}),
@@ -255,7 +250,7 @@ def test_every_gpu_is_shown(store: RunStore, data: Path, monkeypatch: pytest.Mon
     run_store.gpus.clear()
     app = calm_view("runs")
     assert "2 GPUs" in texts(app)
-    table = next(frame.value for frame in app.dataframe if "gpu" in frame.value)
+    table = table_with(app, "gpu")
     assert table["gpu"].tolist() == ["Small card", "Large card"] and table["runs"].tolist() == [name, ""]
     assert table["use"].tolist()[0] == 0.81 and table["memory"].tolist() == [0.25, 0.0]
     metrics = {metric.label: metric.value for metric in app.metric}
@@ -299,18 +294,17 @@ def test_the_form_begins_with_the_recommended_preset(
     monkeypatch.setattr(control, "ensure_runner", lambda _: False)
     app = open_view("runs")
     assert [slider.label for slider in app.slider] == ["Epochs", "Hops"]
-    next(button for button in app.button if button.label == "Start").click().run()
-    check_calm(app)
+    check_calm(next(button for button in app.button if button.label == "Start").click().run())
     assert store.get("1").read_spec().train_config() == train_preset(DEFAULT_PRESET).override(["seed=1"])
     app.selectbox(key="run_model").set_value("feature_curves").run()
     assert [slider.label for slider in app.slider] == ["Epochs"]
 
 
 def test_the_form_begins_with_the_open_dataset(
-    store: RunStore, city_folder: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+    store: RunStore, city_folder: Path, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also where another dataset comes first in the list."""
-    first, second = (dataset_source(folder) for folder in (data, city_folder))
+    first, second = (dataset_source(folder) for folder in (dataset_folder, city_folder))
     assert first is not None and second is not None
     monkeypatch.setattr(run_store, "datasets", lambda _: [first, second])
     point_app_at(monkeypatch, city_folder, None, read_only=False)
@@ -322,10 +316,7 @@ def test_the_form_begins_with_the_open_dataset(
 def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     store: RunStore, city_folder: Path, city_checkpoint: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first run must not switch: Streamlit answers a late tick of the timer after it, and empties the new page.
-
-    Then the better model opens, here `pretrained`, and a message says why.
-    """
+    """The first run must not switch, as a late tick would empty the new page; then `pretrained` opens, with a note."""
     run = finished_run(store, city_folder, city_checkpoint)
     point_app_at(monkeypatch, city_folder, None, read_only=False)
     gone: list[str] = []

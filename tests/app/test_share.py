@@ -30,8 +30,7 @@ def test_tables_are_masked_until_asked() -> None:
         app = press(open_view(view, case="3"), f"{view.replace('_', '-')}-data")
         toggle = app.toggle(key=f"{view.replace('_', '-')}-exact")
         assert toggle.value is False and "Safe to share" in texts(app)
-        toggle.set_value(True).run()
-        check_calm(app)
+        check_calm(toggle.set_value(True).run())
         assert "keep them to yourself" in texts(app)
 
 

@@ -119,11 +119,7 @@ def collection_picker(shelf: Shelf) -> None:
 
 
 def list_cases(
-    source: Source,
-    found: Mapping[RecipeName, FoundCases],
-    mine: list[Stored[SavedCase]],
-    shelf: Shelf,
-    chosen: str,
+    source: Source, found: Mapping[RecipeName, FoundCases], mine: list[Stored[SavedCase]], shelf: Shelf, chosen: str
 ) -> Listed:
     search = current_search()
     if search:

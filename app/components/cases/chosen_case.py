@@ -91,11 +91,7 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
         "Notes", value.note if value else "", key=keys["note"], max_chars=MAX_NOTE, disabled=read_only, height=90
     )
     st.text_input(
-        "Tags",
-        ", ".join(value.tags) if value else "",
-        key=keys["tags"],
-        disabled=read_only,
-        help="Separated by commas",
+        "Tags", ", ".join(value.tags) if value else "", key=keys["tags"], disabled=read_only, help="Separated by commas"
     )
     if read_only:
         return

@@ -51,13 +51,7 @@ def _note(source: Source, shown: CaseExplanation, about: int | None, against: in
     titles = shelf.titles_with(view.name)
     if titles:
         quiet(words.collections_line(titles))
-    st.text_input(
-        "Note",
-        there.value.note if there else "",
-        key=key,
-        max_chars=MAX_NOTE,
-        placeholder=words.NOTE_HINT,
-    )
+    st.text_input("Note", there.value.note if there else "", key=key, max_chars=MAX_NOTE, placeholder=words.NOTE_HINT)
     st.button(
         "Save note" if there else "Save",
         icon=":material/bookmark_add:",

@@ -1,6 +1,6 @@
 """The cases that exactly one side finds, with both sides' predictions of one."""
 
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 import streamlit as st
@@ -12,11 +12,12 @@ from analysis.formatting import ordinal, rank_number, rank_word
 from app import state
 from app.cached import comparisons
 from app.cached.workspace import Ranker, open_workspace
-from app.components.text import quiet, section
+from app.components.text import pick, quiet, section
 from app.components.toolbar import open_case_button
 from app.pages import EXPLAIN, WALK
 from app.sources import Source
 from recap import columns as c
+from recap.moments import link_number
 from recap.printable import markdown_text
 
 _CELLS: Final = ("only_b", "only_a")
@@ -61,20 +62,12 @@ def show_flipped_cases(source: Source, a: Ranker, b: Ranker, found: Comparison, 
 
 def _cell_control(found: Comparison, cell: str) -> None:
     row, names = found.row("all"), dict(zip(("only_a", "only_b"), both_in_sentence(found.a, found.b), strict=True))
-    st.session_state["cell_control"] = cell
 
     def choose() -> None:
         st.session_state.update(cell=st.session_state["cell_control"], open=None)
 
-    st.segmented_control(
-        "Found by",
-        _CELLS,
-        required=True,
-        key="cell_control",
-        format_func=lambda name: words.only_label(names[name], int(row[name])),
-        label_visibility="collapsed",
-        on_change=state.unless_late(choose, *_FIELDS),
-    )
+    look: dict[str, Any] = {"required": True, "format_func": lambda name: words.only_label(names[name], int(row[name]))}
+    pick(st.segmented_control, "Found by", _CELLS, choose, *_FIELDS, key="cell_control", value=cell, **look)
 
 
 def _open_all(source: Source, a: Ranker, b: Ranker, found: Comparison, cell: str, listed: pd.DataFrame) -> None:
@@ -123,11 +116,11 @@ def _show_list(source: Source, listed: pd.DataFrame, title: str, key: str) -> No
 def _current_open(num_cases: int) -> int | None:
     """The case that a link or a row opened, or None."""
     asked = state.incoming("open")
-    if asked is not None and asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_cases:
-        st.session_state["open"] = int(asked)
-    elif asked is not None:
-        st.warning(words.OTHER_CASE)
-        st.session_state["open"] = None
+    if asked is not None:
+        number = link_number(asked, num_cases)
+        st.session_state["open"] = None if number < 0 else number
+        if number < 0:
+            st.warning(words.OTHER_CASE)
     case = st.session_state.get("open")
     case = case if case is not None and case < num_cases else None
     state.write_param("open", None if case is None else str(case))

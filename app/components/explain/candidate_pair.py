@@ -9,12 +9,13 @@ from analysis.explain import sentences
 from analysis.explain.edited_case import build_edited_case
 from analysis.explain.explanation import CaseExplanation
 from analysis.formatting import ordinal
+from analysis.trajectories.case_names import places_named
 from app import state
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
 from app.components.text import pick
 from app.sources import Source
-from recap.moments import Moment
+from recap.moments import Moment, link_number
 from recap.printable import markdown_text, shortened
 
 Pair = tuple[int | None, int | None]
@@ -35,10 +36,9 @@ def current_pair(moment: Moment, usual: int, num_places: int) -> Pair:
         asked = state.incoming(name)
         if asked is None:
             continue
-        if asked.isascii() and asked.isdigit() and len(asked) < 10 and int(asked) < num_places:
-            chosen[at] = int(asked)
-        else:
-            chosen[at] = None
+        number = link_number(asked, num_places)
+        chosen[at] = None if number < 0 else number
+        if number < 0:
             st.warning(sentences.other_place(at))
     if chosen[1] is not None and chosen[1] == (usual if chosen[0] is None else chosen[0]):
         chosen[1] = None
@@ -85,11 +85,8 @@ def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
 
 def find_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:
     """The best-ranked place with this name or else containing it, or None."""
-    wanted = " ".join(text.casefold().split())
-    labels = [label.casefold() for label in open_workspace(source).labels]
-    exact = [poi for poi, label in enumerate(labels) if label == wanted and poi != taken]
-    found = exact or [poi for poi, label in enumerate(labels) if wanted in label and poi != taken]
-    if not wanted or not found:
+    found = places_named(open_workspace(source).labels, text, taken)
+    if not found:
         return None
     total_P = build_edited_case(open_ranker(source), moment).total_P
     return max(found, key=lambda poi: float(total_P[poi]))

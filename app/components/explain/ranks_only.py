@@ -12,15 +12,7 @@ from analysis.explain.ranks_only import RanksOnly
 from analysis.formatting import day, ordinal, points
 from app.cached import explanations
 from app.components.explain.case_picker import case_bar
-from app.components.explain.what_if import (
-    Edits,
-    clock,
-    current_edits,
-    remove_visits,
-    show_refused,
-    ticked_rows,
-    undo,
-)
+from app.components.explain.what_if import Edits, clock, current_edits, remove_visits, show_refused, ticked_rows, undo
 from app.components.text import section, shown_sentence
 from app.sources import Source
 from recap.moments import Moment

@@ -16,11 +16,13 @@ from analysis.explain.robustness import EXPLAINED, describe_checks
 from analysis.explain.types import PathTerms, Role
 from analysis.figures.curves import describe_curves, plot_curves
 from analysis.figures.explain import VISITS_PX, draw_paths, draw_visits, paths_height
+from analysis.figures.explain_map import explain_deck
 from analysis.formatting import day, days, moved_rank, signed, signed_points
 from analysis.records.ablations import HOPS_ABLATIONS, part_label, slug
 from app import state
 from app.cached import explanations, maps
 from app.cached.figures import drawn
+from app.cached.workspace import open_workspace
 from app.components.chart_table import show_figure
 from app.components.explain.what_if import PAST_VISITS, TAB, TAB_CHOSEN, Edits, cut_paths, remove_visits, ticked_rows
 from app.components.picture import show_picture
@@ -144,10 +146,7 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
     halves = st.grid(5, min_column_width=_NARROWEST)
     with halves.cell(column_span=2):
         show_picture(
-            draw_visits(shown, state.theme_palette()),
-            "visits",
-            height=VISITS_PX,
-            alt=case_words.visits_alt(shown),
+            draw_visits(shown, state.theme_palette()), "visits", height=VISITS_PX, alt=case_words.visits_alt(shown)
         )
     removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
     now = {visit.visit: visit for place in shown.visits for visit in place.visits}
@@ -212,7 +211,7 @@ def _curves(source: Source, shown: CaseExplanation) -> None:
 
 def _map(source: Source, shown: CaseExplanation) -> None:
     st.pydeck_chart(
-        maps.explain_map(source, shown, state.theme_palette().theme),
+        maps.draw_map(source, explain_deck, shown, open_workspace(source)),
         height=_MAP_HEIGHT,
         key="explain-map",
         alt=case_words.map_alt(shown),

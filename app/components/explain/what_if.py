@@ -9,16 +9,7 @@ import streamlit as st
 from analysis.explain import sentences
 from analysis.explain.case_words import describe_changes, describe_flip
 from analysis.explain.edited_case import build_edited_case
-from analysis.explain.edits import (
-    CutPath,
-    Edit,
-    RemoveVisit,
-    SetHour,
-    SwitchOff,
-    parse_edits,
-    with_edits,
-    write_edits,
-)
+from analysis.explain.edits import CutPath, Edit, RemoveVisit, SetHour, SwitchOff, parse_edits, with_edits, write_edits
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.sentences import part_pill
 from analysis.explain.types import Visit
@@ -147,22 +138,16 @@ def _remove_parts(source: Source, before: CaseExplanation, edits: Edits) -> None
 def clock(source: Source, moment: Moment, before: str, shown: str) -> None:
     """A slider of the local time of leaving (ISO 8601, without and with edits); the original time removes the edit."""
     was, now = (datetime.fromisoformat(text).time().replace(second=0) for text in (before, shown))
-    st.session_state["edit_time"] = now
 
     def move() -> None:
         chosen = st.session_state["edit_time"]
         wanted = () if chosen == was else (SetHour(hour=chosen.hour, minute=chosen.minute),)
         change_edits(source, moment, lambda edits: with_edits(edits, SetHour, wanted))
 
-    st.slider(
-        f"Leave at {was:%H:%M}" if now == was else f"Leave at {now:%H:%M}, not {was:%H:%M}",
-        time(0, 0),
-        time(23, 59),
-        key="edit_time",
-        step=timedelta(minutes=30),
-        format="HH:mm",
-        on_change=state.unless_late(move, *_EDITED),
-    )
+    label = f"Leave at {was:%H:%M}" if now == was else f"Leave at {now:%H:%M}, not {was:%H:%M}"
+    look: dict[str, Any] = {"max_value": time(23, 59), "step": timedelta(minutes=30), "format": "HH:mm"}
+    look |= {"value": now, "label_visibility": "visible"}
+    pick(st.slider, label, time(0, 0), move, *_EDITED, key="edit_time", **look)
 
 
 def _visit_pills(source: Source, before: CaseExplanation, edits: Edits) -> None:

@@ -89,12 +89,7 @@ def _answers(question: Question, key: str, given: int | None, answer: Callable[[
         label_visibility="collapsed",
     )
     st.button(
-        label,
-        key=f"{key}_answer",
-        icon=":material/check:",
-        disabled=chosen is None,
-        on_click=answer,
-        args=(chosen,),
+        label, key=f"{key}_answer", icon=":material/check:", disabled=chosen is None, on_click=answer, args=(chosen,)
     )
     if given is not None:
         icon = ":material/check_circle:" if given == question.right else ":material/replay:"

@@ -1,22 +1,33 @@
-"""What Next predicts from, in the session and in the address: a user's number, a row, and the changed stops."""
+"""What Next predicts from, in the session and in the address: a user's number, a row, and stops; and their controls."""
 
 from collections.abc import Mapping
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
+from analysis.formatting import day
+from analysis.trajectories.case_names import around, find_place, places_by_visits
 from analysis.workspace import Workspace
 from app import state
 from app.components.next import words
+from app.components.text import pick, pick_number
+from app.components.walk.case_choice import MOST_USERS
 from recap import columns as c
 from recap.errors import CaseError, ConfigError
-from recap.itinerary import Itinerary
+from recap.itinerary import MOST_ADDED, Itinerary, usual_gap
+from recap.printable import markdown_text, shortened
 
 ONE, EVERYONE, TRY = "one", "everyone", "try"
 PARTS: Final = {ONE: "One user", EVERYONE: "Everyone", TRY: "Try it"}
-FIELDS: Final = ("user", "row", "stops")
 _KEPT: Final = "next_itineraries"
 """The dataset's hash, and the itinerary by part."""
+_MOST_MOMENTS: Final = 200
+"""Check-ins in the list, near the chosen one."""
+_POPULAR: Final = 10
+_LONGEST_NAME: Final = 26
 
 
 def current_itinerary(opened: Workspace, part: str) -> Itinerary:
@@ -26,11 +37,11 @@ def current_itinerary(opened: Workspace, part: str) -> Itinerary:
     if part == EVERYONE:
         return Itinerary()
     itinerary = st.session_state[_KEPT][1].get(part)
-    asked = state.linked(*FIELDS)
+    asked = state.linked(*state.ITINERARY)
     if asked is not None:
         itinerary = _linked(opened, asked if part == ONE else {"stops": asked["stops"]})
     if itinerary is None or itinerary.is_new_user != (part == TRY):
-        itinerary = Itinerary() if part == TRY else at_last(opened, _usual_user(opened))
+        itinerary = Itinerary() if part == TRY else _at_last(opened, _usual_user(opened))
     show(itinerary)
     return itinerary
 
@@ -38,11 +49,10 @@ def current_itinerary(opened: Workspace, part: str) -> Itinerary:
 def show(itinerary: Itinerary) -> None:
     """Predict from this; the address says so."""
     st.session_state[_KEPT][1][TRY if itinerary.is_new_user else ONE] = itinerary
-    state.write_params(dict.fromkeys(FIELDS) | state.fields_of(itinerary))
+    state.write_params(dict.fromkeys(state.ITINERARY) | state.fields_of(itinerary))
 
 
-def at_last(opened: Workspace, user: int) -> Itinerary:
-    """A user at their last check-in."""
+def _at_last(opened: Workspace, user: int) -> Itinerary:
     return Itinerary.read({"user": str(user)}, opened.dataset, opened.checkins)
 
 
@@ -62,3 +72,80 @@ def _usual_user(opened: Workspace) -> int:
     if case is not None and case < len(opened.cases):
         return int(opened.cases[c.USER].iloc[case])
     return int(opened.checkins.user_T[opened.checkins.seconds_T.argmax()])
+
+
+def pick_user(opened: Workspace, itinerary: Itinerary) -> None:
+    """A list of users."""
+    users = around(range(opened.dataset.num_users), itinerary.user, MOST_USERS)
+    names = {user: opened.user_name(user) for user in users}
+    look: dict[str, Any] = {"key": "next-user", "value": itinerary.user, "width": 130}
+    pick_number("User", names, lambda user: show(_at_last(opened, user)), *state.ITINERARY, **look)
+
+
+def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
+    """A list of the user's check-ins, the latest first."""
+    first, stop = np.searchsorted(opened.checkins.user_T.numpy(), [itinerary.user, itinerary.user + 1]).tolist()
+    rows = around(range(first, stop), itinerary.row - first, _MOST_MOMENTS)[::-1]
+    poi_N, time_N = opened.checkins.poi_T[rows].tolist(), opened.dataset.local_time.iloc[rows]
+    names = {  # with a year, because a user's check-ins may span several
+        row: f"{day(when)} {when:%Y, %H:%M} · {shortened(opened.labels[poi], _LONGEST_NAME)}"
+        for row, poi, when in zip(rows, poi_N, time_N, strict=True)
+    }
+    look: dict[str, Any] = {"key": "next-row", "value": itinerary.row, "width": 240, "help": words.AS_OF_HELP}
+    pick_number("As of", names, lambda row: show(Itinerary(itinerary.user, row)), *state.ITINERARY, **look)
+
+
+def show_stops(opened: Workspace, itinerary: Itinerary, stops: pd.DataFrame) -> None:
+    """Stops as chips, whose click gives one another time or removes it; a search; a button that undoes all changes.
+
+    Args:
+        stops: see `read_stops`.
+    """
+    # A user's only check-in must stay.
+    fixed = not itinerary.is_new_user and len(itinerary.numbers(opened.checkins)) == 1
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        for stop in stops.to_dict("records"):
+            _chip(itinerary, stop["name"], stop["local_time"], stop["change"], fixed=fixed)
+        _search(opened, itinerary)
+        if itinerary.is_changed:
+            again = partial(show, Itinerary(itinerary.user, itinerary.row))
+            st.button("Start again", icon=":material/undo:", type="tertiary", key="next-reset", on_click=again)
+
+
+def add_stop(opened: Workspace, itinerary: Itinerary, poi: int) -> None:
+    """Go to a place: the next stop, after the usual gap; the first stop of a new user is at noon."""
+    if len(itinerary.added) >= MOST_ADDED:
+        st.toast(words.MOST_STOPS)
+        return
+    show(itinerary.plus(poi, 0 if itinerary.is_empty else usual_gap(opened.checkins, itinerary)))
+
+
+def _chip(itinerary: Itinerary, name: str, when: pd.Timestamp, change: int, *, fixed: bool) -> None:
+    key = f"stop-{'added' if change < 0 else 'known'}-{abs(change)}"
+
+    def move() -> None:
+        chosen = st.session_state[f"{key}-time"]
+        if chosen is not None:
+            show(itinerary.later(change, 60 * (chosen.hour - when.hour) + chosen.minute - when.minute))
+
+    with st.popover(f"{markdown_text(shortened(name, _LONGEST_NAME))} {when:%H:%M}", key=key):
+        look: dict[str, Any] = {"value": when.time().replace(second=0, microsecond=0), "label_visibility": "visible"}
+        pick(st.time_input, "Time", "now", move, *state.ITINERARY, key=f"{key}-time", step=300, **look)
+        remove = partial(show, itinerary.without(change))
+        st.button("Remove", icon=":material/close:", key=f"{key}-remove", disabled=fixed, on_click=remove)
+
+
+def _search(opened: Workspace, itinerary: Itinerary) -> None:
+    """Add a stop by name: the most visited places are listed, any other name can be typed."""
+
+    def add() -> None:
+        typed = st.session_state["add-stop"] or ""
+        poi = find_place(opened, typed)
+        if poi is not None:
+            add_stop(opened, itinerary, poi)
+        elif typed:
+            st.toast(words.NO_SUCH_PLACE.format(typed=markdown_text(typed[:80])))
+
+    popular = [opened.labels[poi] for poi in places_by_visits(opened)[:_POPULAR]]
+    look: dict[str, Any] = {"index": None, "placeholder": words.ADD_HINT, "accept_new_options": True, "width": 230}
+    pick(st.selectbox, "Add a stop", popular, add, *state.ITINERARY, key="add-stop", value=None, **look)

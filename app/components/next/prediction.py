@@ -1,97 +1,78 @@
 """One prediction of Next: headline, map with stops as chips, and the list of places."""
 
 from functools import partial
-from typing import Final
+from typing import Any
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
+from analysis.figures.walk_map import places_deck
 from analysis.trajectories.cameras import NEXT_HEIGHT_PX
 from analysis.trajectories.predictions import CasePrediction, standing_out
-from analysis.trajectories.trajectory import Trajectory, read_stops
+from analysis.trajectories.trajectory import read_stops
 from analysis.workspace import Workspace
 from app import state
-from app.cached import next_places
+from app.cached import explanations, maps
 from app.cached.workspace import open_workspace
+from app.components.chart_table import ticked_list
 from app.components.next import choice, words
-from app.components.next.stops import add_stop, show_stops
 from app.components.text import quiet
 from app.components.toolbar import downloads, legend, open_case_button
 from app.components.walk import words as walk_words
-from app.components.walk.predictions import list_columns, list_rows, show_list
+from app.components.walk.predictions import FIFTH_PX, LIST, list_table
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
 from recap.errors import VocabularyError
 from recap.itinerary import Itinerary, usual_gap
-from recap.printable import markdown_text
-
-_FIFTH_PX: Final = 190
+from recap.printable import markdown_text, shortened
 
 
 def show_prediction(source: Source, itinerary: Itinerary, *, only_new: bool, show_truth: bool) -> None:
-    """Draw the prediction from an itinerary."""
+    """Draw the prediction from an itinerary; before a new user's first stop, the map of all places."""
     opened = open_workspace(source)
+    if itinerary.is_empty:
+        st.title(words.BEGIN, anchor=False)
+        grid = st.grid(5, min_column_width=FIFTH_PX)
+        with grid.cell(column_span=3):
+            _map(source, itinerary, [], words.BEGIN, places_deck, opened.latitude, opened.longitude)
+            choice.show_stops(opened, itinerary, pd.DataFrame())
+        with grid.cell(column_span=2):
+            quiet(words.BEGIN_HOW)
+        return
     try:
-        found = next_places.predict_from(source, itinerary, only_new=only_new)
+        found = explanations.predict(source, itinerary, only_new=only_new, counts_now=True, paths_per_place=0)
     except VocabularyError as error:  # a new user
         st.title(words.NO_NEW_USER, anchor=False)
         st.markdown(markdown_text(f"{error}."))
         return
     walked = read_stops(opened, itinerary)
     with st.container(gap="xsmall"):
-        _headline(source, itinerary, found, walked, show_truth)
+        title, *lines = words.answer(opened, itinerary, found, walked.stops.iloc[-1], show_truth=show_truth)
+        st.title(title, anchor=False)
+        if lines:
+            st.markdown(" ".join(lines))
     if not show_truth:  # from here on, nothing knows the truth
         found = found.without_truth()
     picked = state.current_place(itinerary, opened.dataset.num_pois)
     picked = picked if picked in set(found.candidates[c.POI]) else None
-    grid = st.grid(5, min_column_width=_FIFTH_PX)
+    grid = st.grid(5, min_column_width=FIFTH_PX)
     with grid.cell(column_span=3):
-        theme = state.theme_palette().theme
-        deck = next_places.next_map(source, found, walked, theme, show_truth=show_truth, chosen=picked)
         best = found.candidates.head(found.num_best)
-        _map(source, itinerary, deck, best[c.POI].tolist(), walk_words.map_alt(best["name"].head(3).tolist()))
-        has_probability = found.held_by is not None
-        drawn = walk_words.legend(has_probability, truth=show_truth, visits=found.reads_visits, paths=False)
-        legend(*drawn, words.OTHER_PLACES)
-        show_stops(source, opened, itinerary, walked.stops)
+        alt = walk_words.map_alt(best["name"].head(3).tolist())
+        shown = {"show_truth": show_truth, "chosen": picked}
+        _map(source, itinerary, best[c.POI].tolist(), alt, maps.next_map, opened, walked, found, **shown)
+        legend(*walk_words.legend(found, truth=show_truth, paths=False), words.OTHER_PLACES)
+        choice.show_stops(opened, itinerary, walked.stops)
     with grid.cell(column_span=2):
         _list(itinerary, found)
         _buttons(source, opened, itinerary, found, picked)
 
 
-def show_beginning(source: Source, itinerary: Itinerary) -> None:
-    """The map of all places, before a new user's first stop."""
-    st.title(words.BEGIN, anchor=False)
-    grid = st.grid(5, min_column_width=_FIFTH_PX)
-    with grid.cell(column_span=3):
-        _map(source, itinerary, next_places.map_of_places(source, state.theme_palette().theme), [], words.BEGIN)
-        opened = open_workspace(source)
-        show_stops(source, opened, itinerary, pd.DataFrame())
-    with grid.cell(column_span=2):
-        quiet(words.BEGIN_HOW)
-
-
-def _headline(
-    source: Source, itinerary: Itinerary, found: CasePrediction, walked: Trajectory, show_truth: bool
-) -> None:
-    opened, last = open_workspace(source), walked.stops.iloc[-1]
-    if not found.num_best:
-        st.title(words.NO_PLACE, anchor=False)
-        return
-    user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
-    st.title(words.headline(user, found, changed=itinerary.is_changed), anchor=False)
-    lines = [words.last_stop(str(last["name"]), last["local_time"])]
-    lines.append(words.held_line(found.held_by, is_calibrated=next_places.is_calibrated(source)))
-    if not itinerary.is_changed:
-        truth = opened.labels[int(found.case[c.TARGET])] if found.has_truth else None
-        lines.append(words.truth_line(truth, found.target_rank, shown=show_truth))
-    st.markdown(" ".join(filter(None, lines)))
-
-
-def _map(source: Source, itinerary: Itinerary, deck: next_places.DrawnDeck, best: list[int], alt: str) -> None:
-    """The map; a click on a place adds it as a stop."""
-    clickable = {"candidates": best[::-1], "places": next_places.place_dots(source)[c.POI].tolist()}
+def _map(source: Source, itinerary: Itinerary, best: list[int], alt: str, *drawn: Any, **options: Any) -> None:
+    """The map, see `maps.draw_map`; a click on a place adds it as a stop."""
+    clickable = {"candidates": best[::-1], "places": maps.place_dots(source)[0]}
 
     def add() -> None:
         """A second click on the same mark arrives as an empty choice."""
@@ -99,22 +80,26 @@ def _map(source: Source, itinerary: Itinerary, deck: next_places.DrawnDeck, best
         mark = next(((layer, at[0]) for layer, at in chosen.items() if at), st.session_state.get("next_mark"))
         st.session_state["next_mark"] = mark
         if mark is not None and mark[0] in clickable and mark[1] < len(clickable[mark[0]]):
-            add_stop(open_workspace(source), itinerary, clickable[mark[0]][mark[1]])
+            choice.add_stop(open_workspace(source), itinerary, clickable[mark[0]][mark[1]])
 
-    on_select = state.unless_late(add, *choice.FIELDS)
+    deck, on_select = maps.draw_map(source, *drawn, **options), state.unless_late(add, *state.ITINERARY)
     st.pydeck_chart(deck, height=NEXT_HEIGHT_PX, key="next-map", on_select=on_select, alt=alt)
 
 
 def _list(itinerary: Itinerary, found: CasePrediction) -> None:
     listed, reasons = found.candidates, standing_out(found)
-    rows, columns = list_rows(listed), list_columns(listed)
-    rows["name"] = words.dotted(rows["name"], listed["revisit"])
+    rows, columns = list_table(listed)
+    rows["name"] = rows["name"].map(lambda name: shortened(name, 20)) + np.where(listed["revisit"], " ●", "")
     columns["name"] = st.column_config.TextColumn("Place", width=160, help=words.DOT_HELP)
     columns["km"] = st.column_config.NumberColumn("km", format="%.1f", width=48)
     if reasons:
         rows["reason"] = [words.reason(group) for group in reasons]
         columns["reason"] = st.column_config.TextColumn("Stands out by", width=122, help=words.REASON_HELP)
-    show_list(rows, itinerary, listed[c.POI].tolist(), choice.FIELDS, "next-list", column_config=columns)
+
+    def choose(at: int) -> None:
+        state.choose_place(itinerary, int(listed[c.POI].iloc[at]))
+
+    ticked_list(rows, choose, *state.ITINERARY, key="next-list", column_config=columns, **LIST)
 
 
 def _buttons(
@@ -123,7 +108,7 @@ def _buttons(
     listed = found.candidates[c.POI].tolist()
     with st.container(horizontal=True, vertical_alignment="center"):
         if listed:
-            go = partial(add_stop, opened, itinerary, listed[0] if picked is None else picked)
+            go = partial(choice.add_stop, opened, itinerary, listed[0] if picked is None else picked)
             st.button("Go there", icon=":material/add_location:", key="go-there", on_click=go)
         if source.checkpoint_hash is not None:
             open_case_button(EXPLAIN, source, found.moment, key="next-explain", about=picked)

@@ -1,18 +1,21 @@
 """The sentences of Next; names are escaped for Markdown."""
 
-from collections.abc import Iterable
 from datetime import date, datetime
 from typing import Final
+
+import pandas as pd
 
 from analysis.explain.sentences import part_pill
 from analysis.formatting import day, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
-from analysis.trajectories.everyone import LIKELY_PLACES
+from analysis.trajectories.everyone import EXPECTED, LIKELY_PLACES, Everyone
 from analysis.trajectories.predictions import LIKELY, CasePrediction
+from analysis.workspace import Workspace
+from recap import columns as c
 from recap.features.catalogue import PLACES
-from recap.printable import markdown_text, shortened
+from recap.itinerary import Itinerary
+from recap.printable import markdown_text
 
-LONGEST_NAME: Final = 26
 BEGIN: Final = "Click a place on the map to begin"
 BEGIN_HOW: Final = (
     "Or search it by name. Each place becomes a stop half an hour after the one before; the first is at noon."
@@ -30,6 +33,8 @@ AS_OF_HELP: Final = "The check-in to predict from: later ones are left out."
 AS_OF_DAY: Final = "The day to predict from: later check-ins are left out."
 OTHER_PLACES: Final = ":gray[• Other place: click to add a stop]"
 UNREADABLE: Final = "The link's check-in or stops do not fit this data, so others are shown."
+NO_SUCH_PLACE: Final = "No place here is called {typed}."
+MANY_USERS: Final = "The next places of {users:,} users"
 NOBODY: Final = "No user passes these filters."
 TABLE_ALT: Final = "Every user with last place, first and second choice; a ticked row opens the user"
 OPEN_ROW: Final = "Tick a row to open the user."
@@ -42,13 +47,31 @@ CHART_ALT: Final = "Expected and counted next visits of each place, with the lin
 EXPECTED_ALT: Final = "Map of the expected next visits of each place"
 
 
-def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
-    """The first choice and its probability.
+def answer(
+    opened: Workspace, itinerary: Itinerary, found: CasePrediction, last: pd.Series, *, show_truth: bool
+) -> list[str]:
+    """The headline, and the lines below it.
 
     Args:
-        user: the name; None for a new user.
-        changed: whether stops differ from the recorded ones.
+        last: the last stop, a row of `read_stops`.
     """
+    if not found.num_best:
+        return [NO_PLACE]
+    user = None if itinerary.is_new_user else opened.user_name(itinerary.user)
+    when: datetime = last["local_time"]
+    lines = [
+        headline(user, found, changed=itinerary.is_changed),
+        f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}.",
+        held_line(found.held_by, opened),
+    ]
+    if not itinerary.is_changed:
+        truth = opened.labels[int(found.case[c.TARGET])] if found.has_truth else None
+        lines.append(truth_line(truth, found.target_rank, shown=show_truth))
+    return [line for line in lines if line]
+
+
+def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
+    """The first choice and its probability; None for a new user; ``changed``: stops differ from the recorded ones."""
     best = found.candidates.iloc[0]
     who = "a new user" if user is None else markdown_text(user)
     named, probability = f":blue[{markdown_text(str(best['name']))}]", float(best["probability"])
@@ -60,12 +83,13 @@ def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
     return f"{who[:1].upper()}{who[1:]} {verb} most likely go to {named} next{said}."
 
 
-def held_line(places: int | None, *, is_calibrated: bool) -> str:
+def held_line(places: int | None, opened: Workspace) -> str:
     """How many places hold 90 % of the probability; empty without probabilities."""
     if places is None:
         return ""
     first = "the first" if places == 1 else f"the first {places:,}"
-    if is_calibrated:
+    model = opened.checkpoint
+    if model is not None and model.temperature is not None and not model.is_unfitted:  # fitted to validation cases
         return f"Nine times in ten, the next place is {first if places == 1 else f'among {first}'} here."
     verb = "place holds" if places == 1 else "places hold"
     return f"T{first[1:]} {verb} 90 % of the probability."
@@ -81,28 +105,10 @@ def truth_line(truth: str | None, rank: float, *, shown: bool) -> str:
     return f"The user went to :orange[{markdown_text(truth)}]{listed}."
 
 
-def last_stop(name: str, when: datetime) -> str:
-    return f"From {markdown_text(name)}, {day(when)}, {when:%H:%M}."
-
-
 def gap_line(minutes: int, *, usual: bool) -> str:
     """How far the time moves on with a new stop."""
     span = f"{minutes} minutes" if minutes < 120 else f"{minutes / 60:.1f} hours"
     return f"*Go there* moves the time on by {span}{', the median gap of this user' if usual else ''}."
-
-
-def chip(name: str, when: datetime) -> str:
-    return f"{markdown_text(shortened(name, LONGEST_NAME))} {when:%H:%M}"
-
-
-def check_in(name: str, when: datetime) -> str:
-    """A check-in in the list of moments; a year, because a user's may span several."""
-    return f"{day(when)} {when:%Y, %H:%M} · {shortened(name, LONGEST_NAME)}"
-
-
-def dotted(names: Iterable[str], visited: Iterable[bool]) -> list[str]:
-    """Short names with a dot where the user has been."""
-    return [shortened(name, 20) + " ●" * bool(again) for name, again in zip(names, visited, strict=True)]
 
 
 def reason(group: str) -> str:
@@ -111,25 +117,18 @@ def reason(group: str) -> str:
     return "Near or popular" if name == PLACES else part_pill(name)
 
 
-def no_such_place(typed: str) -> str:
-    return f"No place here is called {markdown_text(typed[:80])}."
-
-
-def many_users(users: int) -> str:
-    return f"The next places of {users:,} users"
-
-
-def everyone_headline(place: str, expected: float, users: int) -> str:
-    return f"Most next visits are expected at :blue[{markdown_text(place)}]: {expected:.0f} of {users:,}."
-
-
-def calibration(users: int, followed: int, expected: float, counted: int) -> str:
-    """Expected against counted visits over the same users, in one sentence."""
-    return (
-        f"{followed:,} of {users:,} users checked in later: the {number_word(LIKELY_PLACES)} most expected places were "
-        f"to get {expected:.0f} of these visits and got {counted:,}."
-    )
-
-
-def expected_line(users: int, last: date) -> str:
-    return f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
+def everyone(found: Everyone, last: date) -> tuple[str, str]:
+    """The headline and the line below it; ``last``: the data's last day."""
+    users, places = len(found.users), found.places
+    if places.empty:
+        return MANY_USERS.format(users=users), ONLY_SCORES
+    best, most = markdown_text(str(places["name"][0])), places[EXPECTED][0]
+    line = f"From the last check-in of each of {users:,} users, up to {last:%-d %B %Y}. These visits are still to come."
+    if found.followed:
+        expected, counted = found.calibration()
+        line = (
+            f"{found.followed:,} of {users:,} users checked in later: the {number_word(LIKELY_PLACES)} most expected "
+            f"places were to get {expected:.0f} of these visits and got {counted:,}."
+        )
+    headline = f"Most next visits are expected at :blue[{best}]: {most:.0f} of {users:,}."
+    return headline, " ".join([line, *found.notes])

@@ -16,6 +16,7 @@ from app.cached.workspace import first_case
 from app.components.present import words
 from app.sources import Source
 from recap.errors import CaseError
+from recap.moments import link_number
 
 _RECIPE_CASES: Final = 5
 _WHICH: Final = ("collection", "recipe", "all", "case")
@@ -56,8 +57,7 @@ def current_deck(source: Source, num_cases: int) -> Deck:
 
 def current_slide(deck: Deck) -> int:
     """The current slide, at first the link's."""
-    at, step = state.standing("at") or "1", state.standing("step") or ""
-    which = int(at) - 1 if at.isascii() and at.isdigit() and len(at) < 6 else 0
+    which, step = max(link_number(state.standing("at") or "1") - 1, 0), state.standing("step") or ""
     wanted = [slide for slide in deck.slides if slide[0] == which and slide[1] == (step or slide[1])]
     position = deck.slides.index(wanted[0]) if wanted else 0
     go_to(deck, position)
@@ -87,10 +87,8 @@ def _cases(source: Source, which: Mapping[str, str]) -> list[Presented]:
             raise CaseError(words.NO_LIST)
         found = tables.recipes(source)[RECIPES[RECIPES.index(which["recipe"])]]
         return [Presented(int(case)) for case in found.cases[:_RECIPE_CASES]]
-    case = which.get("case", "") or str(first_case(source))
-    if not (case.isascii() and case.isdigit() and len(case) <= 12):
-        return []
-    return [Presented(int(case), str(st.query_params.get("edits") or ""))]
+    case = link_number(which["case"]) if "case" in which else first_case(source)
+    return [Presented(case, str(st.query_params.get("edits") or ""))]
 
 
 def _of_saved(stored: Stored[SavedCase]) -> Presented:

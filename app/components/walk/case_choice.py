@@ -24,7 +24,7 @@ from app import state
 from app.cached import comparisons
 from app.cached.comparisons import Selection
 from app.cached.workspace import open_workspace, read_ablations, read_records, waits_for_causes
-from app.components.text import key_button, pick, quiet
+from app.components.text import key_button, pick_number, quiet
 from app.components.toolbar import source_picker
 from app.components.walk import words
 from app.sources import Source
@@ -122,31 +122,21 @@ def pick_trajectory(source: Source, trajectory: Trajectory, numbers: np.ndarray)
     """Choose a user and one of their trajectories that pass the filters."""
     opened = open_workspace(source)
 
-    def go_to(column: str) -> None:
+    def go_to(column: str, number: int) -> None:
         """Open the choice's first case that passes the filters, or else its first case."""
-        chosen = np.flatnonzero(opened.cases[column] == st.session_state[column])
+        chosen = np.flatnonzero(opened.cases[column] == number)
         passing = np.intersect1d(chosen, numbers)
         state.set_case(int(passing[0] if len(passing) else chosen[0]))
 
     offered = np.union1d(users_of(opened, numbers), trajectory.user)
     at = int(np.searchsorted(offered, trajectory.user))
-    users = offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist()
-    look: dict[str, Any] = {"key": c.USER, "value": trajectory.user, "offered": users, "width": 130}
-    pick(st.selectbox, "User", users, partial(go_to, c.USER), "case", format_func=opened.user_name, **look)
+    names = {user: opened.user_name(user) for user in offered[max(at - MOST_USERS // 2, 0) :][:MOST_USERS].tolist()}
+    look: dict[str, Any] = {"key": c.USER, "value": trajectory.user, "width": 130}
+    pick_number("User", names, partial(go_to, c.USER), "case", **look)
     own = numbers[opened.cases[c.USER].to_numpy()[numbers] == trajectory.user]
-    table = trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user)
-    names = trajectory_names(table)
-    look = {"key": c.TRAJECTORY, "value": trajectory.number, "offered": names, "width": 190}
-    go = partial(go_to, c.TRAJECTORY)
-    pick(
-        st.selectbox,
-        "Trajectory",
-        list(names),
-        go,
-        "case",
-        format_func=lambda n: names.get(n, "earlier choice"),
-        **look,
-    )
+    names = trajectory_names(trajectories_of(opened, np.union1d(own, trajectory.cases), trajectory.user))
+    look = {"key": c.TRAJECTORY, "value": trajectory.number, "width": 190}
+    pick_number("Trajectory", names, partial(go_to, c.TRAJECTORY), "case", **look)
 
 
 def trajectory_names(table: pd.DataFrame) -> dict[int, str]:

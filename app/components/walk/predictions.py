@@ -1,9 +1,9 @@
 """The list of predictions next to the map."""
 
 import math
-from collections.abc import Hashable, Iterable
 from typing import Any, Final
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -14,6 +14,7 @@ from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from app import state
 from app.cached import explanations, maps
+from app.components.chart_table import ticked_list
 from app.components.imported import imported_sentence
 from app.components.text import quiet
 from app.components.walk import words
@@ -21,6 +22,9 @@ from app.sources import Source
 from recap import columns as c
 from recap.printable import shortened
 
+FIFTH_PX: Final = 190
+"""Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
+LIST: Final[dict[str, Any]] = {"height": "content", "alt": words.LIST_ALT}
 _LONGEST_NAME: Final = 30
 
 
@@ -44,8 +48,12 @@ def show_predictions(
         quiet(words.last_stop_line(when, here))
     buttons = st.container(horizontal=True, vertical_alignment="center", gap="xsmall")
     listed = prediction.candidates
-    pois = [int(poi) for poi in listed[c.POI]]
-    show_list(list_rows(listed), row, pois, state.MOMENT, "list", column_config=list_columns(listed))
+    rows, columns = list_table(listed)
+
+    def choose(at: int) -> None:
+        state.choose_place(row, int(listed[c.POI].iloc[at]))
+
+    ticked_list(rows, choose, *state.MOMENT, key="list", column_config=columns, **LIST)
     st.markdown(" ".join(badges))
     quiet(_score_line(prediction, picked))
     if source.imported is not None:
@@ -67,67 +75,30 @@ def _facts(source: Source, case: int, prediction: CasePrediction, show_truth: bo
     return badges
 
 
-def show_list(
-    rows: pd.DataFrame, shown: Hashable, pois: list[int], fields: Iterable[str], key: str, **look: Any
-) -> None:
-    """A list of places; a ticked row chooses its place.
-
-    Args:
-        shown: what the list is of, see `state.choose_place`.
-        fields: of the address on which it depends.
-        look: of `st.dataframe`.
-    """
-
-    def choose() -> None:
-        ticked = st.session_state[key]["selection"]["rows"]
-        if ticked and int(ticked[0]) < len(pois):
-            state.choose_place(shown, pois[int(ticked[0])])
-
-    # Before the map is drawn, which marks it. A row: Tab would choose a cell.
-    on_select = state.unless_late(choose, *fields)
-    look |= {"hide_index": True, "height": "content", "alt": words.LIST_ALT}
-    st.dataframe(rows, selection_mode="single-row", on_select=on_select, key=key, **look)
-
-
-def list_rows(listed: pd.DataFrame) -> pd.DataFrame:
-    """Listed places as a table shows them."""
-    marks = ["◎ " if truth else "" for truth in listed["truth"]]
-    has_probability = listed["probability"].notna().all()
-    return pd.DataFrame(
-        {
-            c.RANK: listed[c.RANK].map(rank_number),
-            "name": [mark + shortened(name, _LONGEST_NAME) for mark, name in zip(marks, listed["name"], strict=True)],
-            "value": 100 * listed["probability"] if has_probability else _scores(listed),
-            "km": listed["distance_km"],
-        }
-    )
-
-
-def list_columns(listed: pd.DataFrame) -> dict[str, Any]:
-    """Columns of `list_rows`."""
-    has_probability = listed["probability"].notna().all()
-    as_given = "As imported; not a probability."
-    value: Any = (
-        st.column_config.ProgressColumn(
-            "Probability",
-            format="%.1f %%",
-            min_value=0,
-            max_value=100,
-            color="blue",
-            width=100,
-            help=tooltip("model_share"),
-        )
-        if has_probability
-        else st.column_config.NumberColumn("Score", format="%.2f", width=110, help=as_given)
-        if listed[c.SCORE].notna().all()
-        else st.column_config.TextColumn("Score", width=110, alignment="right", help=as_given)
-    )
-    return {
+def list_table(listed: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, Any]]:
+    """Listed places as a table shows them, and its columns."""
+    marks, known = np.where(listed["truth"], "◎ ", ""), listed[c.SCORE].notna()
+    as_given: dict[str, Any] = {"width": 110, "help": "As imported; not a probability."}
+    if listed["probability"].notna().all():
+        value, column = 100 * listed["probability"], probability_column("%.1f %%", 100)
+    elif known.all():
+        value, column = listed[c.SCORE], st.column_config.NumberColumn("Score", format="%.2f", **as_given)
+    else:  # with "–" for unknown ones, which a table would show as "None"
+        value = listed[c.SCORE].map(points, na_action="ignore").where(known, "–")
+        column = st.column_config.TextColumn("Score", alignment="right", **as_given)
+    names = marks + listed["name"].map(lambda name: shortened(name, _LONGEST_NAME))
+    rows = {c.RANK: listed[c.RANK].map(rank_number), "name": names, "value": value, "km": listed["distance_km"]}
+    return pd.DataFrame(rows), {
         "rank": st.column_config.TextColumn("#", width=40, alignment="right"),
         "name": st.column_config.TextColumn("Place", width=215),
-        "value": value,
+        "value": column,
         "km": st.column_config.NumberColumn("km", format="%.1f", width=55, help="From the current place."),
     }
+
+
+def probability_column(form: str, width: int) -> Any:
+    look: dict[str, Any] = {"min_value": 0, "max_value": 100, "color": "blue", "help": tooltip("model_share")}
+    return st.column_config.ProgressColumn("Probability", format=form, width=width, **look)
 
 
 def _score_line(prediction: CasePrediction, picked: int | None) -> str:
@@ -137,9 +108,3 @@ def _score_line(prediction: CasePrediction, picked: int | None) -> str:
     row = (table.head(1) if rows.empty else rows).iloc[0]
     parts = {name: float(row[column]) for name, column in c.part_columns(table.columns).items()}
     return words.contributions(str(row["name"]), float(row[c.SCORE]), parts)
-
-
-def _scores(listed: pd.DataFrame) -> pd.Series:
-    """Scores, with "–" for unknown ones, which a table would show as "None"."""
-    known = listed[c.SCORE].notna()
-    return listed[c.SCORE] if known.all() else listed[c.SCORE].map(points, na_action="ignore").where(known, "–")

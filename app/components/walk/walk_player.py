@@ -19,14 +19,12 @@ from app.components.error_boundary import error_boundary
 from app.components.text import key_button, pick
 from app.components.toolbar import downloads, legend, open_case_button, truth_toggle
 from app.components.walk import words
-from app.components.walk.predictions import show_predictions
+from app.components.walk.predictions import FIFTH_PX, show_predictions
 from app.pages import EXPLAIN
 from app.sources import Source
 from recap import columns as c
 from recap.moments import Moment
 
-FIFTH_PX = 190
-"""Map and list take three and two of five columns, which are next to each other from a window of 1100 pixels on."""
 SECONDS_PER_STEP = 1.6
 
 
@@ -63,14 +61,7 @@ def _draw(source: Source, trajectory: Trajectory, following: int | None, playing
         shows = _controls(steps, labels, moment, following, has_paths=prediction.reads_paths)
         above = st.container()
         show_truth = shows and is_known
-        legend(
-            *words.legend(
-                bool(prediction.candidates["probability"].notna().all()),
-                truth=show_truth,
-                visits=prediction.reads_visits,
-                paths=prediction.reads_paths,
-            )
-        )
+        legend(*words.legend(prediction, truth=show_truth))
     target = opened.labels[int(prediction.case[c.TARGET])] if show_truth else None if is_known else NOT_KNOWN_YET
     if not show_truth:  # from here on, nothing knows the truth
         prediction = prediction.without_truth()
@@ -110,7 +101,8 @@ def _map(
     source: Source, trajectory: Trajectory, prediction: CasePrediction, picked: int | None, shown: dict[str, bool]
 ) -> None:
     """The map; a click on a disc chooses its place."""
-    deck = maps.walk_map(source, trajectory, prediction, state.theme_palette().theme, chosen=picked, **shown)
+    what = (open_workspace(source), trajectory, prediction)
+    deck = maps.draw_map(source, maps.walk_map, *what, chosen=picked, **shown)
     st.pydeck_chart(
         deck,
         height=MAP_HEIGHT_PX,

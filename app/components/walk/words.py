@@ -8,6 +8,7 @@ from typing import Final
 from analysis.explain.sentences import NEXT_NOT_KNOWN
 from analysis.formatting import day, ordinal, points, signed_points
 from analysis.records.ablations import ABLATION_LABELS, part_words
+from analysis.trajectories.predictions import CasePrediction
 from recap.printable import markdown_text
 
 NO_CASE: Final = "No case passes these filters."
@@ -91,13 +92,13 @@ def badges(rank: float, ranks_without: Mapping[str, float]) -> list[str]:
     ]
 
 
-def legend(probability: bool, *, truth: bool, visits: bool, paths: bool) -> list[str]:
-    size = "probability" if probability else "rank"
+def legend(prediction: CasePrediction, *, truth: bool, paths: bool = True) -> list[str]:
+    size = "rank" if prediction.held_by is None else "probability"
     entries = {
         "**━** :gray[Path so far]": True,
         f":blue[●] :gray[Prediction, sized by {size}]": True,
         ":orange[◯] :gray[True next place]": truth,
-        ":violet[●] :gray[Visited before]": visits,
-        ":green[━] :gray[Two-hop path]": paths,
+        ":violet[●] :gray[Visited before]": prediction.reads_visits,
+        ":green[━] :gray[Two-hop path]": paths and prediction.reads_paths,
     }
     return [entry for entry, is_drawn in entries.items() if is_drawn]

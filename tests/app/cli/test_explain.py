@@ -1,4 +1,4 @@
-"""`recap explain` as a shell sees it."""
+"""`recap explain`, ablations and checks as a shell sees them."""
 
 import re
 from pathlib import Path
@@ -14,10 +14,8 @@ from recap.moments import find_moment
 from recap.predictor import Predictor
 from recap.presets import recap as recap_config
 from tests.cli_runner import recap_here, recap_json_here
-from tests.shell import assert_refused
+from tests.learn_worlds import DEMO
 from tests.untrained import write_untrained_checkpoint
-
-BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 
 
 def test_json_holds_the_explanation(city_checkpoint: Path, city_folder: Path) -> None:
@@ -32,7 +30,7 @@ def test_json_holds_the_explanation(city_checkpoint: Path, city_folder: Path) ->
 @pytest.mark.parametrize("name", ["checkpoint", "paper"])
 def test_the_bundled_models_are_explained(name: str) -> None:
     """Groups that sum to the score, paths and past visits; of the default at least five groups, paths with points."""
-    asked = ("explain", BUNDLE / name, "--data", BUNDLE / "dataset", "--case", 2417)
+    asked = ("explain", DEMO / name, "--data", DEMO / "dataset", "--case", 2417)
     explained = CaseExplanation.parse(recap_json_here(*asked))
     assert sum(explained.a.groups.values()) == pytest.approx(explained.a.score, abs=1e-9) and explained.paths
     if name == "paper":
@@ -75,6 +73,8 @@ def test_edits_replay_from_the_command_line(city_checkpoint: Path, city_folder: 
     assert by_link["what_if"]["target"]["rank"] == by_link["target_rank"]
     assert "What if" in page.read_text(encoding="utf-8")
     assert explain_case(predictor, 3).what_if is None
+    text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--edit", "hour:5")
+    assert text.returncode == 0 and "With hour:05:00: " in text.stdout
 
 
 def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
@@ -100,13 +100,28 @@ def test_a_user_at_a_moment(city_checkpoint: Path, city_folder: Path, tmp_path: 
     assert recap_here(*linked).stdout.startswith("User 002, from the last check-in: After 1 change")
 
 
-def test_edits_in_words(city_checkpoint: Path, city_folder: Path) -> None:
-    text = recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--edit", "hour:5")
-    assert text.returncode == 0 and "With hour:05:00: " in text.stdout
+PAPER = {"history", "two_hops", "past_visits", "core", "correction", "graph_token"}
 
 
-def test_a_page_that_cannot_be_written(city_checkpoint: Path, city_folder: Path, tmp_path: Path) -> None:
-    """The disk's refusal is one line; nothing is left."""
-    (tmp_path / "file").write_text("not a folder")
-    page = tmp_path / "file" / "page.html"
-    assert_refused(recap_here("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--html", page), "file")
+def test_ablations_in_long_tail(city_checkpoint: Path, city_folder: Path) -> None:
+    """--full says what each group is worth and counts misses by kind; overview and `cases find` then know them too."""
+    words = (city_checkpoint, "--data", city_folder)
+    answer = recap_json_here("long-tail", *words, "--full")
+    assert {row["ablation"] for row in answer["worth"]} == PAPER
+    assert all(row["mrr_low"] <= row["mrr"] <= row["mrr_high"] for row in answer["worth"])
+    found = recap_json_here("cases", "find", *words, "--show", "history")
+    assert found["n"] == len(found["cases"])
+    missed = recap_json_here("cases", "find", *words, "--show", "missed")
+    assert sum(row["n"] for row in answer["misses"]) == missed["n"]
+    cards = recap_json_here("overview", *words)["cards"]
+    assert all(card["rank"] <= 20 < card["rank_without"] for card in cards if card["kind"] != "missed")
+    assert "Accuracy lost without each part" in recap_here("long-tail", *words, "--full").stdout
+    assert "worth" not in recap_json_here("long-tail", "--baseline", "markov", "--data", city_folder, "--full")
+
+
+def test_an_explanation_with_checks(city_checkpoint: Path, city_folder: Path) -> None:
+    """--checks adds the robustness checks, in JSON and in words."""
+    asked = ("explain", city_checkpoint, "--data", city_folder, "--case", 3, "--checks")
+    answer = recap_json_here(*asked)
+    assert {"past visits", "core"} & {check["row"] for check in answer["checks"]}
+    assert "Is it stable?" in recap_here(*asked).stdout

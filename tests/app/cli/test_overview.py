@@ -1,4 +1,4 @@
-"""`recap overview`: what a model adds is held against the best of all counters, the nearest place among them."""
+"""`recap overview` and `recap compare`: models next to the best of all counters, the nearest place among them."""
 
 import re
 from pathlib import Path
@@ -8,18 +8,22 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from analysis.compare.side import side_of
+from analysis.records.kept_seeds import seed_key
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
+from recap.evaluation.records import write_records
 from recap.graph import TransitionGraph
 from recap.training.baselines import build_baseline
 from tests.app.app_driver import check_calm, open_view, point_app_at, press
 from tests.checkins import LENIENT, raw_table
 from tests.cli_runner import recap_here, recap_json_here
+from tests.learn_worlds import DEMO
 
-BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 PLACES = [f"p{number:02}" for number in range(60)]
 
 
@@ -40,10 +44,10 @@ def street() -> pd.DataFrame:
 def test_records_that_were_shipped_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bundled checkpoint is not ranked again: no records of it are put into an empty cache."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path))
-    words = (BUNDLE / "checkpoint", "--data", BUNDLE / "dataset")
+    words = (DEMO / "checkpoint", "--data", DEMO / "dataset")
     assert recap_json_here("cases", "find", *words, "--show", "missed")["of"] > 0
     made = [path.name for path in tmp_path.rglob("*.parquet")]
-    assert not [name for name in made if Checkpoint.load(BUNDLE / "checkpoint").hash[:24] in name], made
+    assert not [name for name in made if Checkpoint.load(DEMO / "checkpoint").hash[:24] in name], made
 
 
 @pytest.mark.parametrize("command", ["overview", "long-tail", "stats"])
@@ -100,3 +104,26 @@ def test_feature_curves_are_compared_once_they_were_fitted(
     app = press(open_view("overview"), "all-models")
     check_calm(app)
     assert "Feature curves" not in set(app.dataframe[0].value["Model"])
+
+
+def test_the_demo_city_against_visit_count(home: Path) -> None:
+    """The checkpoint's own numbers, with the four seeds that came along as the spread."""
+    answer = recap_json_here("compare", "visit_count", DEMO / "checkpoint", "--data", DEMO / "dataset")
+    assert [answer[side]["seeds"] for side in "ab"] == [1, 5]
+    assert answer["headline"].startswith("RECAP beats visit count on rare transitions (+")
+    every = next(row for row in answer["groups"] if row["group"] == "all")
+    value = Workspace.open(DEMO / "dataset", DEMO / "checkpoint").records()[c.RANK].le(20).mean()
+    assert every["b"] == pytest.approx(value, abs=1e-3) and every["verdict"] == "b"
+
+
+def test_a_seed_whose_checkpoint_is_given_counts_once(city_folder: Path, city_checkpoint: Path, home: Path) -> None:
+    """Ranks kept of the checkpoint's own seed add nothing, those of another one table."""
+    model = Workspace.open(city_folder, city_checkpoint)
+    assert model.checkpoint is not None
+    own = model.checkpoint.manifest.train.seed
+    for seeds, others in (([own], 0), ([own, own + 1], 1)):
+        for seed in seeds:
+            key = seed_key(model.dataset.hash, model.key, seed)
+            write_records(model.records(), key.cached(), key.metadata)
+        assert len(side_of(model).replicates) == others
+    assert len(side_of(model, [model]).replicates) == 2

@@ -1,17 +1,40 @@
 """What commands refuse: one line on stderr that says what was expected, exit code 2, and nothing written."""
 
 import shlex
+import socket
 from pathlib import Path
 
 import pytest
 
+from tests.checkins import write_foursquare
 from tests.cli_runner import recap_here
 from tests.shell import assert_refused
+from tests.worlds import habit_rows
 
 EXPLAIN = "explain MODEL --data DATA --json"
 PREDICT = "predict visit_count --data DATA --out new/next.csv"
 COMPARE = "compare markov --data DATA"
+PREPARE = "prepare TABLE --out"
 REFUSED = (
+    (f"{PREPARE} new --set split_by=users", "split_by"),
+    (f"{PREPARE} new --set min_poi_checkins=0", "min_poi_checkins"),
+    (f"{PREPARE} new --set minimum=3", "unknown field 'minimum'"),
+    (f"{PREPARE} new --set train_end", "field=value"),
+    (f"{PREPARE} new --set train_end=0.95", "val_end"),
+    (f"{PREPARE} new --preset paris", "'paris'"),
+    (f"{PREPARE} new --format foursquer", "'foursquer'"),
+    (f"{PREPARE} new --colour red", "--colour"),
+    (f"{PREPARE} new --engine spark", "'spark'"),
+    (f"{PREPARE} new --engine-memory 0", "--engine-memory"),
+    (f"{PREPARE} TABLE/new", "city.txt"),
+    (f"{PREPARE} /proc/recap-out", "/proc"),
+    ("prepare a.txt", "--out"),
+    ("prepare a.txt --out new", "a.txt does not exist"),
+    ("stats nowhere", "recap prepare"),
+    ("predict-the-weather", "predict-the-weather"),
+    ("app --port 8599 --address 203.0.113.7", "203.0.113.7:8599"),
+    ("experiment run pretrained --data DATA --out .", "--out should name"),
+    ("experiment run main --data DATA --data DATA --out new", "one --data"),
     (f"{EXPLAIN} --case 100000", "there is no test case 100000"),
     (f"{EXPLAIN} --case x", "--case expects numbers"),
     (EXPLAIN, "no case given"),
@@ -30,6 +53,7 @@ REFUSED = (
     (f"{EXPLAIN} --user user2 --as-of 2011-01-01", "small has no check-in at or before 2011-01-01"),
     (f"{EXPLAIN} --link 'user=0&row=99999'", "check-in 99999 of small is not one of user 0"),
     (f"{EXPLAIN} --case 3 --checks --seeds 1", "--seeds"),
+    (f"{EXPLAIN} --case 3 --html MODEL/summary.json/page.html", "summary.json"),
     (f"{EXPLAIN} --case 3 --exact", "need --html FILE"),
     (f"{EXPLAIN} --case 3 --hide-places", "need --html FILE"),
     (f"{EXPLAIN} --case 3 --html p.html --exact --hide-places", "use either --exact or --hide-places"),
@@ -65,14 +89,43 @@ REFUSED = (
     ("cases share --data DATA --checkpoint MODEL --html x.html", "no case to share"),
     ("cases share nobody --data DATA --checkpoint MODEL --html x.html", "no saved case"),
 )
-"""Commands on the small city; DATA and MODEL are its folders."""
+"""Commands on the small city; DATA and MODEL are its folders, TABLE is a file of check-ins."""
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_foursquare(tmp_path_factory.mktemp("table") / "city.txt", habit_rows())
 
 
 @pytest.mark.parametrize(("command", "part"), REFUSED)
 def test_a_refusal_is_one_line(
-    command: str, part: str, city_folder: Path, city_checkpoint: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+    command: str,
+    part: str,
+    city_folder: Path,
+    city_checkpoint: Path,
+    table: Path,
+    home: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(home.parent)
-    folders = {"DATA": city_folder, "MODEL": city_checkpoint}
-    assert_refused(recap_here(*(folders.get(word, word) for word in shlex.split(command))), part)
+    for name, folder in (("DATA", city_folder), ("MODEL", city_checkpoint), ("TABLE", table)):
+        command = command.replace(name, shlex.quote(str(folder)))
+    assert_refused(recap_here(*shlex.split(command)), part)
     assert [path for path in home.parent.rglob("*") if path.is_file() and home / "cache" not in path.parents] == []
+
+
+def test_a_port_in_use_is_refused() -> None:
+    """Before Streamlit starts, with what to do."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        assert_refused(
+            recap_here("app", "--port", port), f"127.0.0.1:{port}", "another program uses this port", "--port"
+        )
+
+
+def test_a_path_below_the_root_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its pages would stay empty."""
+    monkeypatch.setenv("STREAMLIT_SERVER_BASE_URL_PATH", "lab")
+    assert_refused(
+        recap_here("app", "--port", 8599), "STREAMLIT_SERVER_BASE_URL_PATH", "let the web server remove the path"
+    )

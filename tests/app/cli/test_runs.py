@@ -53,11 +53,7 @@ def test_from_submit_to_rm(store: RunStore, dataset_folder: Path) -> None:
     removed = {"id": "2", "state": "removed"}
     assert recap_json_here("runs", "rm", "2") == removed | {"runs": [removed]}
     assert [entry["id"] for entry in recap_json_here("runs", "list")["runs"]] == ["1", "3"]
-    for shorter, part in (
-        (("list",), "finished"),
-        (("show", "1"), "finished"),
-        (("logs", "1"), "epoch 1 of 4"),
-    ):
+    for shorter, part in ((("list",), "finished"), (("show", "1"), "finished"), (("logs", "1"), "epoch 1 of 4")):
         assert part in recap_here("runs", *shorter).stdout
 
 

@@ -1,8 +1,11 @@
-"""Writing shared files from the command line: coarse by default, exact by option, refusals that write nothing."""
+"""Saved cases and shared files from the command line: coarse by default, exact by option."""
 
 import html
+import json
 import re
 from pathlib import Path
+
+import pytest
 
 from recap.privacy import EXACT_NOTE
 from tests.cli_runner import recap_here, recap_json_here
@@ -61,3 +64,23 @@ def test_a_collection_is_one_page(city_checkpoint: Path, city_folder: Path, tmp_
     text = page.read_text()
     assert "<h1>Tuesday</h1>" in text and text.count("<article") == 2 and "as written" in text
     assert text.index("note 5") < text.index("note 3") and "2012-" not in text
+
+
+def test_save_export_import(
+    city_folder: Path, city_checkpoint: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A case goes into the library and a new collection, is found again, and moves to another library."""
+    made = recap_json_here(
+        *("cases", "save", 3, "--data", city_folder, "--checkpoint", city_checkpoint, "--note", "look", "--tag", "a"),
+        *("--collection", "Tuesday", "--edits", "hour:5"),
+    )
+    assert json.loads(Path(made["file"]).read_text())["note"] == "look"
+    again = ("cases", "save", 3, "--data", city_folder, "--checkpoint", city_checkpoint, "--edits", "hour:5")
+    assert_refused(recap_here(*again), "already")
+    exported = recap_here("cases", "export", "--collection", "tuesday")
+    assert exported.returncode == 0 and made["name"] in exported.stdout
+    out = tmp_path / "out.json"
+    out.write_text(exported.stdout)
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path / "second"))
+    assert len(recap_json_here("cases", "import", out)["added"]) == 2
+    assert recap_here("cases", "export", "--collection", "Tuesday").stdout == exported.stdout

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: a training saves first, everything else ends at once. OpenMP's threads sleep while they wait."""
+"""Ctrl-C and SIGTERM: a training saves first, all else ends at once. Threads: sleeping ones, and one in the app."""
 
 import os
 import signal
@@ -40,3 +40,24 @@ def test_threads_sleep_while_they_wait(given: dict[str, str], expected: str) -> 
     environment = {name: value for name, value in os.environ.items() if name not in names} | given
     found = subprocess.run([sys.executable, "-c", code, *names], env=environment, capture_output=True, text=True)
     assert found.stdout.strip() == expected, found.stderr
+
+
+ASK = "import threading, torch; got = []; t = threading.Thread(target=lambda: got.append(torch.get_num_threads()))"
+IN_A_THREAD = f"{ASK}; t.start(); t.join(); print(*got)"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("modules", "threads"),
+    [
+        ("app.cached.explanations", 1),
+        ("recap.predictor, recap.evaluation.scoring, analysis.explain.explanation, app.cli.evaluate", 2),
+    ],
+)
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="one core: torch's choice is one thread anyway")
+def test_one_thread_in_the_app_alone(modules: str, threads: int) -> None:
+    """Asked in a thread of its own, as a visitor's script run is, where two threads would be torch's choice."""
+    environment = os.environ | {"OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
+    command = [sys.executable, "-c", f"import {modules}; {IN_A_THREAD}"]
+    asked = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert asked.stdout.split() == [str(threads)]

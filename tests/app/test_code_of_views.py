@@ -1,8 +1,10 @@
-"""What a view says stands in its `words` module, so that somebody can read all of it in one place."""
+"""What the code of views must not hold: sentences, bare strings, and help marks inside switches."""
 
 import ast
 from pathlib import Path
 from typing import Final
+
+import pytest
 
 ROOT: Final = Path(__file__).parents[2] / "app"
 FILES: Final = sorted(
@@ -38,3 +40,31 @@ def test_views_hold_no_sentence() -> None:
     assert len(FILES) > 40
     found = {path.name: sentences(path.read_text(encoding="utf-8")) for path in FILES}
     assert {name: texts for name, texts in found.items() if texts} == {}
+
+
+PAGES: Final = sorted([ROOT / "main.py", *(ROOT / "views").glob("[a-z]*.py")])
+
+
+def bare_strings(code: str) -> list[int]:
+    """Lines of module-level strings that are no docstring of the file.
+
+    >>> bare_strings("'Page.'\\nA = 1\\n'What A is.'\\n")
+    [3]
+    """
+    bare = [line for line in ast.parse(code).body[1:] if isinstance(line, ast.Expr)]
+    return [line.lineno for line in bare if isinstance(line.value, ast.Constant)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_holds_no_bare_string(page: Path) -> None:
+    """Comments say what a constant is; a string would be shown to visitors."""
+    assert bare_strings(page.read_text(encoding="utf-8")) == []
+
+
+def test_no_switch_has_its_help_mark_inside() -> None:
+    """`app.components.text.toggle` sets it next to the switch instead."""
+    for path in ROOT.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                helped = any(keyword.arg == "help" for keyword in node.keywords)
+                assert not (node.func.attr in ("toggle", "checkbox") and helped), f"{path}:{node.lineno}"
