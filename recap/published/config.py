@@ -30,7 +30,7 @@ class PublishedConfig(Config):
     epochs: int = Field(ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(64, ge=1, description="Windows, trajectories or cases in a step.")
     seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
-    learning_rate: float = Field(gt=0, description="Adam's learning rate.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     weight_decay: float = Field(0.0, ge=0, description="L2 penalty, or AdamW's decay where the network uses that.")
     second_moment: float = Field(0.999, gt=0, lt=1, description="Adam's beta_2.")
     clip_norm: float | None = Field(None, gt=0, description="Largest norm of a gradient; none clips nothing.")

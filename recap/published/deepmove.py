@@ -19,7 +19,7 @@ from recap.data.dataset import Dataset
 from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import DeepmoveConfig
-from recap.published.network import SequenceNetwork, slot_of_day
+from recap.published.network import SequenceNetwork, mean_within, slot_of_day
 from recap.published.windows import TrainingWindows, Windows
 
 HOURS: Final = 24
@@ -84,6 +84,5 @@ def average_runs(values_BKD: Tensor, run_BK: Tensor) -> Tensor:
     """
     size, length, width = values_BKD.shape
     key_N = (torch.arange(size, device=run_BK.device)[:, None] * (length + 1) + run_BK).reshape(-1)
-    total_RD = values_BKD.new_zeros(size * (length + 1), width).index_add(0, key_N, values_BKD.reshape(-1, width))
-    count_R = torch.bincount(key_N, minlength=len(total_RD)).clamp_min(1).to(values_BKD.dtype)
-    return F.embedding(key_N, total_RD / count_R[:, None]).view_as(values_BKD)
+    mean_RD = mean_within(values_BKD.reshape(-1, width), key_N, size * (length + 1))
+    return F.embedding(key_N, mean_RD).view_as(values_BKD)

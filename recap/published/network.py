@@ -18,6 +18,7 @@ from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories,
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.windows import TrainingWindows, Windows
+from recap.ragged import sum_within
 from recap.scores import Scores
 
 SLOTS_OF_WEEK: Final = 168
@@ -168,6 +169,16 @@ def slot_of_day(local_seconds: Tensor, slots: int) -> Tensor:
 def causal_mask(length: int, device: torch.device) -> Tensor:
     """Bool (K, K): position i may look at positions j <= i."""
     return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def mean_within(value_ND: Tensor, owner_N: Tensor, size: int) -> Tensor:
+    """Means of each owner's values, (size, D); 0 without any.
+
+    >>> mean_within(torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([0, 0, 1]), 2).tolist()
+    [[2.0], [5.0]]
+    """
+    count_J = torch.bincount(owner_N, minlength=size).clamp_min(1)
+    return sum_within(value_ND, owner_N, size) / count_J[:, None]
 
 
 class Time2Vec(nn.Module):

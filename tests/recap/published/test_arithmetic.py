@@ -12,20 +12,18 @@ from recap import columns as c
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
 from recap.published.city import City
-from recap.published.dchl import Dchl, comes_later
 from recap.published.decay import average_past, degrees_apart, time_weights
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
 from recap.published.dprl import Dprl, regions_of
-from recap.published.flashback import Flashback
+from recap.published.flashback import Flashback, Replay
 from recap.published.getnext import Getnext, flow_map, place_features
+from recap.published.hypergraphs import comes_later, normalised, pool_past
 from recap.published.lotnext import Lotnext
-from recap.published.melt import Melt
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
 from recap.published.registry import build_published
-from recap.published.replay import Replay
 from recap.published.rotan import Rotan, TimeTurn, quadkey_runs
-from recap.published.sasrec import Sasrec, UnvisitedSampler
+from recap.published.sasrec import Melt, Sasrec, UnvisitedSampler
 from recap.published.translation import closest_pois
 from recap.published.windows import Windows
 from tests.checkins import split_dataset
@@ -178,9 +176,9 @@ def test_getnext_transition_map() -> None:
 
 def test_dchl_pools_the_distinct_places_of_the_past() -> None:
     """Visits 0, 1, 0: at row 2 the mean counts place 0 once, and at row 0 it is place 0 alone."""
-    model, checkins = model_of(Dchl, [[0, 1, 0, 2]], 3)
+    _, checkins = city_of([[0, 1, 0, 2]], 3)
     table = torch.tensor([[3.0, 0.0], [0.0, 3.0], [9.0, 9.0]], dtype=torch.float64)
-    pooled = model.users(Histories(checkins, torch.tensor([2, 0])), [table])[0]
+    (pooled,) = normalised(pool_past(Histories(checkins, torch.tensor([2, 0])), [table]))
     assert pooled[0].tolist() == approx([math.sqrt(0.5), math.sqrt(0.5)]) and pooled[1].tolist() == [1.0, 0.0]
 
 

@@ -8,7 +8,7 @@ import torch
 from recap import columns as c
 from recap.history import CheckinTensors, Histories
 from recap.published.city import City
-from recap.published.msahg import Msahg, downtown, locals_of
+from recap.published.hypergraphs import Msahg, downtown, locals_of, match
 from recap.published.neighbours import Outline, SimilarTrajectories
 from recap.published.registry import build_published
 from recap.published.sthgcn import NumberCode, Sthgcn, TrajectoryReader, kilometres
@@ -53,7 +53,7 @@ def test_msahg_takes_the_mean_of_a_cases_three_scenarios() -> None:
     with torch.no_grad():
         tables = model.tables()
         of_sides = [
-            model.match(*model.matched(batch, tables, split, int(side)))
+            match(model.shares.values(), *model.matched(batch, tables, split, int(side)))
             for split, side in model.scenarios(batch).items()
         ]
         torch.testing.assert_close(model.logits(batch), (of_sides[0] + of_sides[1] + of_sides[2]) / 3)
@@ -62,7 +62,7 @@ def test_msahg_takes_the_mean_of_a_cases_three_scenarios() -> None:
             share.weight.zero_()
             share.bias.zero_()
         users, places = ([column(value) for value in values] for values in ((3, 1, 0, 2), (1, 0, 1, 1)))
-        assert float(model.match(users, places)) == 9.0
+        assert float(match(model.shares.values(), users, places)) == 9.0
 
 
 def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
