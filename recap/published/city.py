@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.spatial import cKDTree
 from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.graph import TransitionGraph
 
 
@@ -62,3 +64,16 @@ class City:
     @property
     def num_categories(self) -> int:
         return int(self.category_P.max()) + 1
+
+
+def places_near(city: City, most: int, within_km: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of a POI and another near it, at most ``most`` a POI, the nearest first."""
+    on_sphere = unit_vectors(*city.coordinates_P2.numpy().T)
+    chord = 2 * np.sin(within_km / EARTH_RADIUS_KM / 2)
+    count = min(most + 1, city.num_pois)
+    _, found = cKDTree(on_sphere).query(on_sphere, k=count, distance_upper_bound=chord)
+    found = found.reshape(city.num_pois, count)
+    source = np.repeat(np.arange(city.num_pois), count).reshape(found.shape)
+    kept = (found < city.num_pois) & (found != source)
+    kept &= np.cumsum(kept, axis=1) <= most
+    return source[kept].astype(np.int64), found[kept].astype(np.int64)

@@ -22,9 +22,8 @@ from torch.nn import functional as F
 from recap.history import Histories
 from recap.published.city import City
 from recap.published.configs import DepoiConfig
-from recap.published.decay import kilometres_apart
-from recap.published.network import Examples, SequenceNetwork, causal_mask
-from recap.published.windows import TrainingWindows, Windows
+from recap.published.network import Examples, SequenceNetwork
+from recap.published.windows import TrainingWindows, Windows, causal_mask, kilometres_apart
 
 _NEVER: Final = -1e30
 

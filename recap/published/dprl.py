@@ -21,9 +21,8 @@ from torch.nn import functional as F
 from recap.history import CaseBatch, Histories
 from recap.published.city import City
 from recap.published.configs import DprlConfig
-from recap.published.decay import average_past, degrees_apart, time_weights
 from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week, step_times
-from recap.published.windows import Windows, by_length
+from recap.published.windows import Windows, average_past, by_length, degrees_apart, time_weights
 
 _FOCAL_ALPHA: Final = 0.25
 _FOCAL_GAMMA: Final = 2

@@ -21,9 +21,8 @@ from torch.nn import functional as F
 from recap.history import Histories
 from recap.published.city import City
 from recap.published.configs import FlashbackConfig, RecurrentConfig, ReplayConfig
-from recap.published.decay import average_past, degrees_apart, time_weights
 from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, slot_of_week, step_times
-from recap.published.windows import Windows
+from recap.published.windows import Windows, average_past, degrees_apart, time_weights
 
 _LEAST_BANDWIDTH: Final = 1e-3
 

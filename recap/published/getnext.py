@@ -11,6 +11,7 @@ Shape suffixes: N check-ins or steps, P POIs, D features, L edges.
 
 from itertools import pairwise
 
+import numpy as np
 import torch
 from scipy import sparse
 from torch import Tensor, nn
@@ -32,8 +33,7 @@ class Getnext(PackedNetwork):
     config: GetnextConfig
     within_trajectory = True
     features_PF: Tensor
-    begin_P: Tensor
-    degree_P: Tensor
+    start_P1: Tensor
     to_L: Tensor
     share_L: Tensor
     own_P: Tensor
@@ -59,10 +59,9 @@ class Getnext(PackedNetwork):
         for linear in (self.map_features, self.map_from, self.map_to):
             nn.init.xavier_uniform_(linear.weight, gain=1.414)
         self.dropout = WordDropout(config.dropout)
-        counts = city.graph.counts
-        self.flow = Propagation(row_normalised(sparse.csr_array(counts + sparse.eye_array(pois))))
-        for name, tensor in flow_map(city).items():
-            self.register_buffer(name, tensor, persistent=False)
+        self.flow = Propagation(row_normalised(city.graph.counts + sparse.eye_array(pois)))
+        for name, array in flow_map(city).items():
+            self.register_buffer(name, torch.from_numpy(array), persistent=False)
         self.register_buffer("features_PF", features_PF, persistent=False)
 
     def places(self) -> Tensor:
@@ -98,7 +97,8 @@ class Getnext(PackedNetwork):
         from_P, to_P = (self.features_PF @ ends_2F.T).unbind(1)
         plain_NP = F.leaky_relu(F.embedding(source_N, from_P[:, None]) + to_P, 0.2)
         # The flow map is sparse: add it at its edges only.
-        step_L, edge_L = expand_ranges(self.begin_P[source_N], self.degree_P[source_N])
+        start_N = self.start_P1[source_N]
+        step_L, edge_L = expand_ranges(start_N, self.start_P1[source_N + 1] - start_N)
         own = torch.arange(len(source_N), device=source_N.device)
         row_L, to_L = torch.cat([step_L, own]), torch.cat([self.to_L[edge_L], source_N])
         added_L = plain_NP[row_L, to_L] * torch.cat([self.share_L[edge_L], self.own_P[source_N]])
@@ -129,18 +129,16 @@ def place_features(city: City, *, raw: bool) -> Tensor:
     return torch.cat([numbers_P3[:, :1], one_hot_PC, numbers_P3[:, 1:]], dim=1).float()
 
 
-def flow_map(city: City) -> dict[str, Tensor]:
-    """(D + I)^-1 (A + I) by its edges: row s has ``degree_P[s]`` of them from ``begin_P[s]`` on. Returns ``to_L``
-    (int64) and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
+def flow_map(city: City) -> dict[str, np.ndarray]:
+    """(D + I)^-1 (A + I) by its edges: those of row s are ``start_P1[s]`` to ``start_P1[s + 1]``, excluded. Returns
+    ``to_L`` and ``share_L``, A_sd / (D_s + 1); ``own_P``, 1 / (D_s + 1).
     """
     counts = city.graph.counts
-    degree = torch.from_numpy(counts.indptr[1:] - counts.indptr[:-1]).long()
-    total_P = torch.from_numpy(counts.sum(axis=1)).double()
-    from_L = torch.repeat_interleave(torch.arange(city.num_pois), degree)
+    total_P = counts.sum(axis=1) + 1.0
+    share_L = counts.data / np.repeat(total_P, np.diff(counts.indptr))
     return {
-        "begin_P": torch.from_numpy(counts.indptr[:-1].copy()).long(),
-        "degree_P": degree,
-        "to_L": torch.from_numpy(counts.indices.copy()).long(),
-        "share_L": (torch.from_numpy(counts.data.copy()).double() / (total_P[from_L] + 1)).float(),
-        "own_P": (1 / (total_P + 1)).float(),
+        "start_P1": counts.indptr.astype(np.int64),
+        "to_L": counts.indices.astype(np.int64),
+        "share_L": share_L.astype(np.float32),
+        "own_P": (1 / total_P).astype(np.float32),
     }

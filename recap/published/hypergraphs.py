@@ -29,10 +29,9 @@ from torch.nn import functional as F
 from recap.geodesy import unit_vectors
 from recap.history import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
 from recap.propagation import Propagation, row_normalised
-from recap.published.city import City
+from recap.published.city import City, places_near
 from recap.published.configs import DchlConfig, HypergraphConfig, MsahgConfig
 from recap.published.network import CaseExamples, Examples, PublishedNetwork, slot_of_day
-from recap.published.translation import places_near
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
 

@@ -166,11 +166,6 @@ def slot_of_day(local_seconds: Tensor, slots: int) -> Tensor:
     return local_seconds % SECONDS_PER_DAY // (SECONDS_PER_DAY // slots) + slots * weekend
 
 
-def causal_mask(length: int, device: torch.device) -> Tensor:
-    """Bool (K, K): position i may look at positions j <= i."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
-
-
 def mean_within(value_ND: Tensor, owner_N: Tensor, size: int) -> Tensor:
     """Means of each owner's values, (size, D); 0 without any.
 

@@ -22,33 +22,12 @@ from recap.data.dataset import Dataset
 from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import MeltConfig, SelfAttentionConfig
-from recap.published.network import Examples, SequenceNetwork, causal_mask, mean_within
-from recap.published.windows import TrainingWindows, Windows
+from recap.published.network import Examples, SequenceNetwork, mean_within
+from recap.published.windows import TrainingWindows, Windows, causal_mask
 from recap.ragged import found_in
 
 _TRIES: Final = 20
 """A user who has been to nearly every place keeps a visited one after so many draws."""
-
-
-class UnvisitedSampler(nn.Module):
-    """Samples unvisited places with torch's CPU generator."""
-
-    visited_V: Tensor
-
-    def __init__(self, city: City) -> None:
-        super().__init__()
-        self.num_pois = city.num_pois
-        self.register_buffer("visited_V", torch.unique(city.user_N * city.num_pois + city.poi_N), persistent=False)
-
-    def draw(self, user_N: Tensor) -> Tensor:
-        """A place for each user, uniform over those not visited in training."""
-        poi_N = torch.randint(self.num_pois, user_N.shape).to(user_N.device)
-        for _ in range(_TRIES):
-            again_N, _ = found_in(self.visited_V, user_N * self.num_pois + poi_N)
-            if not again_N.any():
-                break
-            poi_N[again_N] = torch.randint(self.num_pois, (int(again_N.sum()),)).to(user_N.device)
-        return poi_N
 
 
 class Block(nn.Module):
@@ -73,6 +52,7 @@ class Sasrec(SequenceNetwork):
     """f = LN(blocks(E[p] sqrt(d) + position)); the score of d is <f, E[d]>."""
 
     config: SelfAttentionConfig
+    visited_V: Tensor
 
     def __init__(self, config: SelfAttentionConfig, city: City) -> None:
         super().__init__(config, city, config.window)
@@ -83,7 +63,8 @@ class Sasrec(SequenceNetwork):
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config.dim, config.dropout) for _ in range(config.blocks))
         self.norm = nn.LayerNorm(config.dim)
-        self.unvisited = UnvisitedSampler(city)
+        visited_V = torch.unique(city.user_N * city.num_pois + city.poi_N)
+        self.register_buffer("visited_V", visited_V, persistent=False)
 
     def states(self, windows: Windows) -> Tensor:
         poi_BK = windows.poi_BK
@@ -101,8 +82,19 @@ class Sasrec(SequenceNetwork):
         if self.config.objective == "softmax":
             return super().step_loss(state_ND, steps)
         target_ND = self.poi_embedding(steps.target_B)
-        other_ND = self.poi_embedding(self.unvisited.draw(steps.histories().user_B))
+        other_ND = self.poi_embedding(self.draw_unvisited(steps.histories().user_B))
         return -(F.logsigmoid((state_ND * target_ND).sum(-1)) + F.logsigmoid(-(state_ND * other_ND).sum(-1))).mean()
+
+    def draw_unvisited(self, user_N: Tensor) -> Tensor:
+        """A place for each user, uniform over those not visited in training, from torch's CPU generator."""
+        pois = self.poi_embedding.num_embeddings
+        poi_N = torch.randint(pois, user_N.shape).to(user_N.device)
+        for _ in range(_TRIES):
+            again_N, _ = found_in(self.visited_V, user_N * pois + poi_N)
+            if not again_N.any():
+                break
+            poi_N[again_N] = torch.randint(pois, (int(again_N.sum()),)).to(user_N.device)
+        return poi_N
 
 
 _MORE_VISITS: Final = 50

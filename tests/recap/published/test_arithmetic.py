@@ -12,20 +12,18 @@ from recap import columns as c
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
 from recap.published.city import City
-from recap.published.decay import average_past, degrees_apart, time_weights
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
 from recap.published.dprl import Dprl, regions_of
 from recap.published.flashback import Flashback, Replay
 from recap.published.getnext import Getnext, flow_map, place_features
 from recap.published.hypergraphs import comes_later, normalised, pool_past
-from recap.published.lotnext import Lotnext
+from recap.published.lotnext import Lotnext, closest_pois
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
 from recap.published.registry import build_published
 from recap.published.rotan import Rotan, TimeTurn, quadkey_runs
-from recap.published.sasrec import Melt, Sasrec, UnvisitedSampler
-from recap.published.translation import closest_pois
-from recap.published.windows import Windows
+from recap.published.sasrec import Melt, Sasrec
+from recap.published.windows import Windows, average_past, degrees_apart, time_weights
 from tests.checkins import split_dataset
 from tests.recap.published.variants import small_config
 
@@ -121,10 +119,9 @@ def test_lotnext_smooths_places_over_their_neighbours() -> None:
 def test_lotnext_reads_its_graphs_off_a_translation() -> None:
     """Heads at 0 and 1, moved by 1, among places at 0, 1 and 3: distances 1, 0, 2 and 2, 1, 1 (L1)."""
     heads, places = torch.tensor([[0.0], [1.0]]), torch.tensor([[0.0], [1.0], [3.0]])
-    near = closest_pois(heads, torch.tensor([1.0]), places, 2)
-    assert near.poi_RG[0].tolist() == [1, 0]
-    assert near.weight_RG[0].tolist() == pytest.approx([1.0, math.exp(-1)])
-    assert sorted(near.poi_RG[1].tolist()) == [1, 2] and near.weight_RG[1].tolist() == pytest.approx([1.0, 1.0])
+    near, weight = closest_pois(heads, torch.tensor([1.0]), places, 2)
+    assert near[0].tolist() == [1, 0] and weight[0].tolist() == pytest.approx([1.0, math.exp(-1)])
+    assert sorted(near[1].tolist()) == [1, 2] and weight[1].tolist() == pytest.approx([1.0, 1.0])
 
 
 def test_sasrec_scores_by_its_own_table() -> None:
@@ -141,9 +138,9 @@ def test_sasrec_scores_by_its_own_table() -> None:
 
 def test_negatives_are_places_never_visited() -> None:
     """User 0 has been to 0, 1 and 2, user 1 to 3 and 4: what is drawn is the rest, all of it."""
-    city, _ = city_of([[0, 1, 2], [3, 4]], 6)
+    model, _ = model_of(Sasrec, [[0, 1, 2], [3, 4]], 6)
     torch.manual_seed(0)
-    drawn = UnvisitedSampler(city).draw(torch.tensor([0, 1] * 200)).view(-1, 2)
+    drawn = model.draw_unvisited(torch.tensor([0, 1] * 200)).view(-1, 2)
     assert set(drawn[:, 0].tolist()) == {3, 4, 5} and set(drawn[:, 1].tolist()) == {0, 1, 2, 5}
 
 

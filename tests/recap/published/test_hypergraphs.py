@@ -9,9 +9,8 @@ from recap import columns as c
 from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.hypergraphs import Msahg, downtown, locals_of, match
-from recap.published.neighbours import Outline, SimilarTrajectories
 from recap.published.registry import build_published
-from recap.published.sthgcn import NumberCode, Sthgcn, TrajectoryReader, kilometres
+from recap.published.sthgcn import NumberCode, Outline, SimilarTrajectories, Sthgcn, TrajectoryReader, kilometres
 from tests.checkins import split_dataset
 from tests.recap.published.test_arithmetic import approx, city_of, model_of
 from tests.recap.published.variants import small_config
