@@ -16,14 +16,13 @@ from recap.data.dataset import Dataset
 from recap.features.catalogue import VISIT_FEATURES
 from recap.features.categories import NextCategories
 from recap.features.others import EdgeEdits, OtherUsers
-from recap.features.past import PastRows, new_lately
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.two_hop import two_hop_paths, without_paths
-from recap.features.visits import visit_features
+from recap.features.visits import PastRows, new_lately, visit_features
 from recap.graph import TransitionGraph
 from recap.history import Histories
-from recap.ragged import found_in
+from recap.ragged import found_in, sum_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,5 +176,4 @@ class Features:
 
 def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:
     key_C, slot_N = torch.unique(key_N, return_inverse=True)
-    total_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_N.device).index_add_(0, slot_N, value_N)
-    return Pairs(key_C, total_C[None])
+    return Pairs(key_C, sum_within(value_N, slot_N, len(key_C))[None])

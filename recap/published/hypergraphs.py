@@ -26,6 +26,7 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from recap.features.similar_users import occurrences
 from recap.geodesy import unit_vectors
 from recap.history import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
 from recap.propagation import Propagation, row_normalised
@@ -257,14 +258,6 @@ def contrast_views(views: list[Tensor], temperature: float) -> Tensor:
     row_R = torch.arange(len(views[0]), device=views[0].device)
     losses = [F.cross_entropy(one @ other.T / temperature, row_R) for one, other in combinations(views, 2)]
     return torch.stack(losses).sum()
-
-
-def occurrences(row: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
-    """1 where a pair of row and column occurs."""
-    matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
-    matrix.sum_duplicates()
-    matrix.data[:] = 1.0
-    return matrix
 
 
 def visitors(city: City) -> sparse.csr_array:

@@ -21,11 +21,11 @@ from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.features.similar_users import occurrences
 from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
 from recap.published.configs import SthgcnConfig
-from recap.published.hypergraphs import occurrences
 from recap.published.network import CaseExamples, Examples, PublishedNetwork, mean_within
 from recap.ragged import expand_ranges, softmax_within, sum_within
 
