@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from recap.data.synthetic import places
 from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES, Errand
-from recap.data.synthetic.draws import Draws
-from recap.data.synthetic.gravity import Gravity, pick_weighted
+from recap.data.synthetic.draws import Draws, Gravity, pick_weighted
 from recap.data.synthetic.shapes import Point
 from recap.data.synthetic.venues import Venue
 
