@@ -149,21 +149,22 @@ class Features:
         visits = Pairs(key_C, torch.stack([found[feature.name] for feature in VISIT_FEATURES]).to(dtype))
 
         edge_case_E, edge_poi_E, count_E = self.others.transitions_from(histories.user_B, histories.source_B, edits)
-        transitions = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
+        key_T, count_T = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
         paths = two_hop_paths(self.others, histories.user_B, histories.source_B, edits)
         if cut_K3 is not None:
             paths = without_paths(paths, cut_K3, num_pois)
-        two_hop = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
+        key_W, product_W = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
         similar_case, similar_poi, similarity = self.similar.visits(past.case_H, poi_H, histories.user_B)
         key_S = similar_case * num_pois + similar_poi
-        is_among_C, place_C = found_in(key_S, key_C)
-        is_new_S = torch.ones_like(key_S, dtype=torch.bool)
-        is_new_S[place_C[is_among_C]] = False
-        similar = Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype))
-        transitions = Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype))
-        two_hop = Pairs(two_hop.key_C, two_hop.value_FC.to(dtype))
+        is_new_S = ~found_in(key_C, key_S)[0]
+        sparse = (
+            visits,
+            Pairs(key_T, torch.log1p(count_T)[None].to(dtype)),
+            Pairs(key_W, product_W[None].to(dtype)),
+            Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype)),
+        )
         by_category_JBK = torch.stack([category_BK, *self._category_features(histories, share_B)]).to(dtype)
-        return FeatureValues(histories, self.places, (visits, transitions, two_hop, similar), by_category_JBK)
+        return FeatureValues(histories, self.places, sparse, by_category_JBK)
 
     def _category_features(self, histories: Histories, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         category_B, hour_B = self.places.category_P[histories.source_B], histories.checkins.hour_T[histories.row_B]
@@ -174,6 +175,6 @@ class Features:
         return from_here_BK, at_hour_BK, share_B[:, None].expand_as(at_hour_BK)
 
 
-def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:
+def _summed(key_N: Tensor, value_N: Tensor) -> tuple[Tensor, Tensor]:
     key_C, slot_N = torch.unique(key_N, return_inverse=True)
-    return Pairs(key_C, sum_within(value_N, slot_N, len(key_C))[None])
+    return key_C, sum_within(value_N, slot_N, len(key_C))

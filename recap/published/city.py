@@ -1,6 +1,6 @@
 """What a published model may know of a dataset before training.
 
-Shape suffixes: P POIs, N training check-ins.
+Shape suffix: P POIs.
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,36 +25,33 @@ class City:
         coordinates_P2: latitude and longitude in degrees, float64.
         category_P: int64.
         visits_P: training check-ins of each POI, int64.
-        user_N, poi_N, trajectory_N: in table order (user, time).
-        seconds_N, local_seconds_N: since 1970, UTC and local.
+        train: the training check-ins.
     """
 
     num_users: int
     coordinates_P2: Tensor
     category_P: Tensor
     visits_P: Tensor
-    user_N: Tensor
-    poi_N: Tensor
-    trajectory_N: Tensor
-    seconds_N: Tensor
-    local_seconds_N: Tensor
+    train: CheckinTensors
     graph: TransitionGraph
 
     @classmethod
     def of(cls, dataset: Dataset, graph: TransitionGraph | None = None) -> "City":
-        train = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
-        poi_N = torch.tensor(train[c.POI].to_numpy(np.int64))
-        seconds_N = torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64))
+        rows = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
+        seconds = rows[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+        train = CheckinTensors.from_arrays(
+            user=rows[c.USER].to_numpy(np.int64),
+            poi=rows[c.POI].to_numpy(np.int64),
+            seconds=seconds,
+            local_seconds=seconds + 60 * rows[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
+            trajectory=rows[c.TRAJECTORY].to_numpy(np.int64),
+        )
         return cls(
             num_users=dataset.num_users,
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
             category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
-            visits_P=torch.bincount(poi_N, minlength=dataset.num_pois),
-            user_N=torch.tensor(train[c.USER].to_numpy(np.int64)),
-            poi_N=poi_N,
-            trajectory_N=torch.tensor(train[c.TRAJECTORY].to_numpy(np.int64)),
-            seconds_N=seconds_N,
-            local_seconds_N=seconds_N + 60 * torch.tensor(train[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)),
+            visits_P=torch.bincount(train.poi_T, minlength=dataset.num_pois),
+            train=train,
             graph=TransitionGraph.from_dataset(dataset) if graph is None else graph,
         )
 

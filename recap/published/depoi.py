@@ -203,9 +203,8 @@ def disagreement(causal_PD: Tensor, bias_PD: Tensor) -> Tensor:
 
 def smallest_gaps(city: City) -> Tensor:
     """Each user's smallest positive time between consecutive training check-ins, seconds, (U,); 1 without any."""
-    gap_N = torch.diff(city.seconds_N)
-    counts_N = (city.user_N[1:] == city.user_N[:-1]) & (gap_N > 0)
-    largest = torch.iinfo(torch.int64).max
+    user_T, gap_N, largest = city.train.user_T, torch.diff(city.train.seconds_T), torch.iinfo(torch.int64).max
+    counts_N = (user_T[1:] == user_T[:-1]) & (gap_N > 0)
     smallest_U = torch.full((city.num_users,), largest)
-    smallest_U.scatter_reduce_(0, city.user_N[1:][counts_N], gap_N[counts_N], "amin")
+    smallest_U.scatter_reduce_(0, user_T[1:][counts_N], gap_N[counts_N], "amin")
     return torch.where(smallest_U == largest, 1, smallest_U)

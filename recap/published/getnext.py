@@ -66,14 +66,10 @@ class Getnext(PackedNetwork):
 
     def places(self) -> Tensor:
         """Embeddings of all POIs after the graph convolutions, (P, D)."""
-        x_PD = self.features_PF
-        for number, convolution in enumerate(self.convolutions):
-            assert isinstance(convolution, nn.Linear)
-            last = number == len(self.convolutions) - 1
-            sent_PD = (self.dropout(x_PD) if last else x_PD) @ convolution.weight.T
-            x_PD = self.flow(sent_PD) + convolution.bias
-            x_PD = x_PD if last else F.leaky_relu(x_PD, 0.2)
-        return x_PD
+        x_PD, (*inner, last) = self.features_PF, [one for one in self.convolutions if isinstance(one, nn.Linear)]
+        for convolution in inner:
+            x_PD = F.leaky_relu(self.flow(x_PD @ convolution.weight.T) + convolution.bias, 0.2)
+        return self.flow(self.dropout(x_PD) @ last.weight.T) + last.bias
 
     def packed_states(self, packing: Packing) -> Tensor:
         checkins, row_N = packing.checkins, packing.row_N

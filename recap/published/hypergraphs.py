@@ -16,7 +16,7 @@ Shape suffixes: B cases, P POIs, U users, S half hours of workday and weekend, N
 features.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from itertools import combinations, pairwise
 from typing import Final
 
@@ -28,7 +28,7 @@ from torch.nn import functional as F
 
 from recap.features.similar_users import occurrences
 from recap.geodesy import unit_vectors
-from recap.history import SECONDS_PER_DAY, CaseBatch, Histories, local_weekday
+from recap.history import SECONDS_PER_DAY, Histories, local_weekday
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City, places_near
 from recap.published.configs import DchlConfig, HypergraphConfig, MsahgConfig
@@ -54,15 +54,17 @@ class HypergraphNetwork(PublishedNetwork):
     config: HypergraphConfig
     poi_embedding: nn.Embedding
 
-    def propagated(self, table: Tensor, gate: nn.Module, step: Callable[[Tensor], Tensor]) -> Tensor:
-        """The mean of the gated table and of what each step makes of it, not yet normalised."""
+    def propagated(
+        self, table: Tensor, gate: nn.Module, graph: nn.Module, *, of_heard: float = 0.0, of_level: float = 0.0
+    ) -> Tensor:
+        """The mean of the gated table and of what ``layers`` propagations make of it, not yet normalised. ``of_heard``
+        and ``of_level``: dropout before and after the residual.
+        """
         levels = [table * torch.sigmoid(gate(table))]
         for _ in range(self.config.layers):
-            levels.append(step(levels[-1]))
+            heard = F.dropout(graph(levels[-1]), of_heard, self.training)
+            levels.append(F.dropout(heard + levels[-1], of_level, self.training))
         return torch.stack(levels).mean(0)
-
-    def dropped(self, x: Tensor) -> Tensor:
-        return F.dropout(x, self.config.dropout, self.training)
 
     def drawn(self) -> Tensor:
         """The places of a step's contrast."""
@@ -90,13 +92,9 @@ class Dchl(HypergraphNetwork):
 
     def places(self) -> list[Tensor]:
         """Every POI in each of the `POOLED` views, (P, D) each, not yet normalised."""
-        steps = (
-            lambda x: self.visitors(x) + x,
-            lambda x: self.near(x) + x,
-            lambda x: self.dropped(self.later(x)) + x,
-        )
-        table_PD = self.poi_embedding.weight
-        return [self.propagated(table_PD, gate, step) for gate, step in zip(self.gates, steps, strict=True)]
+        table_PD, dropped = self.poi_embedding.weight, self.config.dropout
+        views = zip(self.gates, (self.visitors, self.near, self.later), (0.0, 0.0, dropped), strict=True)
+        return [self.propagated(table_PD, gate, graph, of_heard=share) for gate, graph, share in views]
 
     def views(self, histories: Histories) -> tuple[list[Tensor], list[Tensor]]:
         """Users (B, D) and POIs (P, D) in each view, of length 1."""
@@ -147,9 +145,9 @@ class Msahg(HypergraphNetwork):
 
     def _graphs(self, city: City) -> dict[str, nn.Module]:
         near_PP, visited_PU = nearness(city, self.config), visitors(city)
-        slot_N = slot_of_day(city.local_seconds_N, _SLOTS).numpy()
-        open_PS = occurrences(city.poi_N.numpy(), slot_N, (city.num_pois, 2 * _SLOTS))
-        awake_US = occurrences(city.user_N.numpy(), slot_N, (city.num_users, 2 * _SLOTS))
+        slot_N = slot_of_day(city.train.local_seconds_T, _SLOTS).numpy()
+        open_PS = occurrences(city.train.poi_T.numpy(), slot_N, (city.num_pois, 2 * _SLOTS))
+        awake_US = occurrences(city.train.user_T.numpy(), slot_N, (city.num_users, 2 * _SLOTS))
         graphs: dict[str, nn.Module] = {
             "collaborative": TwoSteps(visited_PU),
             "geographic": Propagation(row_normalised(near_PP)),
@@ -173,13 +171,9 @@ class Msahg(HypergraphNetwork):
         found = {}
         for name, graph in self.graphs.items():
             view = name.split("-")[0]
-
-            def step(x: Tensor, graph: nn.Module = graph, drops: bool = view != "geographic") -> Tensor:
-                x = graph(x) + x
-                return self.dropped(x) if drops else x
-
             table = (self.user_embedding if view == CLOCK else self.poi_embedding).weight
-            found[name] = self.propagated(table, self.gates[view], step)
+            dropped = 0.0 if view == "geographic" else self.config.dropout
+            found[name] = self.propagated(table, self.gates[view], graph, of_level=dropped)
         return found
 
     def scenarios(self, histories: Histories) -> dict[str, Tensor]:
@@ -199,32 +193,32 @@ class Msahg(HypergraphNetwork):
         users = [*pool_past(histories, [own[view] for view in POOLED]), F.embedding(histories.user_B, own[CLOCK])]
         return normalised(users), normalised(own[view] for view in VIEWS)
 
-    def logits(self, histories: Histories) -> Tensor:
-        tables, sides = self.tables(), self.scenarios(histories)
-        total_BP = self.poi_embedding.weight.new_zeros(len(histories), self.poi_embedding.num_embeddings)
-        for split in SPLITS:
+    def parts(self, histories: Histories) -> Iterator[tuple[str, int, Tensor]]:
+        """Split, side and cases of each scenario that has any."""
+        for split, side_B in self.scenarios(histories).items():
             for side in SIDES:
-                index_B = (sides[split] == side).nonzero()[:, 0]
+                index_B = (side_B == side).nonzero()[:, 0]
                 if len(index_B):
-                    views = self.matched(histories.select(index_B), tables, split, side)
-                    total_BP = total_BP.index_add(0, index_B, match(self.shares.values(), *views))
+                    yield split, side, index_B
+
+    def logits(self, histories: Histories) -> Tensor:
+        tables = self.tables()
+        total_BP = self.poi_embedding.weight.new_zeros(len(histories), self.poi_embedding.num_embeddings)
+        for split, side, index_B in self.parts(histories):
+            views = self.matched(histories.select(index_B), tables, split, side)
+            total_BP = total_BP.index_add(0, index_B, match(self.shares.values(), *views))
         return total_BP / len(SPLITS)
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         """Sum over scenarios of the weighted cross-entropy and contrast between views."""
         assert isinstance(examples, CaseExamples)
-        rows_B, tables = examples.row_N[index_B], self.tables()
-        sides, losses = self.scenarios(Histories(examples.checkins, rows_B)), []
+        batch, tables, losses = examples.take(index_B), self.tables(), []
         weight, drawn = self.config.contrast_weight, self.drawn().to(index_B.device)
-        for split in SPLITS:
-            for side in SIDES:
-                part = CaseBatch(examples.checkins, rows_B[sides[split] == side])
-                if not len(part):
-                    continue
-                users, places = self.matched(part.histories(), tables, split, side)
-                contrast = self.contrast(users, places, drawn)
-                learned = F.cross_entropy(match(self.shares.values(), users, places), part.target_B)
-                losses.append((1 - weight) * learned + weight * contrast)
+        for split, side, part_B in self.parts(batch.histories()):
+            users, places = self.matched(batch.histories().select(part_B), tables, split, side)
+            contrast = self.contrast(users, places, drawn)
+            learned = F.cross_entropy(match(self.shares.values(), users, places), batch.target_B[part_B])
+            losses.append((1 - weight) * learned + weight * contrast)
         return torch.stack(losses).sum()
 
 
@@ -262,7 +256,7 @@ def contrast_views(views: list[Tensor], temperature: float) -> Tensor:
 
 def visitors(city: City) -> sparse.csr_array:
     """1 where a user visited a POI in training, (P, U)."""
-    return occurrences(city.poi_N.numpy(), city.user_N.numpy(), (city.num_pois, city.num_users))
+    return occurrences(city.train.poi_T.numpy(), city.train.user_T.numpy(), (city.num_pois, city.num_users))
 
 
 def nearness(city: City, config: HypergraphConfig) -> sparse.csr_array:
@@ -275,7 +269,7 @@ def nearness(city: City, config: HypergraphConfig) -> sparse.csr_array:
 def comes_later(city: City) -> sparse.csr_array:
     """1 where d comes anywhere after s in one user's training check-ins, (P, P)."""
     pois = city.num_pois
-    visit = city.user_N.numpy() * pois + city.poi_N.numpy()
+    visit = city.train.user_T.numpy() * pois + city.train.poi_T.numpy()
     pair, first = np.unique(visit, return_index=True)
     last = len(visit) - 1 - np.unique(visit[::-1], return_index=True)[1]
     sources, destinations = [], []
@@ -292,11 +286,10 @@ def _only(kept: np.ndarray) -> sparse.dia_array:
 
 def locals_of(city: City, days: float) -> Tensor:
     """1 for users whose training check-ins span at least ``days``, else 0, (U,)."""
-    first_U = torch.full((city.num_users,), torch.iinfo(torch.int64).max)
-    last_U = torch.zeros(city.num_users, dtype=torch.int64)
-    first_U.scatter_reduce_(0, city.user_N, city.seconds_N, "amin")
-    last_U.scatter_reduce_(0, city.user_N, city.seconds_N, "amax", include_self=False)
-    return ((last_U - first_U) >= days * SECONDS_PER_DAY).long()
+    train = city.train
+    span_T = train.seconds_T - train.seconds_T[train.first_T]
+    span_U = torch.full((city.num_users,), -1).scatter_reduce(0, train.user_T, span_T, "amax")
+    return (span_U >= days * SECONDS_PER_DAY).long()
 
 
 def downtown(city: City) -> Tensor:

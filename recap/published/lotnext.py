@@ -200,7 +200,7 @@ def triples_of(city: City) -> Tensor:
     near_source, near_poi = places_near(city, _NEAREST, _NEAR_KM)
     users = city.num_users
     parts = [
-        (city.user_N.numpy(), _VISITS, users + city.poi_N.numpy()),
+        (city.train.user_T.numpy(), _VISITS, users + city.train.poi_T.numpy()),
         (users + counts.coords[0], _NEXT, users + counts.coords[1]),
         (users + near_source, _NEAR, users + near_poi),
     ]

@@ -63,7 +63,7 @@ class Sasrec(SequenceNetwork):
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config.dim, config.dropout) for _ in range(config.blocks))
         self.norm = nn.LayerNorm(config.dim)
-        visited_V = torch.unique(city.user_N * city.num_pois + city.poi_N)
+        visited_V = torch.unique(city.train.user_T * city.num_pois + city.train.poi_T)
         self.register_buffer("visited_V", visited_V, persistent=False)
 
     def states(self, windows: Windows) -> Tensor:
@@ -79,8 +79,8 @@ class Sasrec(SequenceNetwork):
         return state_ND @ self.poi_embedding.weight.T
 
     def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
-        if self.config.objective == "softmax":
-            return super().step_loss(state_ND, steps)
+        if self.config.objective == "softmax":  # without MELT's branches
+            return F.cross_entropy(state_ND @ self.poi_embedding.weight.T, steps.target_B)
         target_ND = self.poi_embedding(steps.target_B)
         other_ND = self.poi_embedding(self.draw_unvisited(steps.histories().user_B))
         return -(F.logsigmoid((state_ND * target_ND).sum(-1)) + F.logsigmoid(-(state_ND * other_ND).sum(-1))).mean()
@@ -114,7 +114,7 @@ class Melt(Sasrec):
     def __init__(self, config: MeltConfig, city: City) -> None:
         super().__init__(config, city)
         self.user_branch, self.place_branch = nn.Linear(config.dim, config.dim), nn.Linear(config.dim, config.dim)
-        length_U = torch.bincount(city.user_N, minlength=city.num_users)
+        length_U = torch.bincount(city.train.user_T, minlength=city.num_users)
         self.least_length = float(torch.quantile(length_U.double(), config.head_users))
         self.least_visits = float(torch.quantile(city.visits_P.double(), config.head_places))
         self.register_buffer("length_U", length_U, persistent=False)
@@ -150,11 +150,6 @@ class Melt(Sasrec):
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         tail_N1 = self.acting * ~self.is_head_U[steps.user_B][:, None]
         return super().step_logits(state_ND + tail_N1 * self.user_branch(state_ND), steps)
-
-    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
-        if self.config.objective == "softmax":  # without branches
-            return F.cross_entropy(state_ND @ self.poi_embedding.weight.T, steps.target_B)
-        return super().step_loss(state_ND, steps)
 
     def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
         assert isinstance(examples, TrainingWindows)
@@ -205,16 +200,15 @@ class Melt(Sasrec):
         """E of a tail place becomes W_I of the mean state over its training contexts."""
         was_training = self.training
         self.eval()
-        total_PD = torch.zeros_like(self.poi_embedding.weight)
-        count_P = torch.zeros_like(total_PD[:, 0])
-        for index_B in torch.arange(len(examples), device=total_PD.device).split(_WINDOWS_AT_ONCE):
+        states, pois = [], []
+        for index_B in torch.arange(len(examples), device=self.length_U.device).split(_WINDOWS_AT_ONCE):
             windows, _ = examples.batch(index_B)
-            state_ND, poi_N = self.states(windows)[windows.present_BK], windows.poi_BK[windows.present_BK]
-            total_PD.index_add_(0, poi_N, state_ND)
-            count_P.index_add_(0, poi_N, torch.ones_like(poi_N, dtype=count_P.dtype))
-        rewritten_P = ~self.is_head_P & (count_P > 0)
-        mean_HD = total_PD[rewritten_P] / count_P[rewritten_P][:, None]
-        self.poi_embedding.weight[rewritten_P] = self.place_branch(mean_HD)
+            states.append(self.states(windows)[windows.present_BK])
+            pois.append(windows.poi_BK[windows.present_BK])
+        poi_N = torch.cat(pois)
+        rewritten_P = ~self.is_head_P & (torch.bincount(poi_N, minlength=len(self.is_head_P)) > 0)
+        mean_PD = mean_within(torch.cat(states), poi_N, len(self.is_head_P))
+        self.poi_embedding.weight[rewritten_P] = self.place_branch(mean_PD[rewritten_P])
         self.train(was_training)
 
 

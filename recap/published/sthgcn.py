@@ -91,14 +91,7 @@ class SimilarTrajectories:
     """Finds training trajectories by shared places."""
 
     def __init__(self, city: City) -> None:
-        self.checkins = CheckinTensors.from_arrays(
-            user=city.user_N.numpy(),
-            poi=city.poi_N.numpy(),
-            seconds=city.seconds_N.numpy(),
-            local_seconds=city.local_seconds_N.numpy(),
-            trajectory=city.trajectory_N.numpy(),
-        )
-        self.outline = Outline.of(self.checkins)
+        self.checkins, self.outline = city.train, Outline.of(city.train)
         self.user_J = self.checkins.user_T[self.outline.first_J].numpy()
         self.end_J = self.checkins.seconds_T[self.outline.last_J].numpy()
         trajectory_T, poi_T = self.outline.number_T.numpy(), self.checkins.poi_T.numpy()

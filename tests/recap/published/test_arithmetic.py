@@ -294,7 +294,10 @@ def test_depoi_measures_time_by_a_users_smallest_gap() -> None:
     dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL)]), (1, [(3, c.TRAIN)])], 4)
     city = City.of(dataset)
     assert smallest_gaps(city).tolist() == [HOUR, 1]
-    assert smallest_gaps(replace(city, seconds_N=city.seconds_N * 0)).tolist() == [1, 1], "no gap above 0"
+    assert smallest_gaps(replace(city, train=replace(city.train, seconds_T=city.train.seconds_T * 0))).tolist() == [
+        1,
+        1,
+    ], "no gap above 0"
 
 
 def test_depoi_splits_likeness_to_anchors() -> None:
@@ -398,4 +401,4 @@ def test_a_city_knows_the_training_split_alone() -> None:
     """Validation and test check-ins count for nothing before training."""
     dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL), (3, c.TEST)])], 4)
     city = City.of(dataset, TransitionGraph.from_dataset(dataset))
-    assert city.visits_P.tolist() == [1, 1, 0, 0] and city.poi_N.tolist() == [0, 1]
+    assert city.visits_P.tolist() == [1, 1, 0, 0] and city.train.poi_T.tolist() == [0, 1]

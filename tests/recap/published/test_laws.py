@@ -71,7 +71,7 @@ def test_the_order_of_places_does_not_matter(config: PublishedConfig) -> None:
         coordinates_P2=city.coordinates_P2[old_P],
         category_P=city.category_P[old_P],
         visits_P=city.visits_P[old_P],
-        poi_N=new_P[city.poi_N],
+        train=replace(city.train, poi_T=new_P[city.train.poi_T]),
         graph=TransitionGraph(counts),
     )
     other = build_published(config, moved, torch.float64)
