@@ -36,22 +36,14 @@ class PublishedConfig(Config):
     clip_norm: float | None = Field(None, gt=0, description="Largest norm of a gradient; none clips nothing.")
     decay_epochs: tuple[int, ...] = Field((), description="After these epochs the learning rate is multiplied.")
     decay_factor: float = Field(0.1, gt=0, le=1, description="What it is multiplied with.")
-    patience: int | None = Field(
-        None, ge=1, description="Validations without a better MRR after which the learning rate is multiplied too."
-    )
+    patience: int | None = Field(None, ge=1, description="Validations without a better MRR before it is multiplied.")
     validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
     select_on: Literal["every_step", "trajectory_last"] = Field(
         "every_step", description="Validation cases whose MRR chooses the kept epoch."
     )
-    validation_cases: int | None = Field(
-        None, ge=1, description="Validation cases ranked after an epoch, always the same draw; none ranks all."
-    )
-    test_cases: int | None = Field(
-        None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
-    )
-    save_every_seconds: float = Field(
-        60.0, ge=0, description="Least time between resume states inside an epoch; 0 saves after every step."
-    )
+    validation_cases: int | None = Field(None, ge=1, description="Validation cases ranked, always the same; none: all.")
+    test_cases: int | None = Field(None, ge=1, description="Test cases ranked in the end, always the same; none: all.")
+    save_every_seconds: float = Field(60.0, ge=0, description="Least time between states inside an epoch; 0: any step.")
 
     @model_validator(mode="before")
     @classmethod

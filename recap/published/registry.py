@@ -8,15 +8,13 @@ from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import Depoi
-from recap.published.dprl import Dprl
-from recap.published.flashback import Flashback, Replay
-from recap.published.getnext import Getnext
+from recap.published.flashback import Dprl, Flashback, Replay
 from recap.published.hypergraphs import Dchl, Msahg
 from recap.published.lotnext import Lotnext
 from recap.published.network import PublishedNetwork
-from recap.published.rotan import Rotan
 from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import Sthgcn
+from recap.published.transformers import Getnext, Rotan
 
 _NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {
     "flashback": Flashback,

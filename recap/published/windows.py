@@ -168,12 +168,7 @@ def causal_mask(length: int, device: torch.device) -> Tensor:
 
 
 def time_weights(seconds_BK: Tensor, decay: float, dtype: torch.dtype) -> Tensor:
-    """1/2 (1 + cos(2 pi dt)) exp(-decay dt) with dt in days, (B, K, K) (Flashback, Eq. 5).
-
-    >>> noon, midnight, next_noon = 0, 43_200, 86_400
-    >>> time_weights(torch.tensor([[noon, midnight, next_noon]]), 0.1, torch.float64)[0, 2].round(decimals=4).tolist()
-    [0.9048, 0.0, 1.0]
-    """
+    """1/2 (1 + cos(2 pi dt)) exp(-decay dt) with dt in days, (B, K, K) (Flashback, Eq. 5)."""
     days_BKK = (seconds_BK[:, :, None] - seconds_BK[:, None, :]).to(dtype) / SECONDS_PER_DAY
     return (1 + torch.cos(2 * math.pi * days_BKK)) / 2 * torch.exp(-decay * days_BKK.abs())
 

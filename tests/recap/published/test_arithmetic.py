@@ -14,15 +14,13 @@ from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
-from recap.published.dprl import Dprl, regions_of
-from recap.published.flashback import Flashback, Replay
-from recap.published.getnext import Getnext, flow_map, place_features
+from recap.published.flashback import Dprl, Flashback, Replay, regions_of
 from recap.published.hypergraphs import comes_later, normalised, pool_past
 from recap.published.lotnext import Lotnext, closest_pois
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
 from recap.published.registry import build_published
-from recap.published.rotan import Rotan, TimeTurn, quadkey_runs
 from recap.published.sasrec import Melt, Sasrec
+from recap.published.transformers import Getnext, Rotan, TimeTurn, flow_map, place_features, quadkey_runs
 from recap.published.windows import Windows, average_past, degrees_apart, time_weights
 from tests.checkins import split_dataset
 from tests.recap.published.variants import small_config

@@ -2,7 +2,7 @@
 
 import torch
 
-from recap.published.packed import Packing, encode, encoder_of
+from recap.published.transformers import Packing, encode, encoder_of, sinusoids
 from recap.published.windows import Windows, by_length
 from tests.recap.published.test_arithmetic import city_of
 
@@ -33,8 +33,9 @@ def test_packed_windows_are_encoded_as_padded_ones() -> None:
     encoder, x_BKD = encoder_of(4, 2, 5, 0.5, 2).double().eval(), torch.randn(4, 3, 4, dtype=torch.float64)
     x_ND = torch.empty(7, 4, dtype=torch.float64)
     x_ND[packing.index_BK[windows.present_BK]] = x_BKD[windows.present_BK]
-    padded = encoder(x_BKD, mask=torch.ones(3, 3, dtype=torch.bool).triu(1))[windows.present_BK]
-    torch.testing.assert_close(encode(encoder, x_ND, packing)[packing.index_BK[windows.present_BK]], padded)
+    padded = encoder(2 * x_BKD + sinusoids(3, x_BKD), mask=torch.ones(3, 3, dtype=torch.bool).triu(1))
+    packed = encode(encoder, x_ND, packing, torch.nn.Identity())
+    torch.testing.assert_close(packed[packing.index_BK[windows.present_BK]], padded[windows.present_BK])
 
 
 def test_a_window_is_left_aligned() -> None:
