@@ -14,8 +14,7 @@ from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
 from recap.features.catalogue import VISIT_FEATURES
-from recap.features.categories import NextCategories
-from recap.features.others import EdgeEdits, OtherUsers
+from recap.features.others import EdgeEdits, NextCategories, OtherUsers
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.two_hop import two_hop_paths, without_paths
@@ -137,7 +136,7 @@ class Features:
         key_C, slot_H = torch.unique(past.case_H * num_pois + poi_H, return_inverse=True)
         case_C = torch.div(key_C, num_pois, rounding_mode="floor")
         poi_C = key_C - case_C * num_pois
-        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(histories), torch.float64))
+        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(histories)))
         share_B = new_lately(histories.checkins, histories.row_B)
         found = visit_features(histories, past, slot_H, case_C) | {
             "popularity_known": torch.log1p(self.places.others_checkins(histories.user_B[case_C], poi_C)),
