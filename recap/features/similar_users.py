@@ -48,11 +48,10 @@ class SimilarUsers:
         """
         size, users = len(user_B), user_B.cpu().numpy()
         own = occurrences(case_H.cpu().numpy(), poi_H.cpu().numpy(), (size, len(self.rarity_P)))
-        similarity = _profiles(own, self.rarity_P) @ self.profile_PU
-        kept = sparse.csr_array(_most_similar(sparse.csr_array(similarity), users))
-        product = sparse.csr_array(kept @ self.visited_UP)
+        similarity = sparse.csr_array(_profiles(own, self.rarity_P) @ self.profile_PU)
+        product = sparse.csr_array(_most_similar(similarity, users) @ self.visited_UP)
         product.sort_indices()
-        found = sparse.coo_array(product)
+        found = product.tocoo()
         device = user_B.device
         case, poi = (torch.from_numpy(index.astype(np.int64)).to(device) for index in found.coords)
         return case, poi, _GAIN * torch.from_numpy(np.asarray(found.data, dtype=np.float64)).to(device)

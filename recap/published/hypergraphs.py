@@ -16,7 +16,7 @@ Shape suffixes: B cases, P POIs, U users, S half hours of workday and weekend, N
 features.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from itertools import combinations, pairwise
 from typing import Final
 
@@ -32,7 +32,7 @@ from recap.history import SECONDS_PER_DAY, Histories, local_weekday
 from recap.propagation import Propagation, row_normalised
 from recap.published.city import City, places_near
 from recap.published.configs import DchlConfig, HypergraphConfig, MsahgConfig
-from recap.published.network import CaseExamples, Examples, PublishedNetwork, slot_of_day
+from recap.published.network import CaseExamples, PublishedNetwork, slot_of_day
 
 POOLED: Final = ("collaborative", "geographic", "transitional")
 
@@ -104,7 +104,7 @@ class Dchl(HypergraphNetwork):
     def logits(self, histories: Histories) -> Tensor:
         return match(self.shares, *self.views(histories))
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         assert isinstance(examples, CaseExamples)
         batch = examples.take(index_B)
         users, places = self.views(batch.histories())
@@ -209,7 +209,7 @@ class Msahg(HypergraphNetwork):
             total_BP = total_BP.index_add(0, index_B, match(self.shares.values(), *views))
         return total_BP / len(SPLITS)
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         """Sum over scenarios of the weighted cross-entropy and contrast between views."""
         assert isinstance(examples, CaseExamples)
         batch, tables, losses = examples.take(index_B), self.tables(), []

@@ -5,8 +5,9 @@ Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D feat
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -22,12 +23,6 @@ from recap.ragged import sum_within
 from recap.scores import Scores
 
 SLOTS_OF_WEEK: Final = 168
-
-
-class Examples(Protocol):
-    """Training examples of an epoch."""
-
-    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,12 +62,12 @@ class PublishedNetwork(nn.Module, ABC):
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Called at every epoch's start, and with ``fresh`` False when a training resumes inside it."""
 
-    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Sized:
         """A dataset's training examples, by default its training cases."""
         return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     @abstractmethod
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         """The mean loss over some examples, a scalar."""
 
     @abstractmethod
@@ -109,7 +104,7 @@ class SequenceNetwork(PublishedNetwork):
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
         return TrainingWindows.of(dataset, checkins, self.window, within_trajectory=self.within_trajectory)
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
         return self.step_loss(
@@ -128,11 +123,7 @@ class PublishedScorer:
 
     def __init__(self, model: PublishedNetwork) -> None:
         self.model = model.eval()
-        self.name = model.config.label
-
-    @property
-    def reads_target_time(self) -> bool:
-        return self.model.reads_target_time
+        self.name, self.reads_target_time = model.config.label, model.reads_target_time
 
     def score(self, histories: Histories) -> Scores:
         with torch.inference_mode():

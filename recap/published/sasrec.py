@@ -12,6 +12,7 @@ Shape suffixes: B windows, K positions, N learned steps, P POIs, U users, H head
 """
 
 import math
+from collections.abc import Sized
 from typing import Final
 
 import torch
@@ -22,7 +23,7 @@ from recap.data.dataset import Dataset
 from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import MeltConfig, SelfAttentionConfig
-from recap.published.network import Examples, SequenceNetwork, mean_within
+from recap.published.network import SequenceNetwork, mean_within
 from recap.published.windows import TrainingWindows, Windows, causal_mask
 from recap.ragged import found_in
 
@@ -151,7 +152,7 @@ class Melt(Sasrec):
         tail_N1 = self.acting * ~self.is_head_U[steps.user_B][:, None]
         return super().step_logits(state_ND + tail_N1 * self.user_branch(state_ND), steps)
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
         states_BKD = self.states(windows)
@@ -213,9 +214,5 @@ class Melt(Sasrec):
 
 
 def branch_weight(curriculum: float, phase_H: Tensor) -> Tensor:
-    """|sin(pi / 2 e / e_max + phase)|.
-
-    >>> branch_weight(1.0, torch.tensor([0.0, math.pi / 2])).round(decimals=4).abs().tolist()
-    [1.0, 0.0]
-    """
+    """|sin(pi / 2 e / e_max + phase)|."""
     return torch.sin(math.pi / 2 * curriculum + phase_H).abs()

@@ -11,6 +11,7 @@ Shape suffixes: B cases, J trajectories, H check-ins or neighbours, N neighbours
 check-ins of a table, D features.
 """
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Final
 
@@ -26,7 +27,7 @@ from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
 from recap.published.configs import SthgcnConfig
-from recap.published.network import CaseExamples, Examples, PublishedNetwork, mean_within
+from recap.published.network import CaseExamples, PublishedNetwork, mean_within
 from recap.ragged import expand_ranges, softmax_within, sum_within
 
 OWN, OTHER = 0, 1
@@ -301,7 +302,7 @@ class Sthgcn(PublishedNetwork):
         outline = Outline.of(histories.checkins)
         return self.output(self.states(histories, outline, self.others(histories, outline)))
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         assert isinstance(examples, NeighbourExamples)
         batch, other_BM = CaseBatch(examples.checkins, examples.row_N[index_B]), examples.other_NM[index_B]
         case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)

@@ -37,8 +37,8 @@ class Venue(NamedTuple):
     name: str
     category: int
     at: Point
-    district: int
     appeal: int
+    district: int = -1
 
 
 def build_venues(seed: int, people: int) -> list[Venue]:
@@ -47,11 +47,10 @@ def build_venues(seed: int, people: int) -> list[Venue]:
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(places.DISTRICTS, layout.sites, strict=True)]
     green, strand = _park_sites(layout), _beach_sites(layout)
-    found = [(hub.name, CATEGORY_INDEX[hub.category], hub.at, hub.weight) for hub in places.HUBS]
+    found = [Venue(hub.name, CATEGORY_INDEX[hub.category], hub.at, hub.weight) for hub in places.HUBS]
     park = CATEGORY_INDEX["Park"]
-    found += [(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
-    taken = {name for name, _, _, _ in found}
-    used = {at for _, _, at, _ in found}
+    found += [Venue(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
+    taken, used = {venue.name for venue in found}, {venue.at for venue in found}
     for index, category in enumerate(CATEGORIES):
         appeals = _APPEAL[category.spread]
         thickness = [
@@ -71,12 +70,9 @@ def build_venues(seed: int, people: int) -> list[Venue]:
                     at = layout.sites[quarter][draws.pick_cumulated(density[quarter])]
             used.add(at)
             name = _draw_name(category.name, _nearest(at).name, taken, draws)
-            found.append((name, index, at, appeals[draws.below(len(appeals))]))
-    quarters = _districts_of([at for _, _, at, _ in found])
-    return [
-        Venue(name, index, at, quarter, appeal)
-        for (name, index, at, appeal), quarter in zip(found, quarters, strict=True)
-    ]
+            found.append(Venue(name, index, at, appeals[draws.below(len(appeals))]))
+    quarters = _districts_of([venue.at for venue in found])
+    return [venue._replace(district=quarter) for venue, quarter in zip(found, quarters, strict=True)]
 
 
 def _site_weights(district: places.District, sites: Line) -> list[int]:

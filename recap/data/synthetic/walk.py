@@ -113,7 +113,7 @@ class Life:
         self._groups = ["home" if errand.group == "friend" else errand.group for errand in self.errands]
         self._known: dict[str, list[int]] = {group: [] for group in GROUPS}
         # Visits to each known place: in all (_ANY), by errand, and by errand and weekday
-        self._memory: dict[int, dict[int, int]] = {}
+        self._memory: dict[int, dict[int | tuple[int, int], int]] = {}
         own = {"home": person.home, "home_hub": person.home_hub, "work_hub": person.work_hub, "family": person.family}
         own |= {"school run": person.school, "airport": city.airport}
         self._own = [own.get(errand.group, -1) for errand in self.errands]
@@ -175,7 +175,7 @@ class Life:
             memory = self._memory[venue] = {}
             if venue != self.person.home:
                 self._known[CATEGORIES[self.city.category[venue]].group].append(venue)
-        for key in (_ANY, number, _by_weekday(number, weekday)):
+        for key in (_ANY, number, (number, weekday)):
             memory[key] = memory.get(key, 0) + times
 
     def _choose(self, number: int, weekday: int, hour: int, here: int) -> int | None:
@@ -223,7 +223,7 @@ class Life:
     def _return(self, number: int, weekday: int, familiar: list[int], origin: int, busy: tuple[int, ...]) -> int | None:
         """Preferential return: in proportion to earlier visits."""
         at, category, memory = self.city.at, self.city.category, self._memory
-        (x, y), pull, day = at[origin], _KNOWN.by_distance, _by_weekday(number, weekday)
+        (x, y), pull, day = at[origin], _KNOWN.by_distance, (number, weekday)
         weights = []
         for venue in familiar:
             weight = busy[category[venue]]
@@ -234,10 +234,6 @@ class Life:
                 weight *= visits * pull[min(away, REACH)]
             weights.append(weight)
         return familiar[self.draws.pick(weights)] if any(weights) else None
-
-
-def _by_weekday(number: int, weekday: int) -> int:
-    return 100 * (weekday + 1) + number
 
 
 _MOOD_CHANGES: Final = 400  # per mille of days on which activity may change
