@@ -1,6 +1,9 @@
 """Named experiments: specs that are refused or complete, trainings that resume and are shared, tables by hand."""
 
 import json
+from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +14,20 @@ import torch
 
 from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
+from analysis.experiments import cities
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.dataset_statistics import unseen_reach
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.graph import TransitionGraph
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.training.baselines import build_baseline
+from recap.training.pretraining import pretrain
 from recap.training_config import TrainConfig
 from tests.analysis.compare.tables import first_places
 from tests.cli_runner import recap_here, recap_json_here
@@ -46,28 +53,23 @@ SPEC: dict[str, Any] = {
 }
 
 
+def stop_from(step: int | None) -> Callable[[], bool]:
+    """Asks to stop from this step on."""
+    steps = count(1)
+    return lambda: step is not None and next(steps) >= step
+
+
+ASIDE: dict[str, Any] = {
+    "device": torch.device("cpu"),
+    "command": "recap experiment run two-arms",
+    "log": lambda line: None,
+}
+
+
 def run(
-    spec: ExperimentSpec,
-    out: Path,
-    dataset: Dataset | None = None,
-    stop_after: int | None = None,
+    spec: ExperimentSpec, out: Path, dataset: Dataset | None = None, stop_after: int | None = None
 ) -> ExperimentResult:
-    steps = 0
-
-    def stop() -> bool:
-        nonlocal steps
-        steps += 1
-        return stop_after is not None and steps >= stop_after
-
-    return run_experiment(
-        spec,
-        dataset or small_city(),
-        out,
-        device=torch.device("cpu"),
-        command="recap experiment run two-arms",
-        log=lambda line: None,
-        stop=stop,
-    )
+    return run_experiment(spec, dataset or small_city(), out, stop=stop_from(stop_after), **ASIDE)
 
 
 def numbers(result: ExperimentResult) -> list[Any]:
@@ -307,3 +309,59 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     difference = counted["hr1"] - theirs["hr1"]
     assert f"| counting − their Markov (MRR at least) | every_step all | {difference:+.4f} [" in " ".join(said.split())
     assert_refused(recap_here("experiment", "run", "moon", *run[3:]), "unknown experiment")
+
+
+ARMS = ("visit_count", "feature_curves", "zero", "pretrained", "started")
+
+
+@pytest.fixture(scope="module")
+def packaged() -> PretrainedCurves:
+    return pretrain([small_city(), small_city(1)])
+
+
+def run_in_cities(
+    packaged: PretrainedCurves, out: Path, datasets: list[Dataset], stop_after: int | None = None
+) -> cities.Measured:
+    shipped = load_spec("cities")
+    arms = tuple(arm for arm in shipped.arms if arm.name in ARMS)
+    compare = tuple(pair for pair in shipped.compare if set(pair) <= set(ARMS))
+    spec = ExperimentSpec.model_validate(shipped.model_copy(update={"arms": arms, "compare": compare, "seeds": (1,)}))
+    one = partial(run_experiment, out=out, stop=stop_from(stop_after), **ASIDE)
+    return cities.run_cities(spec, datasets, packaged, out, one, lambda line: None)
+
+
+def test_no_city_meets_curves_that_saw_it(
+    packaged: PretrainedCurves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A city of the file gets the curves of the others, another city the file; stopped, it continues."""
+    monkeypatch.setattr(cities, "USERS", (5, 10_000))
+    datasets = [small_city(), small_city(1), small_city(2)]
+    assert not run_in_cities(packaged, tmp_path, datasets, stop_after=30).is_finished
+    done = run_in_cities(packaged, tmp_path, datasets)
+    assert done.is_finished and [users for users, _ in done.users] == [5]
+    without = [PretrainedCurves.load(path) for path in sorted(tmp_path.glob("pretrained-*.json"))]
+    learned = {tuple(city.dataset_hash for city in curves.cities) for curves in without}
+    assert learned == {(datasets[1].hash,), (datasets[0].hash,)}
+    starts = {}
+    for result in done.cities:
+        [started] = [arm for arm in result.arms if arm.arm == "started"]
+        manifest = Checkpoint.load(tmp_path / "trainings" / started.digest).manifest
+        starts[result.dataset_hash] = manifest.started_from
+        assert started.values["cost"]["processor_seconds"] > 0
+    seen_by = {curves.hash: {city.dataset_hash for city in curves.cities} for curves in [*without, packaged]}
+    assert all(start is not None and city not in seen_by[start] for city, start in starts.items())
+    assert starts[datasets[2].hash] == packaged.hash
+    text, figure = (tmp_path / "cities.md").read_text(), (tmp_path / "users.svg").read_text()
+    assert text.count("## Curves learned in other cities") == 3 and "| 5 users | ." in text
+    assert figure.count("<polyline") == 3 + 3
+    with pytest.raises(ConfigError, match="missing: small"):
+        run_in_cities(packaged, tmp_path / "other", datasets[1:])
+
+
+def test_drawn_users_keep_their_checkins() -> None:
+    """Every place of theirs stays, and a larger table of one draw holds the smaller."""
+    dataset = small_city()
+    few, more = (cities.draw_users(dataset, number, 1) for number in (4, 8))
+    assert few.num_users == 4 and set(few.users[c.USER_ID]) < set(more.users[c.USER_ID])
+    known = dataset.checkins[c.USER].map(dataset.users[c.USER_ID]).isin(few.users[c.USER_ID])
+    assert len(few.checkins) <= known.sum() and len(few.checkins) > 0.9 * known.sum()

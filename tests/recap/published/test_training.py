@@ -1,24 +1,30 @@
-"""A published model from dataset to checkpoint: the one loop, exact resume, a sealed folder that says what it holds."""
+"""A published model from dataset to checkpoint: the one loop, exact resume, a sealed folder, the docs' example."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
+from recap import columns as c
 from recap.checkpoint import MANIFEST, Checkpoint
 from recap.errors import CheckpointError, VocabularyError
 from recap.graph import TransitionGraph
+from recap.history import CheckinTensors, Histories
 from recap.presets import training_preset
+from recap.published import registry
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.configs import PUBLISHED, published_config
+from recap.published.network import PublishedScorer
 from recap.storage.tensors import load_tensors
 from recap.training.loop import StepReport
+from recap.training.published_trainer import PublishedTrainer
 from recap.training.run import train
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
-from tests.recap.published.variants import shaken, shaken_in, small_config, variant_id, variants
+from tests.recap.published.variants import shaken, shaken_in, small_config, table, variant_id, variants
 from tests.worlds import batch_of, habit_rows, small_city
 
 CPU = torch.device("cpu")
@@ -123,3 +129,31 @@ def test_a_published_model_opens_with_later_checkins(tmp_path: Path) -> None:
     assert checkpoint.match(later) is not None
     with pytest.raises(VocabularyError, match="a published model"):
         checkpoint.match(small_dataset([*rows, ("adam", "zoo", 5.0)]))
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "published-models.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executed as printed and put into the table of networks, it learns to beat chance and never looks ahead."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, type] = {}
+    exec(code, names)  # noqa: S102 - our own page
+    config = names["BigramConfig"]()
+    monkeypatch.setitem(registry._NETWORKS, config.network, names["Bigram"])
+    city = small_city()
+    trainer = PublishedTrainer(city, config, tmp_path, torch.device("cpu"))
+    assert trainer.run() and trainer.progress.best is not None
+    assert trainer.progress.best["val"]["hr1"] > 2 / city.num_pois
+    own, row = CheckinTensors.from_dataset(city), int(city.cases(c.TEST)[0])
+    changed = table(city, poi=torch.where(torch.arange(len(own.poi_T)) > row, 0, own.poi_T))
+    model = registry.build_published(config, City.of(city, TransitionGraph.from_dataset(city)), torch.float64)
+    scores = [
+        PublishedScorer(model).score(Histories(checkins, torch.tensor([row]))).total for checkins in (own, changed)
+    ]
+    assert torch.equal(*scores)
+
+
+def test_the_page_names_every_published_model() -> None:
+    """Each model of the registry has its paragraph."""
+    assert re.findall(r"^\*\*`(\w+)`\*\*", PAGE, re.MULTILINE) == list(PUBLISHED)
