@@ -90,12 +90,7 @@ def place_map() -> go.Figure:
     return draw(PlaceMap("A map", here, here, dots, names={0: HOSTILE}, clickable=True), LIGHT)
 
 
-@pytest.mark.parametrize(
-    "plot",
-    [
-        *(differences, lollipops, ablations, place_map),
-    ],
-)
+@pytest.mark.parametrize("plot", [*(differences, lollipops, ablations, place_map)])
 def test_names_stay_text(plot: Callable[[], go.Figure]) -> None:
     """The name is there, and nowhere as markup."""
     texts = list(strings(plot().to_plotly_json()))

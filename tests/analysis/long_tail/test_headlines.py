@@ -85,12 +85,7 @@ UNPOPULAR = "with how unpopular the place is"
         (STEEP, (0.05, -0.05, 0.09), (0.27, 0.1, 0.4), f"{FALLS}, not {UNPOPULAR}."),
         (STEEP, (0.05, -0.05, 0.11), (0.27, 0.1, 0.4), f"{FALLS}, more than {UNPOPULAR}."),
         (STEEP, STEEP, (0.01, -0.08, 0.1), f"{FALLS} and {UNPOPULAR}."),
-        (
-            (0.2, 0.1, 0.3),
-            STEEP,
-            (-0.2, -0.3, -0.1),
-            f"Accuracy falls {UNPOPULAR}, more than {FALLS[15:]}.",
-        ),
+        ((0.2, 0.1, 0.3), STEEP, (-0.2, -0.3, -0.1), f"Accuracy falls {UNPOPULAR}, more than {FALLS[15:]}."),
         (NONE, UP, NONE, "There are too few cases to see a trend."),
         (UP, NONE, NONE, "There are too few cases to see a trend."),
     ],
@@ -173,10 +168,7 @@ def test_the_best_number_of_hops(ratio: list[float], coverage: list[float], said
 
 
 def groups(
-    model: str,
-    values: dict[str, tuple[float, float, float]],
-    n: tuple[int, int, int] = (70, 30, 50),
-    **ahead: str,
+    model: str, values: dict[str, tuple[float, float, float]], n: tuple[int, int, int] = (70, 30, 50), **ahead: str
 ) -> pd.DataFrame:
     """Accuracy of models on rare transitions to known and new places and on frequent ones, as `accuracy_by_group`.
 

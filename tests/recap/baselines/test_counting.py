@@ -96,11 +96,7 @@ def test_visit_count_by_hand() -> None:
 def test_count_plus_markov_by_hand() -> None:
     """log(1 + visits) + 6 A_sd: for the second case log 4 + 6/4, log 4, log 2 + 6/2, 0, 6/4."""
     ln2, ln3, ln4 = torch.log(torch.tensor([2.0, 3.0, 4.0], dtype=torch.float64)).tolist()
-    expected = [
-        [ln4, ln3 + 6, ln2, 0, 0],
-        [ln4 + 1.5, ln4, ln2 + 3, 0, 1.5],
-        [1.5, ln4, ln2 + 3, ln2, ln2 + 1.5],
-    ]
+    expected = [[ln4, ln3 + 6, ln2, 0, 0], [ln4 + 1.5, ln4, ln2 + 3, 0, 1.5], [1.5, ln4, ln2 + 3, ln2, ln2 + 1.5]]
     torch.testing.assert_close(score_tests("count_plus_markov").total, torch.tensor(expected, dtype=torch.float64))
     assert places_of("count_plus_markov") == [(0, 1), (4, 1), (2, 1)]
 

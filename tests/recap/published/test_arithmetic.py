@@ -1,6 +1,7 @@
 """Intermediate values of each published model against arithmetic that a reader can redo on paper."""
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -15,11 +16,12 @@ from recap.published.city import City
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
 from recap.published.flashback import Dprl, Flashback, Replay, regions_of
-from recap.published.hypergraphs import comes_later, normalised, pool_past
+from recap.published.hypergraphs import Msahg, comes_later, downtown, locals_of, match, normalised, pool_past
 from recap.published.lotnext import Lotnext, closest_pois
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
 from recap.published.registry import build_published
 from recap.published.sasrec import Melt, Sasrec
+from recap.published.sthgcn import NumberCode, Outline, SimilarTrajectories, Sthgcn, TrajectoryReader, kilometres
 from recap.published.transformers import Getnext, Rotan, TimeTurn, flow_map, place_features, quadkey_runs
 from recap.published.windows import Windows, average_past, degrees_apart, time_weights
 from tests.checkins import split_dataset
@@ -27,6 +29,12 @@ from tests.recap.published.variants import small_config
 
 HOUR = 3600
 Model = TypeVar("Model", bound=PublishedNetwork)
+
+
+@pytest.fixture(autouse=True)
+def _without_gradients() -> Iterator[None]:
+    with torch.no_grad():
+        yield
 
 
 def approx(values: list[float]) -> object:
@@ -68,11 +76,10 @@ def test_flashback_averages_by_time_and_distance() -> None:
 def test_flashback_scores_one_check_in_by_hand() -> None:
     """Width 1: h = tanh(w x + w_h h_0 + b), and the logits are W [h; user] + b."""
     model, checkins = model_of(Flashback, [[0, 1]], 2, dim=1)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.fill_(0.5)
-        model.poi_embedding.weight.copy_(torch.tensor([[2.0], [9.0]]))
-        model.start_D.fill_(0.3)
+    for parameter in model.parameters():
+        parameter.fill_(0.5)
+    model.poi_embedding.weight.copy_(torch.tensor([[2.0], [9.0]]))
+    model.start_D.fill_(0.3)
     state = math.tanh(0.5 * 2 + 0.5 + 0.5 * 0.3 + 0.5)
     logits = model.logits(Histories(checkins, torch.tensor([0])))
     assert logits[0].tolist() == approx([0.5 * state + 0.5 * 0.5 + 0.5] * 2)
@@ -81,7 +88,7 @@ def test_flashback_scores_one_check_in_by_hand() -> None:
 def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
     """With bandwidth 1 the next hour has weight e^-1/2 of the own one; Sunday's last hour precedes Monday's first."""
     model, _ = model_of(Replay, [[0, 1]], 2, dim=2)
-    row = model.smoothing()[0].detach()
+    row = model.smoothing()[0]
     assert float(row.sum()) == pytest.approx(1.0)
     assert float(row[1] / row[0]) == pytest.approx(math.exp(-0.5))
     assert float(row[SLOTS_OF_WEEK - 1]) == pytest.approx(float(row[1]))
@@ -91,22 +98,21 @@ def test_replay_lends_neighbouring_hours_their_embeddings() -> None:
 def test_lotnext_smooths_places_over_their_neighbours() -> None:
     """A place with one neighbour of weight 1 and itself is the mean of both; users prefer by normalised weights."""
     model, _ = model_of(Lotnext, [[0, 1, 2]], 3, dim=2, as_published=False)
-    with torch.no_grad():
-        model.poi_embedding.weight.copy_(torch.tensor([[2.0, 0.0], [4.0, 8.0], [0.0, 6.0]]))
-        model.near_poi_PG.copy_(torch.tensor([[1, 0, 0]] * 3))
-        model.near_weight_PG.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
-        model.liked_poi_UG.copy_(torch.tensor([[0, 2, 1]]))
-        model.liked_weight_UG.copy_(torch.tensor([[1.0, 1.0, 0.0]]))
-        model.convolution.weight.zero_()
-        model.convolution.bias.zero_()
+    model.poi_embedding.weight.copy_(torch.tensor([[2.0, 0.0], [4.0, 8.0], [0.0, 6.0]]))
+    model.near_poi_PG.copy_(torch.tensor([[1, 0, 0]] * 3))
+    model.near_weight_PG.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
+    model.liked_poi_UG.copy_(torch.tensor([[0, 2, 1]]))
+    model.liked_weight_UG.copy_(torch.tensor([[1.0, 1.0, 0.0]]))
+    model.convolution.weight.zero_()
+    model.convolution.bias.zero_()
     places, prefers = model.places()
     # Half of the smoothed places, since the convolution adds nothing: (2 + 4) / 2, (0 + 8) / 2; 4, 8; (0 + 3 * 4) / 4.
     assert (2 * places).tolist() == [[3.0, 4.0], [4.0, 8.0], [3.0, 7.5]]
     assert prefers.tolist() == [[1.0, 3.0]]
-    with torch.no_grad():  # the user reaches places 0, 2 and 1 by edges of weight 1/2 each: sigmoid of 0
-        model.convolution.weight.copy_(torch.eye(2))
-        for parameter in (*model.keep_inner.parameters(), *model.keep_outer.parameters()):
-            parameter.zero_()
+    # the user reaches places 0, 2 and 1 by edges of weight 1/2 each: sigmoid of 0
+    model.convolution.weight.copy_(torch.eye(2))
+    for parameter in (*model.keep_inner.parameters(), *model.keep_outer.parameters()):
+        parameter.zero_()
     places, _ = model.places()
     degree = 1 + 0.5
     sent = 0.5 / math.sqrt(degree)  # the user's own degree is 1
@@ -127,9 +133,8 @@ def test_sasrec_scores_by_its_own_table() -> None:
     model, checkins = model_of(Sasrec, [[0, 1]], 3, dim=2)
     model.blocks = torch.nn.ModuleList()
     model.eval()
-    with torch.no_grad():
-        model.position_embedding.weight.zero_()
-        model.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [5.0, 2.0], [-1.0, 4.0]]))
+    model.position_embedding.weight.zero_()
+    model.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [5.0, 2.0], [-1.0, 4.0]]))
     logits = model.logits(Histories(checkins, torch.tensor([0])))
     assert logits[0].tolist() == pytest.approx([1.0, 3.0, -5.0], abs=1e-4)
 
@@ -155,15 +160,14 @@ def test_getnext_flow_map_and_features() -> None:
 def test_getnext_transition_map() -> None:
     """Every feature's map is 1: LReLU(2) = 2 times (share + 1), and LReLU(-2) = -0.4 where the map is negative."""
     model, _ = model_of(Getnext, [[0, 1], [0, 1], [0, 2], [3]], 4)
-    with torch.no_grad():
-        model.features_PF.fill_(1.0 / model.features_PF.shape[1])
-        model.map_features.weight.fill_(1.0)
-        dim = model.config.dim
-        model.map_from.weight.fill_(1.0 / dim)
-        model.map_to.weight.fill_(1.0 / dim)
-        plus = model.transition_map(torch.tensor([0, 3]))
-        model.map_features.weight.fill_(-1.0)
-        minus = model.transition_map(torch.tensor([0]))
+    model.features_PF.fill_(1.0 / model.features_PF.shape[1])
+    model.map_features.weight.fill_(1.0)
+    dim = model.config.dim
+    model.map_from.weight.fill_(1.0 / dim)
+    model.map_to.weight.fill_(1.0 / dim)
+    plus = model.transition_map(torch.tensor([0, 3]))
+    model.map_features.weight.fill_(-1.0)
+    minus = model.transition_map(torch.tensor([0]))
     assert plus[0].tolist() == approx([2 * 1.25, 2 * 1.5, 2 * 1.25, 2.0])
     assert plus[1].tolist() == approx([2.0, 2.0, 2.0, 2 * 2.0])
     assert minus[0].tolist() == approx([-0.4 * 1.25, -0.4 * 1.5, -0.4 * 1.25, -0.4])
@@ -180,14 +184,7 @@ def test_dchl_pools_the_distinct_places_of_the_past() -> None:
 def test_dchl_knows_what_comes_later() -> None:
     """0, 1, 0, 2: from 0 to 0, 1 and 2, from 1 to 0 and 2, and nothing from the last; users stay apart."""
     city, _ = city_of([[0, 1, 0, 2], [3, 4]], 5)
-    assert list(zip(*comes_later(city).nonzero(), strict=True)) == [
-        (0, 0),
-        (0, 1),
-        (0, 2),
-        (1, 0),
-        (1, 2),
-        (3, 4),
-    ]
+    assert list(zip(*comes_later(city).nonzero(), strict=True)) == [(0, 0), (0, 1), (0, 2), (1, 0), (1, 2), (3, 4)]
 
 
 def test_deepmove_looks_back_at_merged_hours() -> None:
@@ -205,12 +202,11 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
     model = build_published(small_config("deepmove", dim=1, slot_dim=1, hidden_dim=1), city, torch.float64)
     assert isinstance(model, Deepmove)
     model.eval()
-    with torch.no_grad():
-        model.poi_embedding.weight.copy_(torch.tensor([[0.2], [0.4], [-0.5], [0.0]]))
-        model.slot_embedding.weight.zero_()
-        model.history.weight.fill_(1.0)
-        model.history.bias.zero_()
-        states = model.states(Windows.of_histories(Histories(checkins, torch.tensor([3])), 12))[0]
+    model.poi_embedding.weight.copy_(torch.tensor([[0.2], [0.4], [-0.5], [0.0]]))
+    model.slot_embedding.weight.zero_()
+    model.history.weight.fill_(1.0)
+    model.history.bias.zero_()
+    states = model.states(Windows.of_histories(Histories(checkins, torch.tensor([3])), 12))[0]
     state, first, second = float(states[3, 0]), math.tanh(0.3), math.tanh(-0.5)
     weight = math.exp(state * first) / (math.exp(state * first) + math.exp(state * second))
     assert float(states[3, 1]) == pytest.approx(weight * first + (1 - weight) * second)
@@ -228,14 +224,13 @@ def test_a_rotation_turns_halves_as_complex_numbers() -> None:
 def test_dprl_averages_by_what_the_user_likes() -> None:
     """Check-ins an hour apart at one spot: time has weight (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
     model, checkins = model_of(Dprl, [[0, 1, 2]], 3, dim=2, regions=2)
-    with torch.no_grad():
-        for parameter in model.parameters():
-            parameter.zero_()  # phases of 0 turn nothing
-        model.start_UD.zero_()
-        model.likes_places.weight.copy_(torch.tensor([[3.0, 4.0]]))
-        model.poi_embedding.weight.copy_(torch.tensor([[0.0, 4.0], [3.0, 2.0], [0.0, 0.0]]))
-        model.place_recurrent.all_weights[0][0][0, 1] = 0.1  # the first state is tanh(.1 of y)
-        state = model.states(Windows.of_histories(Histories(checkins, torch.tensor([1])), 12))[0, 1]
+    for parameter in model.parameters():
+        parameter.zero_()  # phases of 0 turn nothing
+    model.start_UD.zero_()
+    model.likes_places.weight.copy_(torch.tensor([[3.0, 4.0]]))
+    model.poi_embedding.weight.copy_(torch.tensor([[0.0, 4.0], [3.0, 2.0], [0.0, 0.0]]))
+    model.place_recurrent.all_weights[0][0][0, 1] = 0.1  # the first state is tanh(.1 of y)
+    state = model.states(Windows.of_histories(Histories(checkins, torch.tensor([1])), 12))[0, 1]
     past = (1 + math.cos(2 * math.pi / 24)) / 2 * math.exp(-0.1 / 24) * math.exp(-3)
     now = math.exp(-2)
     assert float(state[0]) == pytest.approx((past * math.tanh(0.4) + now * math.tanh(0.2)) / (past + now), abs=1e-7)
@@ -264,26 +259,24 @@ def test_rotan_reads_cells_of_the_quadtree() -> None:
 def test_rotan_turns_by_hour_and_weekday() -> None:
     """Hours turn the second complex number by a quarter, days nothing: .7 of (1, -4, 3, 2) and .3 of (1, 2, 3, 4)."""
     turn = TimeTurn(2).double()
-    with torch.no_grad():
-        for parameter in turn.parameters():
-            parameter.zero_()
-        turn.hour.line.bias[1] = 26 / 4
-        value = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
-        assert turn(value, torch.tensor(0)).tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
-        turn.hour.line.bias.zero_()
-        turn.hour.line.weight[1] = 26.0  # a quarter of a day is a quarter of a turn; 14 minutes later still the same
-        quarter_day = turn(value, torch.tensor(6 * HOUR + 14 * 60))
+    for parameter in turn.parameters():
+        parameter.zero_()
+    turn.hour.line.bias[1] = 26 / 4
+    value = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+    assert turn(value, torch.tensor(0)).tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
+    turn.hour.line.bias.zero_()
+    turn.hour.line.weight[1] = 26.0  # a quarter of a day is a quarter of a turn; 14 minutes later still the same
+    quarter_day = turn(value, torch.tensor(6 * HOUR + 14 * 60))
     assert quarter_day.tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
 
 
 def test_rotan_adds_seven_tenths_of_the_user() -> None:
     """With outputs that say 1 and 11 whatever comes in, the logits are .7 and 3.3 together."""
     model, checkins = model_of(Rotan, [[0, 1, 2]], 3)
-    with torch.no_grad():
-        for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
-            output.weight.zero_()
-            output.bias.fill_(says)
-        logits = model.logits(Histories(checkins, torch.tensor([1])))
+    for output, says in ((model.user_output, 1.0), (model.place_output, 11.0)):
+        output.weight.zero_()
+        output.bias.fill_(says)
+    logits = model.logits(Histories(checkins, torch.tensor([1])))
     assert logits[0].tolist() == approx([4.0, 4.0, 4.0])
 
 
@@ -301,12 +294,11 @@ def test_depoi_measures_time_by_a_users_smallest_gap() -> None:
 def test_depoi_splits_likeness_to_anchors() -> None:
     """Places (1, 0), (0, 2) and (-3, 0), anchored at the first: like 1, 0 and not at all; a mask of 1/2 halves it."""
     graph = AnchorConvolution(3, 2).double()
-    with torch.no_grad():
-        graph.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]]))
-        for linear in (graph.of_place, graph.of_anchor):
-            linear.weight.zero_()
-        graph.of_place.bias.zero_()
-        causal, bias = graph(torch.tensor([0]))
+    graph.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]]))
+    for linear in (graph.of_place, graph.of_anchor):
+        linear.weight.zero_()
+    graph.of_place.bias.zero_()
+    causal, bias = graph(torch.tensor([0]))
     # The anchor takes the first place alone, and gives it to the first place alone; levels 0 and 1 are added up.
     assert causal.tolist() == bias.tolist() == [[3.0, 0.0], [0.0, 4.0], [-6.0, 0.0]]
 
@@ -314,15 +306,14 @@ def test_depoi_splits_likeness_to_anchors() -> None:
 def test_depoi_attends_by_time_and_distance() -> None:
     """The past scores log 3, by its interval 1, and the step itself 0: 3/4 and 1/4 of values 4 and 8, and 3/4 of 2."""
     attention = RelationAttention(1, 2, (2,), 0.0).double()
-    with torch.no_grad():
-        for parameter in attention.parameters():
-            parameter.zero_()
-        attention.query.bias.fill_(1.0)
-        attention.value.weight.fill_(1.0)
-        attention.get_parameter("relation_keys.0.weight")[1] = math.log(3)
-        attention.get_parameter("relation_values.0.weight")[1] = 2.0
-        tokens = torch.tensor([[[4.0], [8.0]]], dtype=torch.float64)
-        found = attention(tokens, tokens, [torch.tensor([[[0, 1], [1, 0]]])])
+    for parameter in attention.parameters():
+        parameter.zero_()
+    attention.query.bias.fill_(1.0)
+    attention.value.weight.fill_(1.0)
+    attention.get_parameter("relation_keys.0.weight")[1] = math.log(3)
+    attention.get_parameter("relation_values.0.weight")[1] = 2.0
+    tokens = torch.tensor([[[4.0], [8.0]]], dtype=torch.float64)
+    found = attention(tokens, tokens, [torch.tensor([[[0, 1], [1, 0]]])])
     assert found[0, :, 0].tolist() == approx([4.0, 0.75 * 4 + 0.25 * 8 + 0.75 * 2])
 
 
@@ -347,11 +338,10 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     assert model.is_head_U.tolist() == [True, False], "4 and 2 check-ins; the .8 quantile is 3.6"
     assert model.is_head_P.tolist() == [True, False, False, False], "3, 1, 1 and 1 visits"
     model.eval()
-    with torch.no_grad():
-        model.user_branch.weight.copy_(torch.eye(2))
-        model.user_branch.bias.zero_()
-        model.place_branch.weight.copy_(2 * torch.eye(2))
-        model.place_branch.bias.fill_(1.0)
+    model.user_branch.weight.copy_(torch.eye(2))
+    model.user_branch.bias.zero_()
+    model.place_branch.weight.copy_(2 * torch.eye(2))
+    model.place_branch.bias.fill_(1.0)
     batch = Histories(checkins, torch.tensor([0, 4]))
     model.begin_epoch(1, fresh=True)
     backbone = model.logits(batch)
@@ -360,11 +350,11 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     both = model.logits(batch)
     assert both[0].tolist() == approx(backbone[0].tolist()) and both[1].tolist() == approx((2 * backbone[1]).tolist())
 
-    before = model.poi_embedding.weight.detach().clone()
+    before = model.poi_embedding.weight.clone()
     windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
-    context = model.states(windows)[0, 1].detach()  # the second step stands at place 1, nobody else does
+    context = model.states(windows)[0, 1]  # the second step stands at place 1, nobody else does
     model.begin_epoch(2, fresh=True)
-    after = model.poi_embedding.weight.detach()
+    after = model.poi_embedding.weight
     assert after[1].tolist() == approx((2 * context + 1).tolist())
     assert torch.equal(after[0], before[0]), "a head place keeps its own"
     assert torch.equal(after[2:], before[2:]), "a place that no window stands at has no context"
@@ -378,20 +368,19 @@ def test_melt_learns_its_branches_from_mean_squares() -> None:
     assert isinstance(model, Melt)
     model.eval()
     model.progress = 0.75  # of all epochs: half of the branches' own
-    with torch.no_grad():
-        for branch in (model.user_branch, model.place_branch):
-            branch.weight.zero_()
-            branch.bias.fill_(0.5)
+    for branch in (model.user_branch, model.place_branch):
+        branch.weight.zero_()
+        branch.bias.fill_(0.5)
     windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
     states_BKD = model.states(windows)
     # K_u, the .8 quantile of 4 and 2 check-ins, is 3.6; K_i, the .78 quantile of 4, 1, 1 and 0 visits, is 2.02.
     weight = abs(math.sin(math.pi / 4 + (4 - 3.6 - 1) * math.pi / 2))
-    last = states_BKD[0, int(windows.length_B[0]) - 1].detach()
-    users = model.user_loss(windows, states_BKD).detach()
+    last = states_BKD[0, int(windows.length_B[0]) - 1]
+    users = model.user_loss(windows, states_BKD)
     assert [float(users)] == approx([weight * float(((0.5 - last) ** 2).sum()) / 2])
     weight = abs(math.sin(math.pi / 4 + (4 - 2.02 - 1) * math.pi / 100))
-    apart = 0.5 - model.poi_embedding.weight[0].detach()
-    places = model.place_loss(windows, states_BKD).detach()
+    apart = 0.5 - model.poi_embedding.weight[0]
+    places = model.place_loss(windows, states_BKD)
     assert [float(places)] == approx([weight**2 * float((apart**2).sum()) / 2])
 
 
@@ -400,3 +389,105 @@ def test_a_city_knows_the_training_split_alone() -> None:
     dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL), (3, c.TEST)])], 4)
     city = City.of(dataset, TransitionGraph.from_dataset(dataset))
     assert city.visits_P.tolist() == [1, 1, 0, 0] and city.train.poi_T.tolist() == [0, 1]
+
+
+def column(*values: float) -> torch.Tensor:
+    return torch.tensor(values, dtype=torch.float64)[:, None]
+
+
+def test_msahg_gives_locals_a_hypergraph_of_their_own() -> None:
+    """Users at places 0, 1, 1 (two hours: a local) and 1, 2 (one hour): with values 1, 3, 5 users stand at 2 and 4."""
+    city, _ = city_of([[0, 1, 1], [1, 2]], 3)
+    model = build_published(small_config("msahg", local_days=1.5 / 24), city, torch.float64)
+    assert isinstance(model, Msahg) and locals_of(city, 1.5 / 24).tolist() == [1, 0]
+    whole, locals_, tourists = (model.graphs[f"collaborative{side}"](column(1, 3, 5)) for side in ("", "-1", "-0"))
+    assert whole[:, 0].tolist() == approx([2.0, 3.0, 4.0])
+    assert locals_[:, 0].tolist() == approx([2.0, 2.0, 0.0]) and tourists[:, 0].tolist() == approx([0.0, 4.0, 4.0])
+
+
+def test_msahg_keeps_workdays_and_suburbs_apart() -> None:
+    """All on one workday: nothing moves on weekends; places at one spot are all downtown, and near each other."""
+    city, checkins = city_of([[0, 1], [1, 2]], 3)
+    model = build_published(small_config("msahg"), city, torch.float64)
+    assert isinstance(model, Msahg) and downtown(city).tolist() == [1, 1, 1]
+    sides = model.scenarios(Histories(checkins, torch.tensor([0])))
+    weekend = int(sides["time"])
+    assert sides["place"].tolist() == [1] and weekend in (0, 1)
+    assert model.graphs[f"temporal-{1 - weekend}"](column(1, 3, 5)).eq(0).all()
+    # An hour each: place 0 in the first, 1 in the second and third, 2 in the fourth; no two share an hour.
+    assert model.graphs["temporal"](column(1, 3, 5))[:, 0].tolist() == approx([1.0, 3.0, 5.0])
+    assert model.graphs["geographic-1"](column(1, 3, 5))[:, 0].tolist() == approx([3.0, 3.0, 3.0])
+    assert model.graphs["geographic-0"](column(1, 3, 5)).eq(0).all()
+
+
+def test_msahg_takes_the_mean_of_a_cases_three_scenarios() -> None:
+    """Gates of 0 halve every view: .5 (3 + 1 + 0 + 2) (1 + 0 + 1 + 1) = 9; a score is the mean of its three sides'."""
+    model, checkins = model_of(Msahg, [[0, 1, 0, 2], [1, 2]], 3, dim=1)
+    batch = Histories(checkins, torch.tensor([1]))
+    tables = model.tables()
+    of_sides = [
+        match(model.shares.values(), *model.matched(batch, tables, split, int(side)))
+        for split, side in model.scenarios(batch).items()
+    ]
+    torch.testing.assert_close(model.logits(batch), (of_sides[0] + of_sides[1] + of_sides[2]) / 3)
+    for share in model.shares.values():
+        assert isinstance(share, torch.nn.Linear)
+        share.weight.zero_()
+        share.bias.zero_()
+    users, places = ([column(value) for value in values] for values in ((3, 1, 0, 2), (1, 0, 1, 1)))
+    assert float(match(model.shares.values(), users, places)) == 9.0
+
+
+def test_sthgcn_finds_similar_earlier_trajectories_of_others() -> None:
+    """A prefix at 0 and 1 shares 2 of 3 places with (0, 1, 2), 1 of 3 with (0, 3), none with (4); two do not count."""
+    walks = [(0, [0, 3]), (1, [0, 1, 2]), (2, [4]), (3, [0, 1]), (3, [0, 1, 0, 5]), (4, [0, 1])]
+    dataset = split_dataset([(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in walks], num_pois=6)
+    checkins = CheckinTensors.from_dataset(dataset)
+    batch, outline = Histories(checkins, torch.tensor([10])), Outline.of(checkins)  # user 3, in his second trajectory
+    prefixes, start = outline.prefixes(batch, 9), checkins.seconds_T[torch.tensor([8])]
+    assert prefixes.row_H.tolist() == [8, 9, 10] and outline.first_J.tolist() == [0, 2, 5, 6, 8, 12]
+    assert [found.tolist() for found in outline.earlier(batch, 5)] == [[0], [3]], "his own is a neighbour of its kind"
+    find = SimilarTrajectories(City.of(dataset)).find
+    assert [found.tolist() for found in find(prefixes, start, 5, 0.005)] == [[0, 0], [1, 0]]
+    assert [found.tolist() for found in find(prefixes, start, 1, 0.005)] == [[0], [1]]
+    assert find(prefixes, start, 5, 0.5)[1].tolist() == [1]
+    # At a time when trajectory 1 had not ended, trajectory 0 is all there is.
+    assert find(prefixes, start - 5 * 3600, 5, 0.005)[1].tolist() == [0]
+
+
+def test_sthgcn_reads_a_trajectory_by_its_seed() -> None:
+    """Messages 1 and -1, key 2, seed .5: LReLU(2 * .5) = 1 and LReLU(-1) = -.2; values are 3 times the message."""
+    reader = TrajectoryReader(1, 1, 0.0).double()
+    for linear, weight in ((reader.key, 2.0), (reader.value, 3.0)):
+        linear.weight.fill_(weight)
+    reader.seed_AD.fill_(0.5)
+    read = reader.attend(column(1, -1, 4), torch.tensor([0, 0, 1]), 2)
+    share = math.exp(1.0) / (math.exp(1.0) + math.exp(-0.2))
+    assert read[:, 0].tolist() == approx([3 * share - 3 * (1 - share) + 0.5, 12.5])
+
+
+def test_sthgcn_attends_to_neighbours_by_scaled_products() -> None:
+    """State 1 and messages 0 and log 3 in one head, all weights 1: shares 1/4 and 3/4, half own, half heard."""
+    model, _ = model_of(Sthgcn, [[0, 1]], 2, heads=1, dim=1)
+    width = 5
+    for linear in (model.query, model.key, model.value, model.skip, model.merge):
+        linear.weight.copy_(torch.eye(width))
+    for linear in (model.query, model.skip, model.merge):
+        linear.bias.zero_()
+    state = torch.zeros(2, width, dtype=torch.float64)
+    state[:, 0] = math.sqrt(width)  # which the scale takes off again
+    message = torch.zeros(2, width, dtype=torch.float64)
+    message[1, 0] = math.log(3)
+    heard = model.attend(state, message, torch.tensor([0, 0]))
+    own = math.sqrt(width) / 2
+    assert heard[:, 0].tolist() == approx([own + 0.75 * math.log(3) / 2, own]), "the second case has no neighbour"
+
+
+def test_sthgcn_codes_numbers_by_cosines() -> None:
+    """Speeds 1 and 10^-9, no phase: half a turn is -1 in the first, still 1 in the second; a degree has 111 km."""
+    code = NumberCode(2).double()
+    code.mix.weight.copy_(torch.eye(2))
+    assert code(torch.tensor([math.pi]))[0].tolist() == pytest.approx([-1.0, 1.0], abs=1e-6)
+    angle = math.radians(1.0)
+    ends = torch.tensor([[1.0, 0.0, 0.0], [math.cos(angle), math.sin(angle), 0.0]], dtype=torch.float64)
+    assert float(kilometres(ends[:1], ends[1:])) == pytest.approx(111.195, abs=1e-3)
