@@ -1,4 +1,4 @@
-"""The cases on Overview's cards: one of each kind, and ranks without a part as Explain's own edit has them."""
+"""Overview's cards, the lift of two hops and cases that filters choose, on worlds small enough for a pencil."""
 
 from pathlib import Path
 from typing import Any
@@ -9,16 +9,24 @@ import pytest
 
 from analysis.explain.edits import SwitchOff
 from analysis.explain.explain_case import explain_case
+from analysis.long_tail.headlines import lift_line
+from analysis.long_tail.lift import CONTROLS, two_hop_lift
 from analysis.long_tail.notable_cases import NotableCase, _spread, find_notable, notable_cases
 from analysis.records.ablations import ABLATIONS
+from analysis.records.case_filters import filter_cases, filter_masks
 from analysis.workspace import Workspace
+from recap import columns as c
+from recap.data.dataset import Dataset
+from recap.errors import ConfigError
 from tests.checkins import split_dataset
+from tests.worlds import small_city
 
 BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
 TRAIN, TEST = 0, 2
+Walks = list[tuple[int, list[tuple[int, int]]]]
 # Training knows 0 -> 1 -> 2. Three users each make an unseen transition: to a place visited before, to a new place
 # within two hops, and to a new place that nothing leads to.
-RESCUES: list[tuple[int, list[tuple[int, int]]]] = [
+RESCUES: Walks = [
     (0, [(0, TRAIN), (1, TRAIN), (2, TRAIN)]),
     (0, [(3, TRAIN)]),
     (0, [(0, TEST), (3, TEST)]),
@@ -87,3 +95,114 @@ def test_a_hit_that_the_model_was_sure_of_comes_first() -> None:
     changes = {"past_visits": [50.0] * 3}
     first = found_with([1.0, 1.0, 1.0], {"top_scores": lists, "in_history": True}, **changes)[0]
     assert (first.kind, first.case) == ("past_visits", 1)
+
+
+# Places: 0 the source, 1 its frequent next place, 2 beyond 1, 3 known and beyond nothing, 4 where 3 is reached from.
+# The user was at 0, 2, 3 and 4 once or a few times and very often at 1.
+HABIT: Walks = [
+    *[(0, [(0, TRAIN), (1, TRAIN)])] * 3,
+    (0, [(1, TRAIN), (2, TRAIN)]),
+    (0, [(4, TRAIN), (3, TRAIN)]),
+    *[(0, [(1, TRAIN)])] * 4,
+    (0, [(0, TEST), (2, TEST)]),
+    (0, [(0, TEST), (3, TEST)]),
+]
+
+
+def lift_of(dataset: Dataset) -> pd.DataFrame:
+    """The table by control, with few bootstrap samples."""
+    return two_hop_lift(Workspace.of(dataset), samples=20).set_index("control")
+
+
+def test_an_unseen_transition_is_compared_with_unseen_ones() -> None:
+    """Given own visits two hops lift by 12/5; with the frequent place 1 among the others it would be below 1.
+
+    Two cases, 0 -> 2 (two hops: 0 -> 1 -> 2) and 0 -> 3 (none): observed 1/2. The user's visits before them are
+    0: 3, 1: 8, 2: 1, 3: 1, 4: 1 and 0: 4, 1: 8, 2: 2, 3: 1, 4: 1. Training never reached 0, 2, 3 and 4 from 0; of
+    these two hops hold for 2: chance 1/6 and 2/8, on average 5/24. With place 1 it was 9/14 and 10/16: a lift of 0.79.
+    """
+    row = lift_of(split_dataset(HABIT, 5)).loc["own_visits"]
+    assert (row["n"], row["observed"]) == (2, 0.5)
+    assert row["chance"] == pytest.approx(5 / 24)
+    assert row["lift"] == pytest.approx(12 / 5)
+
+
+def test_among_places_new_to_the_user() -> None:
+    """A user who was at 3 goes on from 0 to 2, next to which are 2 and 4 with 1 and 3 training check-ins: chance 1/4.
+
+    1 does not count, for training knows 0 -> 1; nor does 3, where the user was, nor 0, where the user stands.
+    The transition 0 -> 0 of another user goes to a place just visited: no case of this question.
+    """
+    walks: Walks = [
+        (0, [(0, TRAIN), (1, TRAIN)]),
+        (0, [(1, TRAIN), (2, TRAIN)]),
+        (1, [(3, TRAIN)]),
+        (1, [(0, TEST), (2, TEST)]),
+        (2, [(0, TEST), (0, TEST)]),
+    ]
+    dataset = split_dataset(walks, 5)
+    dataset.pois[c.TRAIN_CHECKINS] = [9, 9, 1, 9, 3]
+    table = lift_of(dataset)
+    row = table.loc[["unvisited"]].iloc[0]
+    assert row[["n", "observed", "chance", "lift"]].tolist() == [1, 1.0, 0.25, 4.0]
+    assert row[["lower", "upper"]].tolist() == [4.0, 4.0]  # drawing one user again changes nothing
+    assert table.loc["uniform", "n"] == 2
+
+
+def test_chance_is_the_mean_over_places_one_by_one() -> None:
+    """Every case, place and control of a small city, counted in plain loops."""
+    opened = Workspace.of(small_city())
+    counts = opened.graph.counts.toarray()
+    two_hops = (counts > 0) | ((counts > 0).astype(int) @ (counts > 0).astype(int) > 0)
+    poi, user = (opened.dataset.checkins[name].tolist() for name in (c.POI, c.USER))
+    chances: dict[str, list[float]] = {"uniform": [], "own_visits": []}
+    for row, source, target in opened.cases[["row", "source", "target"]].itertuples(index=False):
+        if counts[source, target] > 0:
+            continue
+        been = [poi[i] for i in range(row) if user[i] == user[row]]
+        others = [d for d in range(len(counts)) if counts[source, d] == 0]
+        weights = {"uniform": [1] * len(others)}
+        if target in been:
+            weights["own_visits"] = [been.count(d) for d in others]
+        for control, weight in weights.items():
+            held = sum(w for w, d in zip(weight, others, strict=True) if two_hops[source, d])
+            chances[control].append(held / sum(weight))
+    table = lift_of(small_city())
+    for control, values in chances.items():
+        assert table.loc[control, "n"] == len(values)
+        assert table.loc[control, "chance"] == pytest.approx(np.mean(values))
+
+
+def test_cases_are_drawn_by_the_seed_for_each_question() -> None:
+    """At most so many cases to a question, the same for the same seed."""
+    opened = Workspace.of(small_city())
+    first, again = (two_hop_lift(opened, max_cases=2, samples=20, seed=1) for _ in range(2))
+    pd.testing.assert_frame_equal(first, again)
+    assert list(first["control"]) == list(CONTROLS) and (first["n"] <= 2).all()
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ((1.18, 1.04, 1.35), "reach true new places 1.18 times as often as by chance (95 % interval 1.04 to 1.35)."),
+        ((0.99, 0.86, 1.14), "do not reach true new places more often than chance: 0.99 times (95 % interval 0.86"),
+        ((np.nan, np.nan, np.nan), "Too few unseen transitions lead to new places"),
+    ],
+)
+def test_the_finding_says_where_the_interval_lies(row: tuple[float, ...], words: str) -> None:
+    """Above, across or below 1; and what it says where nobody went anywhere new."""
+    table = pd.DataFrame([{"control": "unvisited", **dict(zip(("lift", "lower", "upper"), row, strict=True))}])
+    assert words in lift_line(table)
+
+
+def test_filters_partition_recoveries() -> None:
+    """A case is recovered by history or by two hops, never by both, and never missed at the same time."""
+    records, markov = (OPENED.cases.assign(rank=ranks) for ranks in ([1.0, 1.0, 30.0], [25.0, 30.0, 30.0]))
+    masks = filter_masks(records, markov)
+    assert masks["history"].tolist() == [True, False, False]
+    assert masks["hops"].tolist() == [False, True, False]
+    assert masks["missed"].tolist() == [False, False, True]
+    both = filter_cases(records, markov, ["tail", "missed"])
+    assert both.tolist() == np.flatnonzero(masks["tail"] & masks["missed"]).tolist() == [2]
+    with pytest.raises(ConfigError, match="tail, unseen"):
+        filter_cases(records, markov, ["lost"])
