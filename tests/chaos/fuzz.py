@@ -66,13 +66,13 @@ class TooSlowError(BaseException):
 def look_for_findings(case: Case, folder: Path, number: int) -> list[str]:
     """Run a case and say what must not have happened."""
     outside: list[str] = []
-    found = []
+    found: list[str] = []
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     try:
         with _time_limit(), _no_network(outside):
             if case.page is not None:
-                found += [*findings_on(case.page), *(f"outside request: {address}" for address in outside)]
-                return found + [text for text in [_memory(before)] if text]
+                found += findings_on(case.page)
+                return found + _told(outside, before)
             own = number % OWN_PROCESS_EVERY == 0 and case.curves is None
             with _pretrained_from(case.curves):
                 result = _own_process(case.arguments) if own else recap_here(*case.arguments)
@@ -92,9 +92,7 @@ def look_for_findings(case: Case, folder: Path, number: int) -> list[str]:
         found.append(f"a refusal of {len(result.stderr):,} characters")
     if CONTROLS.search(result.stdout + result.stderr):
         found.append("control character on the terminal")
-    found += [f"outside request: {address}" for address in outside]
-    found += [text for text in [_memory(before)] if text]
-    return found + list(_bad_files(case, folder, result.returncode))
+    return found + _told(outside, before) + list(_bad_files(case, folder, result.returncode))
 
 
 def _own_process(arguments: list[str]) -> "subprocess.CompletedProcess[str]":
@@ -105,9 +103,11 @@ def _peak_kilobytes() -> int:
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def _memory(before: int) -> str:
+def _told(outside: list[str], before: int) -> list[str]:
+    """Requests to the network, and more memory than before a case and than allowed."""
     peak = _peak_kilobytes()
-    return f"{peak:,} KB" if peak > MOST_KILOBYTES and peak > before else ""
+    too_much = [f"{peak:,} KB"] if peak > max(MOST_KILOBYTES, before) else []
+    return [*(f"outside request: {address}" for address in outside), *too_much]
 
 
 def _bad_files(case: Case, folder: Path, code: int) -> Iterator[str]:

@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -56,6 +57,7 @@ PREDICTION_LINKS: Final = (
 )
 """Links of Next."""
 ODD_TIMES: Final = ("2012-04-09", "2012-04-09T12:47+99:00", "0001-01-01", "9999-12-31T23:59:59", "soon", "", "1e99")
+ODD_STOPS: Final = ("0", "-1", "9" * 30, "9" * 9, "٣", "x999999", "m0.999999", "0.0," * 20, "1.5.5")
 MULTILINE: Final = ["--text", "multiline=true"]
 LENIENT_SET: Final = ["--set", "min_poi_checkins=1", "--set", "min_user_checkins=1"]
 
@@ -155,19 +157,7 @@ def prediction_link(originals: Originals, folder: Path, rng: np.random.Generator
     """A link of Next with one or two fields changed."""
     params = dict(PREDICTION_LINKS[int(rng.integers(0, len(PREDICTION_LINKS)))])
     for name in rng.choice(list(params), int(rng.integers(1, 3))):
-        odd = [
-            *NAMES,
-            "0",
-            "-1",
-            "9" * 30,
-            "9" * 9,
-            "٣",
-            "x999999",
-            "m0.999999",
-            "0.0," * 20,
-            "1.5.5",
-            params[name][:-1],
-        ]
+        odd = [*NAMES, *ODD_STOPS, params[name][:-1]]
         params[name] = str(rng.choice(odd))
     page = Page("next", originals.data, originals.checkpoint, params)
     return Case(f"link of Next {ascii(params)[:200]}", ["app", "next"], page=page)
@@ -179,10 +169,9 @@ def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) 
     shutil.copytree(originals.data, data)
     shutil.copytree(originals.checkpoint, checkpoint)
     victim = data if rng.random() < 0.65 else checkpoint
-    changes = (
-        (_forge_table, _forge_table, _forge_manifest, _flip, _cut) if victim == data else (_forge_manifest, _flip, _cut)
-    )
-    change: Callable[[Path, np.random.Generator], str] = changes[int(rng.integers(0, len(changes)))]
+    changes: list[Callable[[Path, np.random.Generator], str]] = [_forge_table] * 2 if victim == data else []
+    changes += [_forge_manifest, partial(_damage_one, flip_bytes), partial(_damage_one, cut)]
+    change = changes[int(rng.integers(0, len(changes)))]
     what = f"{victim.name}: {change(victim, rng)}"
     if rng.random() < 0.85:
         write_sums(victim, [path.name for path in victim.iterdir() if path.name != "SHA256SUMS"])
@@ -197,8 +186,7 @@ def forged_folder(originals: Originals, folder: Path, rng: np.random.Generator) 
         ("curves", str(checkpoint), "--data", str(data)),
         ("overview", str(checkpoint), "--data", str(data)),
     )
-    arguments = list(commands[int(rng.integers(0, len(commands)))])
-    return Case(what, arguments)
+    return Case(what, list(commands[int(rng.integers(0, len(commands)))]))
 
 
 def _with_hostile_names(rng: np.random.Generator) -> pd.DataFrame:
@@ -330,15 +318,7 @@ def change_json(data: bytes, rng: np.random.Generator) -> bytes:
     return text.encode()
 
 
-def _flip(folder: Path, rng: np.random.Generator) -> str:
-    return _damage_one(folder, flip_bytes, rng)
-
-
-def _cut(folder: Path, rng: np.random.Generator) -> str:
-    return _damage_one(folder, cut, rng)
-
-
-def _damage_one(folder: Path, damage: Damage, rng: np.random.Generator) -> str:
+def _damage_one(damage: Damage, folder: Path, rng: np.random.Generator) -> str:
     path = sorted(folder.iterdir())[int(rng.integers(0, len(list(folder.iterdir()))))]
     path.write_bytes(damage(path.read_bytes(), rng))
     return f"{path.name}: {damage.__name__}"

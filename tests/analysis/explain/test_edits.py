@@ -23,8 +23,7 @@ from analysis.explain.edits import (
 )
 from analysis.explain.links import CaseLink
 from recap.errors import CaseError
-from tests.analysis.planted import small_predictor
-from tests.analysis.reference_edits import rescore
+from tests.analysis.planted import rescore, small_predictor
 from tests.worlds import CURVES
 
 EVERY_KIND = (

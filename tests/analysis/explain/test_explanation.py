@@ -36,8 +36,7 @@ from recap.features.catalogue import GROUPS, PATHS, TRANSITIONS
 from recap.features.two_hop import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
 from recap.predictor import Predictor
-from tests.analysis.planted import MODELS, predictor_of, small_predictor
-from tests.analysis.reference_edits import rescore
+from tests.analysis.planted import MODELS, predictor_of, rescore, small_predictor
 from tests.checkins import split_dataset
 
 CASES = (0, 3, 9)
