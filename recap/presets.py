@@ -81,11 +81,7 @@ def recap() -> TrainConfig:
             backbone_lr_scale=1.0,
         ),
         optimiser=OptimiserConfig(
-            learning_rate=1e-3,
-            weight_decay=3e-2,
-            prior_learning_rate=1e-2,
-            curve_smoothing=1e-2,
-            schedule="cosine",
+            learning_rate=1e-3, weight_decay=3e-2, prior_learning_rate=1e-2, curve_smoothing=1e-2, schedule="cosine"
         ),
     )
 

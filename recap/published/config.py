@@ -64,9 +64,8 @@ class PublishedConfig(Config):
     @property
     def options(self) -> dict[str, bool]:
         """Options that every number of this model must name."""
-        return {
-            name: getattr(self, name) for name in ("target_time", "as_published") if name in type(self).model_fields
-        }
+        fields = type(self).model_fields
+        return {name: getattr(self, name) for name in ("target_time", "as_published") if name in fields}
 
     @property
     def label(self) -> str:

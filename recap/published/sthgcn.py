@@ -123,9 +123,10 @@ class SimilarTrajectories:
             case, trajectory, alike = case[fits], trajectory[fits], (alike + self.late_J[trajectory])[fits]
             order = np.lexsort((trajectory, -alike, case))
             place = np.arange(len(order)) - np.searchsorted(case[order], case[order])
-            found.append(np.stack([case, trajectory])[:, order[place < most]])
-        case_N, trajectory_N = torch.from_numpy(np.concatenate(found, axis=1).astype(np.int64)).to(start_B.device)
-        return case_N, trajectory_N
+            kept = order[place < most]
+            found.append((case[kept].astype(np.int64), trajectory[kept].astype(np.int64)))
+        case_N, trajectory_N = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*found, strict=True))
+        return case_N.to(start_B.device), trajectory_N.to(start_B.device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,12 +160,10 @@ class Finish(nn.Module):
 
     def forward(self, x_JD: Tensor) -> Tensor:
         x_JD = F.normalize(x_JD, dim=1)
-        if self.training and len(x_JD) == 1:  # one row has no spread
-            norm = self.norm
+        norm, alone = self.norm, self.training and len(x_JD) == 1  # one row has no spread
+        if alone:
             x_JD = F.batch_norm(x_JD, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps)
-        else:
-            x_JD = self.norm(x_JD)
-        return self.dropout(self.leak(x_JD))
+        return self.dropout(self.leak(x_JD if alone else norm(x_JD)))
 
 
 class TrajectoryReader(nn.Module):
@@ -222,8 +221,7 @@ class Sthgcn(PublishedNetwork):
         for start in range(0, len(row_N), _CASES_AT_ONCE):
             part_B = row_N[start : start + _CASES_AT_ONCE]
             case_H, other_H = self.others(Histories(checkins, part_B), Outline.of(checkins))
-            count_B = torch.bincount(case_H, minlength=len(part_B))
-            place_H = torch.arange(len(case_H), device=case_H.device) - (count_B.cumsum(0) - count_B)[case_H]
+            place_H = torch.arange(len(case_H), device=case_H.device) - torch.searchsorted(case_H, case_H)
             other_NM[start + case_H, place_H] = other_H
         return NeighbourExamples(checkins, row_N, other_NM)
 

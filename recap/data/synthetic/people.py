@@ -112,8 +112,8 @@ class _Town:
         return taken
 
     def hub_near(self, venue: int) -> int:
-        x, y = self.at[venue]
-        return min(self.hubs.tolist(), key=lambda hub: (self.at[hub][0] - x) ** 2 + (self.at[hub][1] - y) ** 2)
+        away = self._where[self.hubs] - self._where[venue]
+        return int(self.hubs[(away * away).sum(axis=1).argmin()])
 
 
 def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Draws) -> Person:

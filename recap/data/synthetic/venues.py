@@ -69,7 +69,7 @@ def build_venues(seed: int, people: int) -> list[Venue]:
                     quarter = draws.pick(thickness)
                     at = layout.sites[quarter][draws.pick_cumulated(density[quarter])]
             used.add(at)
-            name = _draw_name(category.name, _nearest(at).name, taken, draws)
+            name = _draw_name(category.name, at, taken, draws)
             found.append(Venue(name, index, at, appeals[draws.below(len(appeals))]))
     quarters = _districts_of([venue.at for venue in found])
     return [venue._replace(district=quarter) for venue, quarter in zip(found, quarters, strict=True)]
@@ -108,12 +108,9 @@ def _districts_of(points: Line) -> list[int]:
     return quarters.tolist()
 
 
-def _nearest(at: Point) -> places.District:
-    return min(places.DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
-
-
-def _draw_name(category: str, district: str, taken: set[str], draws: Draws) -> str:
+def _draw_name(category: str, at: Point, taken: set[str], draws: Draws) -> str:
     """A new venue name, added to `taken`."""
+    near = min(places.DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
 
     def drawn(kind: str) -> str:
         return _WORDS[kind][draws.below(len(_WORDS[kind]))]
@@ -121,10 +118,10 @@ def _draw_name(category: str, district: str, taken: set[str], draws: Draws) -> s
     patterns = _NAMES["patterns"][category]
     for attempt in range(200):
         pattern = str(patterns[draws.below(len(patterns))])
-        name = pattern.format(d=district, **{letter: drawn(kind) for letter, kind in _LETTERS.items()})
+        name = pattern.format(d=near.name, **{letter: drawn(kind) for letter, kind in _LETTERS.items()})
         if attempt > 20:
             name = f"{name}, {drawn('streets')} {drawn('ways')}"
         if name not in taken:
             taken.add(name)
             return name
-    raise AssertionError(f"no name left for {category} in {district}")
+    raise AssertionError(f"no name left for {category} in {near.name}")

@@ -8,8 +8,10 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from recap import columns as c
+from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
 from recap.published.city import City
@@ -41,12 +43,21 @@ def approx(values: list[float]) -> object:
     return pytest.approx(values, abs=1e-9)
 
 
-def city_of(walks: list[list[int]], num_pois: int) -> tuple[City, CheckinTensors]:
+def walking(walks: list[list[int]], num_pois: int) -> Dataset:
     """One training trajectory for each user, hour by hour, all places at one spot."""
-    dataset = split_dataset(
-        [(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in enumerate(walks)], num_pois=num_pois
-    )
+    return split_dataset([(user, [(poi, c.TRAIN) for poi in walk]) for user, walk in enumerate(walks)], num_pois)
+
+
+def city_of(walks: list[list[int]], num_pois: int) -> tuple[City, CheckinTensors]:
+    dataset = walking(walks, num_pois)
     return City.of(dataset), CheckinTensors.from_dataset(dataset)
+
+
+def fill(value: float, *modules: nn.Module) -> None:
+    """Give all their parameters one value."""
+    for module in modules:
+        for parameter in module.parameters():
+            parameter.fill_(value)
 
 
 def model_of(kind: type[Model], walks: list[list[int]], num_pois: int, **changes: Any) -> tuple[Model, CheckinTensors]:
@@ -76,8 +87,7 @@ def test_flashback_averages_by_time_and_distance() -> None:
 def test_flashback_scores_one_check_in_by_hand() -> None:
     """Width 1: h = tanh(w x + w_h h_0 + b), and the logits are W [h; user] + b."""
     model, checkins = model_of(Flashback, [[0, 1]], 2, dim=1)
-    for parameter in model.parameters():
-        parameter.fill_(0.5)
+    fill(0.5, model)
     model.poi_embedding.weight.copy_(torch.tensor([[2.0], [9.0]]))
     model.start_D.fill_(0.3)
     state = math.tanh(0.5 * 2 + 0.5 + 0.5 * 0.3 + 0.5)
@@ -103,16 +113,14 @@ def test_lotnext_smooths_places_over_their_neighbours() -> None:
     model.near_weight_PG.copy_(torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 0.0], [3.0, 0.0, 0.0]]))
     model.liked_poi_UG.copy_(torch.tensor([[0, 2, 1]]))
     model.liked_weight_UG.copy_(torch.tensor([[1.0, 1.0, 0.0]]))
-    model.convolution.weight.zero_()
-    model.convolution.bias.zero_()
+    fill(0.0, model.convolution)
     places, prefers = model.places()
     # Half of the smoothed places, since the convolution adds nothing: (2 + 4) / 2, (0 + 8) / 2; 4, 8; (0 + 3 * 4) / 4.
     assert (2 * places).tolist() == [[3.0, 4.0], [4.0, 8.0], [3.0, 7.5]]
     assert prefers.tolist() == [[1.0, 3.0]]
     # the user reaches places 0, 2 and 1 by edges of weight 1/2 each: sigmoid of 0
     model.convolution.weight.copy_(torch.eye(2))
-    for parameter in (*model.keep_inner.parameters(), *model.keep_outer.parameters()):
-        parameter.zero_()
+    fill(0.0, model.keep_inner, model.keep_outer)
     places, _ = model.places()
     degree = 1 + 0.5
     sent = 0.5 / math.sqrt(degree)  # the user's own degree is 1
@@ -161,10 +169,8 @@ def test_getnext_transition_map() -> None:
     """Every feature's map is 1: LReLU(2) = 2 times (share + 1), and LReLU(-2) = -0.4 where the map is negative."""
     model, _ = model_of(Getnext, [[0, 1], [0, 1], [0, 2], [3]], 4)
     model.features_PF.fill_(1.0 / model.features_PF.shape[1])
-    model.map_features.weight.fill_(1.0)
-    dim = model.config.dim
-    model.map_from.weight.fill_(1.0 / dim)
-    model.map_to.weight.fill_(1.0 / dim)
+    fill(1.0, model.map_features)
+    fill(1.0 / model.config.dim, model.map_from, model.map_to)
     plus = model.transition_map(torch.tensor([0, 3]))
     model.map_features.weight.fill_(-1.0)
     minus = model.transition_map(torch.tensor([0]))
@@ -224,8 +230,7 @@ def test_a_rotation_turns_halves_as_complex_numbers() -> None:
 def test_dprl_averages_by_what_the_user_likes() -> None:
     """Check-ins an hour apart at one spot: time has weight (1 + cos 15 degrees) / 2 e^(-.1 / 24), liking e^-|a - e|."""
     model, checkins = model_of(Dprl, [[0, 1, 2]], 3, dim=2, regions=2)
-    for parameter in model.parameters():
-        parameter.zero_()  # phases of 0 turn nothing
+    fill(0.0, model)  # phases of 0 turn nothing
     model.start_UD.zero_()
     model.likes_places.weight.copy_(torch.tensor([[3.0, 4.0]]))
     model.poi_embedding.weight.copy_(torch.tensor([[0.0, 4.0], [3.0, 2.0], [0.0, 0.0]]))
@@ -259,8 +264,7 @@ def test_rotan_reads_cells_of_the_quadtree() -> None:
 def test_rotan_turns_by_hour_and_weekday() -> None:
     """Hours turn the second complex number by a quarter, days nothing: .7 of (1, -4, 3, 2) and .3 of (1, 2, 3, 4)."""
     turn = TimeTurn(2).double()
-    for parameter in turn.parameters():
-        parameter.zero_()
+    fill(0.0, turn)
     turn.hour.line.bias[1] = 26 / 4
     value = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
     assert turn(value, torch.tensor(0)).tolist() == approx([1.0, 0.7 * -4 + 0.3 * 2, 3.0, 0.7 * 2 + 0.3 * 4])
@@ -285,19 +289,15 @@ def test_depoi_measures_time_by_a_users_smallest_gap() -> None:
     dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (2, c.VAL)]), (1, [(3, c.TRAIN)])], 4)
     city = City.of(dataset)
     assert smallest_gaps(city).tolist() == [HOUR, 1]
-    assert smallest_gaps(replace(city, train=replace(city.train, seconds_T=city.train.seconds_T * 0))).tolist() == [
-        1,
-        1,
-    ], "no gap above 0"
+    at_once = replace(city, train=replace(city.train, seconds_T=city.train.seconds_T * 0))
+    assert smallest_gaps(at_once).tolist() == [1, 1], "no gap above 0"
 
 
 def test_depoi_splits_likeness_to_anchors() -> None:
     """Places (1, 0), (0, 2) and (-3, 0), anchored at the first: like 1, 0 and not at all; a mask of 1/2 halves it."""
     graph = AnchorConvolution(3, 2).double()
     graph.poi_embedding.weight.copy_(torch.tensor([[1.0, 0.0], [0.0, 2.0], [-3.0, 0.0]]))
-    for linear in (graph.of_place, graph.of_anchor):
-        linear.weight.zero_()
-    graph.of_place.bias.zero_()
+    fill(0.0, graph.of_place, graph.of_anchor)
     causal, bias = graph(torch.tensor([0]))
     # The anchor takes the first place alone, and gives it to the first place alone; levels 0 and 1 are added up.
     assert causal.tolist() == bias.tolist() == [[3.0, 0.0], [0.0, 4.0], [-6.0, 0.0]]
@@ -306,8 +306,7 @@ def test_depoi_splits_likeness_to_anchors() -> None:
 def test_depoi_attends_by_time_and_distance() -> None:
     """The past scores log 3, by its interval 1, and the step itself 0: 3/4 and 1/4 of values 4 and 8, and 3/4 of 2."""
     attention = RelationAttention(1, 2, (2,), 0.0).double()
-    for parameter in attention.parameters():
-        parameter.zero_()
+    fill(0.0, attention)
     attention.query.bias.fill_(1.0)
     attention.value.weight.fill_(1.0)
     attention.get_parameter("relation_keys.0.weight")[1] = math.log(3)
@@ -329,19 +328,13 @@ def test_depoi_ties_the_bias_to_counts() -> None:
 
 def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     """With W_U the identity a tail user's scores double; a tail place becomes W_I of the mean of its contexts."""
-    dataset = split_dataset(
-        [(0, [(0, c.TRAIN), (1, c.TRAIN), (0, c.TRAIN), (2, c.TRAIN)]), (1, [(0, c.TRAIN), (3, c.TRAIN)])], 4
-    )
-    checkins, city = CheckinTensors.from_dataset(dataset), City.of(dataset)
-    model = build_published(small_config("melt", dim=2, epochs=2, backbone_share=0.5), city, torch.float64)
-    assert isinstance(model, Melt)
+    walks = [[0, 1, 0, 2], [0, 3]]
+    model, checkins = model_of(Melt, walks, 4, dim=2, epochs=2, backbone_share=0.5)
     assert model.is_head_U.tolist() == [True, False], "4 and 2 check-ins; the .8 quantile is 3.6"
     assert model.is_head_P.tolist() == [True, False, False, False], "3, 1, 1 and 1 visits"
-    model.eval()
-    model.user_branch.weight.copy_(torch.eye(2))
-    model.user_branch.bias.zero_()
-    model.place_branch.weight.copy_(2 * torch.eye(2))
-    model.place_branch.bias.fill_(1.0)
+    for branch, scale, bias in ((model.user_branch, 1, 0.0), (model.place_branch, 2, 1.0)):
+        branch.weight.copy_(scale * torch.eye(2))
+        branch.bias.fill_(bias)
     batch = Histories(checkins, torch.tensor([0, 4]))
     model.begin_epoch(1, fresh=True)
     backbone = model.logits(batch)
@@ -351,7 +344,7 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
     assert both[0].tolist() == approx(backbone[0].tolist()) and both[1].tolist() == approx((2 * backbone[1]).tolist())
 
     before = model.poi_embedding.weight.clone()
-    windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
+    windows, _ = model.examples(walking(walks, 4), checkins).batch(torch.tensor([0]))
     context = model.states(windows)[0, 1]  # the second step stands at place 1, nobody else does
     model.begin_epoch(2, fresh=True)
     after = model.poi_embedding.weight
@@ -362,16 +355,13 @@ def test_melt_adds_to_tail_users_and_rewrites_tail_places() -> None:
 
 def test_melt_learns_its_branches_from_mean_squares() -> None:
     """Means over the width, as the published code takes them: sums would drown the loss of the ranking."""
-    dataset = split_dataset([(0, [(0, c.TRAIN), (1, c.TRAIN), (0, c.TRAIN), (2, c.TRAIN)]), (1, [(0, c.TRAIN)] * 2)], 4)
-    checkins, city = CheckinTensors.from_dataset(dataset), City.of(dataset)
-    model = build_published(small_config("melt", dim=2, epochs=2, backbone_share=0.5), city, torch.float64)
-    assert isinstance(model, Melt)
-    model.eval()
+    walks = [[0, 1, 0, 2], [0, 0]]
+    model, checkins = model_of(Melt, walks, 4, dim=2, epochs=2, backbone_share=0.5)
     model.progress = 0.75  # of all epochs: half of the branches' own
     for branch in (model.user_branch, model.place_branch):
         branch.weight.zero_()
         branch.bias.fill_(0.5)
-    windows, _ = model.examples(dataset, checkins).batch(torch.tensor([0]))
+    windows, _ = model.examples(walking(walks, 4), checkins).batch(torch.tensor([0]))
     states_BKD = model.states(windows)
     # K_u, the .8 quantile of 4 and 2 check-ins, is 3.6; K_i, the .78 quantile of 4, 1, 1 and 0 visits, is 2.02.
     weight = abs(math.sin(math.pi / 4 + (4 - 3.6 - 1) * math.pi / 2))
@@ -430,10 +420,7 @@ def test_msahg_takes_the_mean_of_a_cases_three_scenarios() -> None:
         for split, side in model.scenarios(batch).items()
     ]
     torch.testing.assert_close(model.logits(batch), (of_sides[0] + of_sides[1] + of_sides[2]) / 3)
-    for share in model.shares.values():
-        assert isinstance(share, torch.nn.Linear)
-        share.weight.zero_()
-        share.bias.zero_()
+    fill(0.0, model.shares)
     users, places = ([column(value) for value in values] for values in ((3, 1, 0, 2), (1, 0, 1, 1)))
     assert float(match(model.shares.values(), users, places)) == 9.0
 
