@@ -249,7 +249,7 @@ def test_the_tables_by_hand(done: tuple[ExperimentResult, Path]) -> None:
         return ArmResult(arm=name, label=name.upper(), seed=seed, digest="d", values=values, paper=paper)
 
     arms = (arm("a", 1, 0.2, {"hr1": 0.3}), arm("a", 2, 0.4, {"hr1": 0.3}), arm("b", None, 0.1, {}))
-    text = markdown(done[0].model_copy(update={"columns": ACCURACY[:1], "arms": arms}))
+    text = markdown(done[0].model_copy(update={"columns": ACCURACY[:1], "arms": arms, "comparisons": ()}))
     assert "| A | .3000 ± .1414 |" in text and "| B | .1000 |" in text
     assert "real check-ins" in text and "n = 10 (tail 4)" in text and "seeds 1, 2" in text
     assert "| A | .1500 [.0300, .6000] | .3000 |" in text and "| B | .0500 [.0100, .2000] | – |" in text

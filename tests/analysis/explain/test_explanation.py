@@ -37,7 +37,6 @@ from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
 from analysis.workspace import Workspace
 from recap import columns as c
-from recap.baselines.counting import CountPlusMarkov
 from recap.checkpoint import Checkpoint
 from recap.counterfactuals import GRAPH_TOKEN
 from recap.errors import CaseError
@@ -70,17 +69,6 @@ def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
                 assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-9)
                 assert edits or entry.score == pytest.approx(float(scores[entry.poi]), abs=1e-12)
             assert sum(entry.probability for entry in explained.candidates) == pytest.approx(1)
-
-
-def test_a_counting_baseline_is_a_sum_too() -> None:
-    """Of every place, by the scorer's own terms."""
-    predictor = small_predictor()
-    baseline = CountPlusMarkov(predictor.dataset, predictor.graph)
-    batch = predictor.histories(predictor.cases["row"].tolist())
-    total_BP = baseline.score(batch).total.double()
-    for poi in range(predictor.dataset.num_pois):
-        found_BT = baseline.contributions(batch, torch.full((len(batch),), poi))
-        assert torch.allclose(found_BT.sum(1), total_BP[:, poi], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)

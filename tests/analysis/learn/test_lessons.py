@@ -1,4 +1,4 @@
-"""Lessons: answers that counting in another way finds, a text for every figure, the handout, and progress in a link."""
+"""Lessons: answers that counting in another way finds, texts of figures, the handout and progress; the glossary."""
 
 import math
 from dataclasses import replace
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from analysis.figures.palette import DARK
 from analysis.formatting import percent, signed_points
-from analysis.glossary import TERMS
+from analysis.glossary import TERMS, glossary_page
 from analysis.learn.charts import Bar, Bars, Chart
 from analysis.learn.course import COURSE, ROUTE, Entry
 from analysis.learn.drawing import draw
@@ -21,6 +21,7 @@ from analysis.learn.lesson import MOST_CHOICES, Lesson, LessonUnavailableError
 from analysis.learn.lessons.curve import FLAT, SHAPES
 from analysis.learn.progress import Progress
 from analysis.learn.toy_town import build_toy_town
+from analysis.long_tail.misses import MISSES
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.predictor import Predictor
@@ -170,3 +171,19 @@ def test_any_text_is_some_progress(text: str, lessons: int) -> None:
     progress = Progress.parse(text, lessons)
     assert len(progress.guesses) == len(progress.checks) == lessons
     assert all(answer is None or 0 <= answer < MOST_CHOICES for answer in progress.guesses + progress.checks)
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_page_is_made_from_the_file() -> None:
+    """Made again with `python -c "from analysis.glossary import glossary_page; print(glossary_page(), end='')"`."""
+    assert (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8") == glossary_page()
+
+
+def test_every_miss_has_a_term() -> None:
+    """Keys are the names in code; one sentence each."""
+    assert set(MISSES) <= TERMS.keys()
+    for term in TERMS.values():
+        for sentence in (term.plain, term.exact):
+            assert sentence.endswith(".") and "|" not in sentence, term.key

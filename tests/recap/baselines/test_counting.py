@@ -46,10 +46,13 @@ def world() -> tuple[Dataset, TransitionGraph]:
     return dataset, TransitionGraph.from_dataset(dataset)
 
 
+def asked() -> Histories:
+    dataset, _ = world()
+    return Histories(CheckinTensors.from_dataset(dataset), torch.from_numpy(dataset.cases(TEST)))
+
+
 def score_tests(name: str) -> Scores:
-    dataset, graph = world()
-    rows = torch.from_numpy(dataset.cases(TEST))
-    return build_baseline(name, dataset, graph).score(Histories(CheckinTensors.from_dataset(dataset), rows))
+    return build_baseline(name, *world()).score(asked())
 
 
 @pytest.mark.parametrize(
@@ -90,21 +93,23 @@ LN2, LN3, LN4 = (log(number) for number in (2.0, 3.0, 4.0))
     ],
 )
 def test_counters_by_hand(name: str, scores: list[list[float]], places: list[tuple[int, int]]) -> None:
-    """Scores of the three test cases, and (better, tied)."""
+    """Scores of the three test cases, which are sums of contributions, and (better, tied)."""
     torch.testing.assert_close(score_tests(name).total, torch.tensor(scores, dtype=torch.float64))
+    counter = build_baseline(name, *world())
+    assert isinstance(counter, PartTerms)
+    added = [counter.contributions(asked(), torch.full((3,), poi)).sum(1) for poi in range(5)]
+    torch.testing.assert_close(torch.stack(added, dim=1), score_tests(name).total)
     records = evaluate(build_baseline(name, *world()), *world()).records
     assert list(zip(records["num_better"], records["num_tied"], strict=True)) == places
 
 
 def test_scores_without_a_term_are_those_of_the_rest() -> None:
     """Without A_sd, count_plus_markov is log(1 + visits); without both, nothing is left."""
-    dataset, graph = world()
-    batch = Histories(CheckinTensors.from_dataset(dataset), torch.from_numpy(dataset.cases(TEST)))
-    counter = build_baseline("count_plus_markov", dataset, graph)
+    counter = build_baseline("count_plus_markov", *world())
     assert isinstance(counter, PartTerms)
     visits_BP = torch.log1p(score_tests("visit_count").total)
-    assert torch.equal(counter.scores_without(batch, ["markov"]), visits_BP)
-    assert not counter.scores_without(batch, ["markov", "visits"]).any()
+    assert torch.equal(counter.scores_without(asked(), ["markov"]), visits_BP)
+    assert not counter.scores_without(asked(), ["markov", "visits"]).any()
 
 
 @pytest.mark.parametrize("name", COUNTING_BASELINES)

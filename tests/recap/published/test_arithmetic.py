@@ -195,7 +195,6 @@ def test_dchl_knows_what_comes_later() -> None:
 
 def test_deepmove_looks_back_at_merged_hours() -> None:
     """Hours 8, 8, 9 of one walk, then 10: two entries, the mean of places 0 and 1, and place 2, weighted by h . g."""
-    city, _ = city_of([[0, 1, 2], [3]], 4)
     local = torch.tensor([8, 8.5, 9, 40]) * HOUR
     seconds = local.long().numpy()
     checkins = CheckinTensors.from_arrays(
@@ -205,9 +204,7 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
         local_seconds=seconds,
         trajectory=np.array([0, 0, 0, 1]),
     )
-    model = build_published(small_config("deepmove", dim=1, slot_dim=1, hidden_dim=1), city, torch.float64)
-    assert isinstance(model, Deepmove)
-    model.eval()
+    model, _ = model_of(Deepmove, [[0, 1, 2], [3]], 4, dim=1, slot_dim=1, hidden_dim=1)
     model.poi_embedding.weight.copy_(torch.tensor([[0.2], [0.4], [-0.5], [0.0]]))
     model.slot_embedding.weight.zero_()
     model.history.weight.fill_(1.0)
@@ -318,10 +315,8 @@ def test_depoi_attends_by_time_and_distance() -> None:
 
 def test_depoi_ties_the_bias_to_counts() -> None:
     """Visits 3, 1 and 0: as published a softmax of the counts, e^3 : e : 1; corrected 3/4, 1/4 and 0."""
-    city, _ = city_of([[0, 0, 0, 1]], 3)
     for as_published, expected in ((True, [math.exp(3), math.e, 1.0]), (False, [3.0, 1.0, 0.0])):
-        model = build_published(small_config("depoi", as_published=as_published), city, torch.float64)
-        assert isinstance(model, Depoi)
+        model, _ = model_of(Depoi, [[0, 0, 0, 1]], 3, as_published=as_published)
         found = model.popularity(torch.float64).tolist()
         assert found == approx([value / sum(expected) for value in expected])
 
@@ -388,8 +383,8 @@ def column(*values: float) -> torch.Tensor:
 def test_msahg_gives_locals_a_hypergraph_of_their_own() -> None:
     """Users at places 0, 1, 1 (two hours: a local) and 1, 2 (one hour): with values 1, 3, 5 users stand at 2 and 4."""
     city, _ = city_of([[0, 1, 1], [1, 2]], 3)
-    model = build_published(small_config("msahg", local_days=1.5 / 24), city, torch.float64)
-    assert isinstance(model, Msahg) and locals_of(city, 1.5 / 24).tolist() == [1, 0]
+    model, _ = model_of(Msahg, [[0, 1, 1], [1, 2]], 3, local_days=1.5 / 24)
+    assert locals_of(city, 1.5 / 24).tolist() == [1, 0]
     whole, locals_, tourists = (model.graphs[f"collaborative{side}"](column(1, 3, 5)) for side in ("", "-1", "-0"))
     assert whole[:, 0].tolist() == approx([2.0, 3.0, 4.0])
     assert locals_[:, 0].tolist() == approx([2.0, 2.0, 0.0]) and tourists[:, 0].tolist() == approx([0.0, 4.0, 4.0])
@@ -398,8 +393,8 @@ def test_msahg_gives_locals_a_hypergraph_of_their_own() -> None:
 def test_msahg_keeps_workdays_and_suburbs_apart() -> None:
     """All on one workday: nothing moves on weekends; places at one spot are all downtown, and near each other."""
     city, checkins = city_of([[0, 1], [1, 2]], 3)
-    model = build_published(small_config("msahg"), city, torch.float64)
-    assert isinstance(model, Msahg) and downtown(city).tolist() == [1, 1, 1]
+    model, _ = model_of(Msahg, [[0, 1], [1, 2]], 3)
+    assert downtown(city).tolist() == [1, 1, 1]
     sides = model.scenarios(Histories(checkins, torch.tensor([0])))
     weekend = int(sides["time"])
     assert sides["place"].tolist() == [1] and weekend in (0, 1)

@@ -199,11 +199,3 @@ def test_packed_windows_are_encoded_as_padded_ones() -> None:
     padded = encoder(2 * x_BKD + sinusoids(3, x_BKD), mask=torch.ones(3, 3, dtype=torch.bool).triu(1))
     packed = encode(encoder, x_ND, packing, torch.nn.Identity())
     torch.testing.assert_close(packed[packing.index_BK[windows.present_BK]], padded[windows.present_BK])
-
-
-def test_a_window_is_left_aligned() -> None:
-    """What stands behind a window's end repeats its last row and is not there."""
-    _, checkins = city_of([[0, 1, 2]], 3)
-    windows = Windows.of(checkins, torch.tensor([0, 1]), torch.tensor([3, 1]))
-    assert windows.poi_BK.tolist() == [[0, 1, 2], [1, 1, 1]]
-    assert windows.present_BK.tolist() == [[True, True, True], [True, False, False]]
