@@ -72,7 +72,7 @@ def look_for_findings(case: Case, folder: Path, number: int) -> list[str]:
         with _time_limit(), _no_network(outside):
             if case.page is not None:
                 found += findings_on(case.page)
-                return found + _told(outside, before)
+                return found + _findings_of(outside, before)
             own = number % OWN_PROCESS_EVERY == 0 and case.curves is None
             with _pretrained_from(case.curves):
                 result = _own_process(case.arguments) if own else recap_here(*case.arguments)
@@ -92,7 +92,7 @@ def look_for_findings(case: Case, folder: Path, number: int) -> list[str]:
         found.append(f"a refusal of {len(result.stderr):,} characters")
     if CONTROLS.search(result.stdout + result.stderr):
         found.append("control character on the terminal")
-    return found + _told(outside, before) + list(_bad_files(case, folder, result.returncode))
+    return found + _findings_of(outside, before) + list(_bad_files(case, folder, result.returncode))
 
 
 def _own_process(arguments: list[str]) -> "subprocess.CompletedProcess[str]":
@@ -103,7 +103,7 @@ def _peak_kilobytes() -> int:
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 
 
-def _told(outside: list[str], before: int) -> list[str]:
+def _findings_of(outside: list[str], before: int) -> list[str]:
     """Requests to the network, and more memory than before a case and than allowed."""
     peak = _peak_kilobytes()
     too_much = [f"{peak:,} KB"] if peak > max(MOST_KILOBYTES, before) else []
