@@ -87,10 +87,8 @@ def test_the_headline_follows_the_more_cautious_test() -> None:
     every = found.row("all")
     assert (every["p"], every["sign_flip_p"], every["verdict"]) == (1.0, 1.0, "close") and every["mcnemar_p"] < 0.01
     assert comparison_headline(found) == "B and A tie on rare transitions."
-    assert (
-        finds_sentence(found)
-        == "B alone finds 10 cases within 20 guesses, A alone 0. The difference may be chance (p = 1)."
-    )
+    said = "B alone finds 10 cases within 20 guesses, A alone 0. The difference may be chance (p = 1)."
+    assert finds_sentence(found) == said
 
 
 USERS, SEEN_BY_KIND = list(range(14)) * 2, [0] * 14 + [5] * 14

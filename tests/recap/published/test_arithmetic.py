@@ -18,7 +18,7 @@ from recap.published.city import City
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import AnchorConvolution, Depoi, RelationAttention, smallest_gaps
 from recap.published.flashback import Dprl, Flashback, Replay, regions_of
-from recap.published.hypergraphs import Msahg, comes_later, downtown, locals_of, match, normalised, pool_past
+from recap.published.hypergraphs import Dchl, Msahg, comes_later, downtown, locals_of, match, normalised, pool_past
 from recap.published.lotnext import Lotnext, closest_pois
 from recap.published.network import SLOTS_OF_WEEK, PublishedNetwork, rotate
 from recap.published.registry import build_published
@@ -187,6 +187,15 @@ def test_dchl_pools_the_distinct_places_of_the_past() -> None:
     assert pooled[0].tolist() == approx([math.sqrt(0.5), math.sqrt(0.5)]) and pooled[1].tolist() == [1.0, 0.0]
 
 
+def test_hypergraphs_add_up_what_each_propagation_hears() -> None:
+    """4 gated by 1/2 is 2; three graphs of 3 x and a residual make 8, 32 and 128 of it: on average 42.5."""
+    model, _ = model_of(Dchl, [[0, 1]], 2, dim=1)
+    fill(0.0, model.gates)
+    graph = nn.Linear(1, 1, bias=False)
+    fill(3.0, graph)
+    assert model.propagated(torch.tensor([[4.0]]), model.gates[0].float(), graph).tolist() == [[42.5]]
+
+
 def test_dchl_knows_what_comes_later() -> None:
     """0, 1, 0, 2: from 0 to 0, 1 and 2, from 1 to 0 and 2, and nothing from the last; users stay apart."""
     city, _ = city_of([[0, 1, 0, 2], [3, 4]], 5)
@@ -219,9 +228,8 @@ def test_deepmove_looks_back_at_merged_hours() -> None:
 def test_a_rotation_turns_halves_as_complex_numbers() -> None:
     """(3 + 4i) by a quarter is -4 + 3i, (1 + 2i) by a half is -1 - 2i; scale 2 makes a phase of 26 / 4 a quarter."""
     value = torch.tensor([3.0, 1.0, 4.0, 2.0], dtype=torch.float64)
-    assert rotate(value, torch.tensor([26 / 4, 26 / 2], dtype=torch.float64), 2).tolist() == approx(
-        [-4.0, -1.0, 3.0, -2.0]
-    )
+    turned = rotate(value, torch.tensor([26 / 4, 26 / 2], dtype=torch.float64), 2)
+    assert turned.tolist() == approx([-4.0, -1.0, 3.0, -2.0])
 
 
 def test_dprl_averages_by_what_the_user_likes() -> None:
