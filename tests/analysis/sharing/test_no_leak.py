@@ -23,8 +23,7 @@ from analysis.trajectories.predictions import predict_case
 from analysis.trajectories.trajectory import read_trajectory
 from recap import columns as c
 from recap.privacy import EXACT_NOTE, KM_PER_DEGREE, Generalisation
-from tests.analysis.sharing.demo import CITY, basemap, explained, opened, predictor, secrets
-from tests.analysis.sharing.scanner import NEAR_KM, scan
+from tests.analysis.sharing.scanner import CITY, NEAR_KM, basemap, explained, opened, predictor, scan, secrets
 
 CASES = range(7, 4000, 200)
 _MARK = re.compile(r'<circle class="[^"]*" cx="(-?[\d.]+)" cy="(-?[\d.]+)" r="[\d.]+" stroke-width')

@@ -19,8 +19,7 @@ from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.privacy import KM_PER_DEGREE, Generalisation
-from tests.analysis.sharing.demo import basemap, explained, opened, secrets
-from tests.analysis.sharing.scanner import scan
+from tests.analysis.sharing.scanner import basemap, explained, opened, scan, secrets
 from tests.checkins import split_dataset
 
 RULE = Generalisation(salt="pepper", min_users=2, cell_degrees=0.02, hours=4)

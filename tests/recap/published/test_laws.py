@@ -8,7 +8,6 @@ import torch
 from scipy import sparse
 
 from recap import columns as c
-from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
@@ -109,20 +108,15 @@ def test_training_on_a_sequence_is_scoring_its_cases(config: PublishedConfig) ->
     torch.testing.assert_close(in_sequence, as_cases, rtol=1e-9, atol=1e-9)
 
 
-def planted_pairs() -> Dataset:
-    """200 users, each going once from a place of his own to another: pair and user both tell the target."""
-    return split_dataset([(user, [(user, c.TRAIN), (200 + user, c.TRAIN)]) for user in range(200)], 400)
-
-
 LEARNS = [config for config in VARIANTS if not config.options.get("target_time")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("config", LEARNS, ids=variant_id)
 def test_planted_pairs_are_learned(config: PublishedConfig) -> None:
-    """200 cases, fitted by heart: HR@1 above .95 (chance is 1 in 400)."""
+    """200 users, each going once from a place of his own to another, by heart: HR@1 above .95 (chance is 1 in 400)."""
     torch.manual_seed(0)
-    dataset = planted_pairs()
+    dataset = split_dataset([(user, [(user, c.TRAIN), (200 + user, c.TRAIN)]) for user in range(200)], 400)
     city, checkins = City.of(dataset), CheckinTensors.from_dataset(dataset)
     fields = type(config).model_fields
     wanted = {"dim": 32, "window": 4, "dropout": 0.0, "attention_dropout": 0.0}
