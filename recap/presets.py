@@ -8,37 +8,31 @@ from recap.model.config import ModelConfig, PriorConfig
 from recap.published.configs import PUBLISHED, RECAP, model_title, published_config, published_label
 from recap.training_config import AnyTraining, Curriculum, OptimiserConfig, TrainConfig
 
-DATA_PRESETS: Final = ("default", "every_place", "nyc_paper")
+_DATA: Final = {
+    "default": DataConfig(),
+    "every_place": DataConfig(min_poi_checkins=1, min_user_checkins=1),
+    "nyc_paper": DataConfig(
+        merge_seconds=60,
+        merge_by="clock",
+        trajectory_gap_hours=48,
+        split_by="trajectory_end",
+        removal_order="unseen_first",
+    ),
+}
+"""``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
+``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
+their end, same-minute check-ins merged."""
+DATA_PRESETS: Final = tuple(_DATA)
 DEFAULT_PRESET: Final = "recap"
-RECAP_PRESETS: Final = ("recap", "paper", "feature_curves")
 _TITLES: Final = {"recap": "RECAP", "paper": "RECAP (paper)", "feature_curves": "Feature curves"}
+RECAP_PRESETS: Final = tuple(_TITLES)
 
 
 def data_preset(name: str) -> DataConfig:
-    """The data protocol by name; the paper's datasets all have ``default``.
-
-    ``every_place`` keeps every user and place: for your own table, because a curve needs no minimum of check-ins.
-    ``nyc_paper`` comes near the cases of the paper's NYC tables (961, not 958): trajectories by gaps of 48 h, split by
-    their end, same-minute check-ins merged.
-
-    Raises:
-        ConfigError: unknown name.
-    """
-    match name:
-        case "default":
-            return DataConfig()
-        case "every_place":
-            return DataConfig(min_poi_checkins=1, min_user_checkins=1)
-        case "nyc_paper":
-            return DataConfig(
-                merge_seconds=60,
-                merge_by="clock",
-                trajectory_gap_hours=48,
-                split_by="trajectory_end",
-                removal_order="unseen_first",
-            )
-        case _:
-            raise ConfigError(f"unknown data preset {name!r}; choose one of {', '.join(DATA_PRESETS)}")
+    """The data protocol by name; the paper's datasets all have ``default``. Raises ConfigError: unknown name."""
+    if name not in _DATA:
+        raise ConfigError(f"unknown data preset {name!r}; choose one of {', '.join(DATA_PRESETS)}")
+    return _DATA[name]
 
 
 def paper() -> TrainConfig:
@@ -76,13 +70,18 @@ def recap() -> TrainConfig:
             use_correction=False,
             prior=PriorConfig(kind="curves", start="pretrained"),
         ),
-        curriculum=_from_the_start(),
+        curriculum=Curriculum(
+            graph_epoch=1,
+            graph_ramp_epochs=2,
+            prior_epoch=1,
+            correction_epoch=2,
+            warm_epoch=2,
+            warm_ramp_epochs=3,
+            warm_weight=0.1,
+            backbone_lr_scale=1.0,
+        ),
         optimiser=OptimiserConfig(
-            learning_rate=1e-3,
-            weight_decay=3e-2,
-            prior_learning_rate=1e-2,
-            curve_smoothing=1e-2,
-            schedule="cosine",
+            learning_rate=1e-3, weight_decay=3e-2, prior_learning_rate=1e-2, curve_smoothing=1e-2, schedule="cosine"
         ),
     )
 
@@ -104,45 +103,19 @@ def feature_curves() -> TrainConfig:
     )
 
 
-def _from_the_start() -> Curriculum:
-    return Curriculum(
-        graph_epoch=1,
-        graph_ramp_epochs=2,
-        prior_epoch=1,
-        correction_epoch=2,
-        warm_epoch=2,
-        warm_ramp_epochs=3,
-        warm_weight=0.1,
-        backbone_lr_scale=1.0,
+def train_preset(name: str) -> TrainConfig:
+    """RECAP's training configuration by name. Raises ConfigError: unknown name."""
+    for preset in (recap, paper, feature_curves):
+        if preset.__name__ == name:
+            return preset()
+    raise ConfigError(
+        f"unknown preset {name!r}; choose one of {', '.join(RECAP_PRESETS)}, "
+        f"or a published model: {', '.join(PUBLISHED)}"
     )
 
 
-def train_preset(name: str) -> TrainConfig:
-    """RECAP's training configuration by name.
-
-    Raises:
-        ConfigError: unknown name.
-    """
-    match name:
-        case "recap":
-            return recap()
-        case "paper":
-            return paper()
-        case "feature_curves":
-            return feature_curves()
-        case _:
-            raise ConfigError(
-                f"unknown preset {name!r}; choose one of {', '.join(RECAP_PRESETS)}, "
-                f"or a published model: {', '.join(PUBLISHED)}"
-            )
-
-
 def training_preset(name: str) -> AnyTraining:
-    """A training configuration by RECAP's preset or a published model's name.
-
-    Raises:
-        ConfigError: unknown name.
-    """
+    """A training configuration by RECAP's preset or a published model's name. Raises ConfigError: unknown name."""
     return published_config(name) if name in PUBLISHED else train_preset(name)
 
 

@@ -21,42 +21,47 @@ MARKOV_WEIGHT: Final = 6.0
 """Weight of A_sd relative to log(1 + visits) in `CountPlusMarkov`."""
 
 
-class Popularity(PartTerms):
+class _Counter(PartTerms):
+    """A counter of one dataset."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self.popularity_P = torch.from_numpy(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64).copy())
+
+
+class _GraphCounter(_Counter):
+    """A counter that reads transitions."""
+
+    def __init__(self, dataset: Dataset, graph: TransitionGraph) -> None:
+        super().__init__(dataset)
+        self.graph = graph
+
+
+class Popularity(_Counter):
     """Training check-ins of each POI."""
 
     name = "popularity"
     terms = (Term("popularity", PLACES),)
 
-    def __init__(self, dataset: Dataset) -> None:
-        self.popularity_P = popularity(dataset)
-
     def score(self, histories: Histories) -> Scores:
         return Scores({"popularity": self.popularity_P.expand(len(histories), -1)}, tie_break_P=self.popularity_P)
 
 
-class Markov(PartTerms):
+class Markov(_GraphCounter):
     """Training transitions from the source, m_sd."""
 
     name = "markov"
     terms = (Term("markov", TRANSITIONS),)
-
-    def __init__(self, dataset: Dataset, graph: TransitionGraph) -> None:
-        self.popularity_P = popularity(dataset)
-        self.graph = graph
 
     def score(self, histories: Histories) -> Scores:
         rows_BP = self.graph.counts[histories.source_B.numpy()].toarray().astype(np.float64)
         return Scores({"markov": torch.from_numpy(rows_BP)}, tie_break_P=self.popularity_P)
 
 
-class VisitCount(PartTerms):
+class VisitCount(_Counter):
     """The user's visits up to and including the current check-in."""
 
     name = "visit_count"
     terms = (Term("visits", PAST),)
-
-    def __init__(self, dataset: Dataset) -> None:
-        self.popularity_P = popularity(dataset)
 
     def score(self, histories: Histories) -> Scores:
         case_C, poi_C, count_C = visits_including_now(histories)
@@ -65,15 +70,11 @@ class VisitCount(PartTerms):
         return Scores({"rest": zeros_BP}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
 
 
-class CountPlusMarkov(PartTerms):
+class CountPlusMarkov(_GraphCounter):
     """log(1 + visits up to and including now) + 6 A_sd."""
 
     name = "count_plus_markov"
     terms = (Term("markov", TRANSITIONS), Term("visits", PAST))
-
-    def __init__(self, dataset: Dataset, graph: TransitionGraph) -> None:
-        self.popularity_P = popularity(dataset)
-        self.graph = graph
 
     def score(self, histories: Histories) -> Scores:
         rows_BP = MARKOV_WEIGHT * self.graph.adjacency[histories.source_B.numpy()].toarray()
@@ -82,14 +83,14 @@ class CountPlusMarkov(PartTerms):
         return Scores({"markov": torch.from_numpy(rows_BP)}, packed, case_C, poi_C, tie_break_P=self.popularity_P)
 
 
-class Nearest(PartTerms):
+class Nearest(_Counter):
     """Minus the distance in km to the current place; the current place comes first."""
 
     name = "nearest"
     terms = (Term("nearest", PLACES),)
 
     def __init__(self, dataset: Dataset) -> None:
-        self.popularity_P = popularity(dataset)
+        super().__init__(dataset)
         degrees_P2 = torch.from_numpy(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64).copy())
         latitude_P, longitude_P = torch.deg2rad(degrees_P2).unbind(1)
         self.point_P3 = torch.stack(
@@ -103,11 +104,6 @@ class Nearest(PartTerms):
         )
         distance_BP = 2 * EARTH_RADIUS_KM * torch.asin((chord_BP / 2).clamp(max=1))
         return Scores({"nearest": -distance_BP}, tie_break_P=self.popularity_P)
-
-
-def popularity(dataset: Dataset) -> Tensor:
-    """Training check-ins of each POI, float64 (P,)."""
-    return torch.from_numpy(dataset.pois[c.TRAIN_CHECKINS].to_numpy(np.float64).copy())
 
 
 def visits_including_now(histories: Histories) -> tuple[Tensor, Tensor, Tensor]:

@@ -57,12 +57,19 @@ LATELY: Final = 20
 """Check-ins that tell how often the user goes to new places."""
 
 _DECAYED: Final = "visits, recent ones more"
+_USUAL: Final = "times as usual, log"
 
 
 def _interaction(name: str, group: Group, first: str, second: str) -> Feature:
     """A product of two values at visited places (as in GA2M, Lou et al. 2013)."""
     meaning = f"{first} x {second}, on their scales".replace("_", " ")
     return Feature(name, group, "product", meaning, "linear", factors=(first, second))
+
+
+def _new(name: str, unit: str, meaning: str) -> Feature:
+    """A feature that every place new to the user has."""
+    scale: Scale = "linear" if unit in (_USUAL, "share") else "log"
+    return Feature(name, PLACES, unit, f"{meaning}, at new places", scale, everywhere=True)
 
 
 TIME_SINCE_FEATURE: Final = Feature("time_since_visit", PAST, "hours", "time since the last visit", "log, visited")
@@ -106,35 +113,12 @@ SIMILAR_FEATURE: Final = Feature(
     "similar_users", PLACES, "similarity x 20", "similar users who were there, at places new to the user"
 )
 PLACE_FEATURES: Final = (
-    Feature("popularity_new", PLACES, "check-ins of others", "other users' check-ins, at new places", everywhere=True),
-    Feature("distance_new", PLACES, "km", "distance from here, at new places", everywhere=True),
-    Feature(
-        "category_new", PLACES, "check-ins", "the user's check-ins in the category, at new places", everywhere=True
-    ),
-    Feature(
-        "category_from_here",
-        PLACES,
-        "times as usual, log",
-        "how often others go from this category to the place's, compared with usual, at new places",
-        "linear",
-        everywhere=True,
-    ),
-    Feature(
-        "category_at_hour",
-        PLACES,
-        "times as usual, log",
-        "how often others go to the place's category at this hour, compared with usual, at new places",
-        "linear",
-        everywhere=True,
-    ),
-    Feature(
-        "new_lately",
-        PLACES,
-        "share",
-        "first visits among the user's last 20 check-ins, at new places",
-        "linear",
-        everywhere=True,
-    ),
+    _new("popularity_new", "check-ins of others", "other users' check-ins"),
+    _new("distance_new", "km", "distance from here"),
+    _new("category_new", "check-ins", "the user's check-ins in the category"),
+    _new("category_from_here", _USUAL, "how often others go from this category to the place's, compared with usual"),
+    _new("category_at_hour", _USUAL, "how often others go to the place's category at this hour, compared with usual"),
+    _new("new_lately", "share", "first visits among the user's last 20 check-ins"),
 )
 
 FEATURES: Final = (*VISIT_FEATURES, TRANSITION_FEATURE, TWO_HOP_FEATURE, SIMILAR_FEATURE, *PLACE_FEATURES)

@@ -63,8 +63,7 @@ class Places:
     def others_checkins(self, user_I: Tensor, poi_I: Tensor) -> Tensor:
         """Others' training check-ins at places, (I,) float64."""
         is_own_I, at_I = found_in(self.key_K, user_I * len(self.checkins_P) + poi_I)
-        own_I = torch.where(is_own_I, self.own_K[at_I], 0.0) if len(self.own_K) else 0.0
-        return self.checkins_P[poi_I] - own_I
+        return self.checkins_P[poi_I].index_add(0, is_own_I.nonzero()[:, 0], -self.own_K[at_I[is_own_I]])
 
     def distance_km(self, source_B: Tensor, dtype: torch.dtype = torch.float64, poi_U: Tensor | None = None) -> Tensor:
         """Great-circle distance from each source to every POI (B, P) or to some (B, U); float32 errs by a metre."""
@@ -88,8 +87,7 @@ class Places:
         chord_I = (chord_I[:, 0] + chord_I[:, 1] + chord_I[:, 2]).sqrt()
         return (chord_I / 2.0).clamp_max(1.0).asin() * (2.0 * EARTH_RADIUS_KM)
 
-    def category_visits(self, case_H: Tensor, poi_H: Tensor, size: int, dtype: torch.dtype = torch.float64) -> Tensor:
-        """Past check-ins of each case in each category, (B, categories)."""
-        num_categories = self.num_categories
-        count = torch.bincount(case_H * num_categories + self.category_P[poi_H], minlength=size * num_categories)
-        return count.view(size, num_categories).to(dtype)
+    def category_visits(self, case_H: Tensor, poi_H: Tensor, size: int) -> Tensor:
+        """Past check-ins of each case in each category, (B, categories) float64."""
+        key_H = case_H * self.num_categories + self.category_P[poi_H]
+        return torch.bincount(key_H, minlength=size * self.num_categories).view(size, self.num_categories).double()

@@ -36,9 +36,7 @@ class SimilarUsers:
     def from_dataset(cls, dataset: Dataset) -> "SimilarUsers":
         train = dataset.checkins[c.SPLIT].to_numpy() == c.TRAIN
         user, poi = (dataset.checkins[name].to_numpy(np.int64)[train] for name in (c.USER, c.POI))
-        visited = sparse.csr_array((np.ones(len(user)), (user, poi)), shape=(dataset.num_users, dataset.num_pois))
-        visited.sum_duplicates()
-        visited.data[:] = 1.0
+        visited = occurrences(user, poi, (dataset.num_users, dataset.num_pois))
         trained = np.count_nonzero(np.diff(visited.indptr))
         rarity_P = np.log(trained / (1.0 + visited.sum(0))).clip(min=0.0)
         return cls(visited, sparse.csr_array(_profiles(visited, rarity_P).T), rarity_P)
@@ -49,18 +47,22 @@ class SimilarUsers:
         Similarity is the cosine of ``profile_PU``. The user is left out: training holds their next visits.
         """
         size, users = len(user_B), user_B.cpu().numpy()
-        places = (case_H.cpu().numpy(), poi_H.cpu().numpy())
-        own = sparse.csr_array((np.ones(len(case_H)), places), shape=(size, len(self.rarity_P)))
-        own.sum_duplicates()
-        own.data[:] = 1.0
-        similarity = _profiles(own, self.rarity_P) @ self.profile_PU
-        kept = sparse.csr_array(_most_similar(sparse.csr_array(similarity), users))
-        product = sparse.csr_array(kept @ self.visited_UP)
+        own = occurrences(case_H.cpu().numpy(), poi_H.cpu().numpy(), (size, len(self.rarity_P)))
+        similarity = sparse.csr_array(_profiles(own, self.rarity_P) @ self.profile_PU)
+        product = sparse.csr_array(_most_similar(similarity, users) @ self.visited_UP)
         product.sort_indices()
-        found = sparse.coo_array(product)
+        found = product.tocoo()
         device = user_B.device
         case, poi = (torch.from_numpy(index.astype(np.int64)).to(device) for index in found.coords)
         return case, poi, _GAIN * torch.from_numpy(np.asarray(found.data, dtype=np.float64)).to(device)
+
+
+def occurrences(row: np.ndarray, column: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+    """1 where a pair of row and column occurs."""
+    matrix = sparse.csr_array((np.ones(len(row)), (row, column)), shape=shape)
+    matrix.sum_duplicates()
+    matrix.data[:] = 1.0
+    return matrix
 
 
 def _most_similar(similarity: sparse.csr_array, user_B: np.ndarray) -> sparse.csr_array:

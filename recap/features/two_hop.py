@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from recap.features.others import EdgeEdits, OtherUsers
+from recap.ragged import sum_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,4 @@ def without_paths(paths: TwoHopPaths, cut_K3: Tensor, num_pois: int) -> TwoHopPa
 
 
 def _shares(count: Tensor, group: Tensor, num_groups: int) -> Tensor:
-    count = count.double()
-    total = torch.zeros(num_groups, dtype=torch.float64, device=count.device).index_add_(0, group, count)
-    return count / total[group]
+    return count.double() / sum_within(count.double(), group, num_groups)[group]

@@ -14,16 +14,14 @@ from torch.nn import functional as F
 
 from recap.data.dataset import Dataset
 from recap.features.catalogue import VISIT_FEATURES
-from recap.features.categories import NextCategories
-from recap.features.others import EdgeEdits, OtherUsers
-from recap.features.past import PastRows, new_lately
+from recap.features.others import EdgeEdits, NextCategories, OtherUsers
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.two_hop import two_hop_paths, without_paths
-from recap.features.visits import visit_features
+from recap.features.visits import PastRows, new_lately, visit_features
 from recap.graph import TransitionGraph
 from recap.history import Histories
-from recap.ragged import found_in
+from recap.ragged import found_in, sum_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +136,7 @@ class Features:
         key_C, slot_H = torch.unique(past.case_H * num_pois + poi_H, return_inverse=True)
         case_C = torch.div(key_C, num_pois, rounding_mode="floor")
         poi_C = key_C - case_C * num_pois
-        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(histories), torch.float64))
+        category_BK = torch.log1p(self.places.category_visits(past.case_H, poi_H, len(histories)))
         share_B = new_lately(histories.checkins, histories.row_B)
         found = visit_features(histories, past, slot_H, case_C) | {
             "popularity_known": torch.log1p(self.places.others_checkins(histories.user_B[case_C], poi_C)),
@@ -150,21 +148,22 @@ class Features:
         visits = Pairs(key_C, torch.stack([found[feature.name] for feature in VISIT_FEATURES]).to(dtype))
 
         edge_case_E, edge_poi_E, count_E = self.others.transitions_from(histories.user_B, histories.source_B, edits)
-        transitions = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
+        key_T, count_T = _summed(edge_case_E * num_pois + edge_poi_E, count_E.double())
         paths = two_hop_paths(self.others, histories.user_B, histories.source_B, edits)
         if cut_K3 is not None:
             paths = without_paths(paths, cut_K3, num_pois)
-        two_hop = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
+        key_W, product_W = _summed(paths.case_W * num_pois + paths.destination_W, paths.product_W)
         similar_case, similar_poi, similarity = self.similar.visits(past.case_H, poi_H, histories.user_B)
         key_S = similar_case * num_pois + similar_poi
-        is_among_C, place_C = found_in(key_S, key_C)
-        is_new_S = torch.ones_like(key_S, dtype=torch.bool)
-        is_new_S[place_C[is_among_C]] = False
-        similar = Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype))
-        transitions = Pairs(transitions.key_C, torch.log1p(transitions.value_FC).to(dtype))
-        two_hop = Pairs(two_hop.key_C, two_hop.value_FC.to(dtype))
+        is_new_S = ~found_in(key_C, key_S)[0]
+        sparse = (
+            visits,
+            Pairs(key_T, torch.log1p(count_T)[None].to(dtype)),
+            Pairs(key_W, product_W[None].to(dtype)),
+            Pairs(key_S[is_new_S], torch.log1p(similarity[is_new_S])[None].to(dtype)),
+        )
         by_category_JBK = torch.stack([category_BK, *self._category_features(histories, share_B)]).to(dtype)
-        return FeatureValues(histories, self.places, (visits, transitions, two_hop, similar), by_category_JBK)
+        return FeatureValues(histories, self.places, sparse, by_category_JBK)
 
     def _category_features(self, histories: Histories, share_B: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         category_B, hour_B = self.places.category_P[histories.source_B], histories.checkins.hour_T[histories.row_B]
@@ -175,7 +174,6 @@ class Features:
         return from_here_BK, at_hour_BK, share_B[:, None].expand_as(at_hour_BK)
 
 
-def _summed(key_N: Tensor, value_N: Tensor) -> Pairs:
+def _summed(key_N: Tensor, value_N: Tensor) -> tuple[Tensor, Tensor]:
     key_C, slot_N = torch.unique(key_N, return_inverse=True)
-    total_C = torch.zeros(len(key_C), dtype=torch.float64, device=key_N.device).index_add_(0, slot_N, value_N)
-    return Pairs(key_C, total_C[None])
+    return key_C, sum_within(value_N, slot_N, len(key_C))

@@ -1,17 +1,20 @@
 """What a published model may know of a dataset before training.
 
-Shape suffixes: P POIs, N training check-ins.
+Shape suffix: P POIs.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from scipy.spatial import cKDTree
 from torch import Tensor
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.graph import TransitionGraph
+from recap.history import CheckinTensors
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,36 +25,33 @@ class City:
         coordinates_P2: latitude and longitude in degrees, float64.
         category_P: int64.
         visits_P: training check-ins of each POI, int64.
-        user_N, poi_N, trajectory_N: in table order (user, time).
-        seconds_N, local_seconds_N: since 1970, UTC and local.
+        train: the training check-ins.
     """
 
     num_users: int
     coordinates_P2: Tensor
     category_P: Tensor
     visits_P: Tensor
-    user_N: Tensor
-    poi_N: Tensor
-    trajectory_N: Tensor
-    seconds_N: Tensor
-    local_seconds_N: Tensor
+    train: CheckinTensors
     graph: TransitionGraph
 
     @classmethod
     def of(cls, dataset: Dataset, graph: TransitionGraph | None = None) -> "City":
-        train = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
-        poi_N = torch.tensor(train[c.POI].to_numpy(np.int64))
-        seconds_N = torch.tensor(train[c.TIME].to_numpy("datetime64[s]").astype(np.int64))
+        rows = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
+        seconds = rows[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
+        train = CheckinTensors.from_arrays(
+            user=rows[c.USER].to_numpy(np.int64),
+            poi=rows[c.POI].to_numpy(np.int64),
+            seconds=seconds,
+            local_seconds=seconds + 60 * rows[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
+            trajectory=rows[c.TRAJECTORY].to_numpy(np.int64),
+        )
         return cls(
             num_users=dataset.num_users,
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
             category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
-            visits_P=torch.bincount(poi_N, minlength=dataset.num_pois),
-            user_N=torch.tensor(train[c.USER].to_numpy(np.int64)),
-            poi_N=poi_N,
-            trajectory_N=torch.tensor(train[c.TRAJECTORY].to_numpy(np.int64)),
-            seconds_N=seconds_N,
-            local_seconds_N=seconds_N + 60 * torch.tensor(train[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)),
+            visits_P=torch.bincount(train.poi_T, minlength=dataset.num_pois),
+            train=train,
             graph=TransitionGraph.from_dataset(dataset) if graph is None else graph,
         )
 
@@ -62,3 +62,16 @@ class City:
     @property
     def num_categories(self) -> int:
         return int(self.category_P.max()) + 1
+
+
+def places_near(city: City, most: int, within_km: float) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of a POI and another near it, at most ``most`` a POI, the nearest first."""
+    on_sphere = unit_vectors(*city.coordinates_P2.numpy().T)
+    chord = 2 * np.sin(within_km / EARTH_RADIUS_KM / 2)
+    count = min(most + 1, city.num_pois)
+    _, found = cKDTree(on_sphere).query(on_sphere, k=count, distance_upper_bound=chord)
+    found = found.reshape(city.num_pois, count)
+    source = np.repeat(np.arange(city.num_pois), count).reshape(found.shape)
+    kept = (found < city.num_pois) & (found != source)
+    kept &= np.cumsum(kept, axis=1) <= most
+    return source[kept].astype(np.int64), found[kept].astype(np.int64)

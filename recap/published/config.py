@@ -30,28 +30,20 @@ class PublishedConfig(Config):
     epochs: int = Field(ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(64, ge=1, description="Windows, trajectories or cases in a step.")
     seed: int = Field(3407, ge=0, description="Seed of weights, dropout and batch order.")
-    learning_rate: float = Field(gt=0, description="Adam's learning rate.")
+    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     weight_decay: float = Field(0.0, ge=0, description="L2 penalty, or AdamW's decay where the network uses that.")
     second_moment: float = Field(0.999, gt=0, lt=1, description="Adam's beta_2.")
     clip_norm: float | None = Field(None, gt=0, description="Largest norm of a gradient; none clips nothing.")
     decay_epochs: tuple[int, ...] = Field((), description="After these epochs the learning rate is multiplied.")
     decay_factor: float = Field(0.1, gt=0, le=1, description="What it is multiplied with.")
-    patience: int | None = Field(
-        None, ge=1, description="Validations without a better MRR after which the learning rate is multiplied too."
-    )
+    patience: int | None = Field(None, ge=1, description="Validations without a better MRR before it is multiplied.")
     validate_every: int = Field(1, ge=1, description="Epochs between validations; the last epoch always validates.")
     select_on: Literal["every_step", "trajectory_last"] = Field(
         "every_step", description="Validation cases whose MRR chooses the kept epoch."
     )
-    validation_cases: int | None = Field(
-        None, ge=1, description="Validation cases ranked after an epoch, always the same draw; none ranks all."
-    )
-    test_cases: int | None = Field(
-        None, ge=1, description="Test cases ranked when the training is over, always the same draw; none ranks all."
-    )
-    save_every_seconds: float = Field(
-        60.0, ge=0, description="Least time between resume states inside an epoch; 0 saves after every step."
-    )
+    validation_cases: int | None = Field(None, ge=1, description="Validation cases ranked, always the same; none: all.")
+    test_cases: int | None = Field(None, ge=1, description="Test cases ranked in the end, always the same; none: all.")
+    save_every_seconds: float = Field(60.0, ge=0, description="Least time between states inside an epoch; 0: any step.")
 
     @model_validator(mode="before")
     @classmethod
@@ -72,9 +64,8 @@ class PublishedConfig(Config):
     @property
     def options(self) -> dict[str, bool]:
         """Options that every number of this model must name."""
-        return {
-            name: getattr(self, name) for name in ("target_time", "as_published") if name in type(self).model_fields
-        }
+        fields = type(self).model_fields
+        return {name: getattr(self, name) for name in ("target_time", "as_published") if name in fields}
 
     @property
     def label(self) -> str:

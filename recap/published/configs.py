@@ -11,15 +11,20 @@ from recap.published.config import PublishedConfig, with_network
 RECAP: Final = "recap"
 
 
-class RecurrentConfig(PublishedConfig):
-    """Shared settings of Flashback and REPLAY; values as published for Foursquare."""
+class SteppedConfig(PublishedConfig):
+    """Shared settings of Flashback, REPLAY and LoTNext; values as published for Foursquare."""
 
     epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
     learning_rate: float = Field(0.01, gt=0, description="Adam's learning rate.")
     decay_epochs: tuple[int, ...] = Field((20, 40, 60, 80), description="After these epochs it is multiplied.")
     decay_factor: float = Field(0.2, gt=0, le=1, description="What it is multiplied with.")
-    dim: int = Field(10, ge=1, le=1024, description="Width d of embeddings and recurrent state; 32 is better on NYC.")
+    dim: int = Field(10, ge=1, le=1024, description="Width d of a place; 32 is better on NYC.")
     window: int = Field(20, ge=1, le=400, description="Check-ins of a window, across trajectories.")
+
+
+class RecurrentConfig(SteppedConfig):
+    """Shared settings of Flashback and REPLAY."""
+
     time_decay: float = Field(0.1, ge=0, description="lambda_t, a day.")
     space_decay: float = Field(100.0, ge=0, description="lambda_s, a degree.")
 
@@ -40,18 +45,13 @@ class ReplayConfig(RecurrentConfig):
     target_time: bool = Field(False, description="Read the hour and weekday of the step to predict, as published.")
 
 
-class LotnextConfig(PublishedConfig):
+class LotnextConfig(SteppedConfig):
     """LoTNext with the published values."""
 
     title: ClassVar = "LoTNext"
     algorithm: ClassVar = "adamw"
     network: Literal["lotnext"] = "lotnext"
-    epochs: int = Field(100, ge=1, description="Passes over the training check-ins.")
-    learning_rate: float = Field(0.01, gt=0, description="AdamW's learning rate.")
-    decay_epochs: tuple[int, ...] = Field((20, 40, 60, 80), description="After these epochs it is multiplied.")
-    decay_factor: float = Field(0.2, gt=0, le=1, description="What it is multiplied with.")
     dim: int = Field(10, ge=2, le=1024, multiple_of=2, description="Width d of a place, even; 32 is better on NYC.")
-    window: int = Field(20, ge=1, le=400, description="Check-ins of a window, across trajectories.")
     space_decay: float = Field(100.0, ge=0, description="lambda_s, a kilometre.")
     dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of the encoder layer.")
     attention_dropout: float = Field(0.1, ge=0, lt=1, description="Dropout of attention weights.")
@@ -64,7 +64,6 @@ class SelfAttentionConfig(PublishedConfig):
 
     epochs: int = Field(200, ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(128, ge=1, description="Windows in a step.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     second_moment: float = Field(0.98, gt=0, lt=1, description="Adam's beta_2.")
     dim: int = Field(50, ge=1, le=1024, description="Width d.")
     window: int = Field(50, ge=1, le=400, description="Check-ins of a window, across trajectories.")
@@ -106,7 +105,6 @@ class GetnextConfig(PublishedConfig):
     title: ClassVar = "GETNext"
     network: Literal["getnext"] = "getnext"
     epochs: int = Field(200, ge=1, description="Passes over the training trajectories.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
     patience: int | None = Field(10, ge=1, description="Validations without a better MRR before it is multiplied.")
     dim: int = Field(128, ge=2, le=1024, multiple_of=2, description="Width of a place and of a user.")
@@ -119,17 +117,12 @@ class GetnextConfig(PublishedConfig):
     raw_features: bool = Field(False, description="Counts and coordinates as they are, as published.")
 
 
-class DchlConfig(PublishedConfig):
-    """DCHL with the published values."""
+class HypergraphConfig(PublishedConfig):
+    """Shared settings of DCHL and MSAHG; DCHL's published values."""
 
-    title: ClassVar = "DCHL"
-    network: Literal["dchl"] = "dchl"
     epochs: int = Field(30, ge=1, description="Passes over the training cases.")
     batch_size: int = Field(512, ge=1, description="Cases in a step; published: 200 users.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
-    weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
-    patience: int | None = Field(3, ge=1, description="Validations without a better MRR before it is multiplied.")
-    dim: int = Field(128, ge=1, le=1024, description="Width of a place.")
+    dim: int = Field(128, ge=1, le=1024, description="Width of a place and of a user.")
     layers: int = Field(3, ge=1, le=8, description="Propagations in each view.")
     dropout: float = Field(0.3, ge=0, lt=1, description="Dropout of the transitional view.")
     radius_km: float = Field(2.5, gt=0, description="Places closer than this are near.")
@@ -139,6 +132,15 @@ class DchlConfig(PublishedConfig):
     temperature: float = Field(0.1, gt=0, description="Temperature of the contrast.")
 
 
+class DchlConfig(HypergraphConfig):
+    """DCHL with the published values."""
+
+    title: ClassVar = "DCHL"
+    network: Literal["dchl"] = "dchl"
+    weight_decay: float = Field(5e-4, ge=0, description="L2 penalty.")
+    patience: int | None = Field(3, ge=1, description="Validations without a better MRR before it is multiplied.")
+
+
 class DeepmoveConfig(PublishedConfig):
     """DeepMove with the published values and larger batches."""
 
@@ -146,7 +148,6 @@ class DeepmoveConfig(PublishedConfig):
     network: Literal["deepmove"] = "deepmove"
     epochs: int = Field(20, ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(16, ge=1, description="Windows in a step; published: one trajectory.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     clip_norm: float | None = Field(5.0, gt=0, description="Largest norm of a gradient.")
     patience: int | None = Field(3, ge=1, description="Validations without a better MRR before it is multiplied.")
     dim: int = Field(100, ge=1, le=1024, description="Width of a place.")
@@ -222,7 +223,6 @@ class DepoiConfig(PublishedConfig):
     network: Literal["depoi"] = "depoi"
     epochs: int = Field(300, ge=1, description="Passes over the training check-ins.")
     batch_size: int = Field(16, ge=1, description="Windows in a step; published: 8 users.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
     second_moment: float = Field(0.98, gt=0, lt=1, description="Adam's beta_2.")
     weight_decay: float = Field(1e-4, ge=0, description="L2 penalty.")
     dim: int = Field(64, ge=1, le=1024, description="Width d of a place in either graph.")
@@ -235,23 +235,16 @@ class DepoiConfig(PublishedConfig):
     as_published: bool = Field(True, description="The bias learns a softmax over raw counts, not shares of visits.")
 
 
-class MsahgConfig(PublishedConfig):
+class MsahgConfig(HypergraphConfig):
     """MSAHG with the published values and smaller contrasts."""
 
     title: ClassVar = "MSAHG"
     network: Literal["msahg"] = "msahg"
     epochs: int = Field(100, ge=1, description="Passes over the training cases.")
-    batch_size: int = Field(512, ge=1, description="Cases in a step; published: 200 users.")
-    learning_rate: float = Field(1e-3, gt=0, description="Adam's learning rate.")
-    dim: int = Field(128, ge=1, le=1024, description="Width of a place and of a user.")
-    layers: int = Field(3, ge=1, le=8, description="Propagations in each view.")
     dropout: float = Field(0.5, ge=0, lt=1, description="Dropout of every view but the geographic one.")
-    radius_km: float = Field(2.5, gt=0, description="Places closer than this are near.")
-    near_places: int = Field(100, ge=1, description="At most so many of them.")
     local_days: float = Field(90.0, ge=0, description="Users whose training spans so many days are locals.")
     contrast_weight: float = Field(0.1, ge=0, lt=1, description="Weight of the contrast; cross-entropy has the rest.")
     contrast_places: int = Field(500, ge=2, description="Places drawn for it in a step; published: 1,000 negatives.")
-    temperature: float = Field(0.1, gt=0, description="Temperature of the contrast.")
 
 
 class SthgcnConfig(PublishedConfig):

@@ -19,7 +19,7 @@ from recap.data.dataset import Dataset
 from recap.history import CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.configs import DeepmoveConfig
-from recap.published.network import SequenceNetwork, slot_of_day
+from recap.published.network import SequenceNetwork, mean_within, slot_of_day
 from recap.published.windows import TrainingWindows, Windows
 
 HOURS: Final = 24
@@ -67,23 +67,14 @@ class Deepmove(SequenceNetwork):
 
 
 def changes(value_BK: Tensor) -> Tensor:
-    """Whether a position differs from the one before it; the first does.
-
-    >>> changes(torch.tensor([[5, 5, 7, 5]])).tolist()
-    [[True, False, True, True]]
-    """
+    """Whether a position differs from the one before it; the first does."""
     first_B1 = torch.ones_like(value_BK[:, :1], dtype=torch.bool)
     return torch.cat([first_B1, value_BK[:, 1:] != value_BK[:, :-1]], dim=1)
 
 
 def average_runs(values_BKD: Tensor, run_BK: Tensor) -> Tensor:
-    """The mean over each position's run, (B, K, D); runs are numbered from 1 in each window.
-
-    >>> average_runs(torch.tensor([[[2.0], [4.0], [9.0]]]), torch.tensor([[1, 1, 2]]))[0, :, 0].tolist()
-    [3.0, 3.0, 9.0]
-    """
+    """The mean over each position's run, (B, K, D); runs are numbered from 1 in each window."""
     size, length, width = values_BKD.shape
     key_N = (torch.arange(size, device=run_BK.device)[:, None] * (length + 1) + run_BK).reshape(-1)
-    total_RD = values_BKD.new_zeros(size * (length + 1), width).index_add(0, key_N, values_BKD.reshape(-1, width))
-    count_R = torch.bincount(key_N, minlength=len(total_RD)).clamp_min(1).to(values_BKD.dtype)
-    return F.embedding(key_N, total_RD / count_R[:, None]).view_as(values_BKD)
+    mean_RD = mean_within(values_BKD.reshape(-1, width), key_N, size * (length + 1))
+    return F.embedding(key_N, mean_RD).view_as(values_BKD)

@@ -12,6 +12,7 @@ gap is that of the training split; weight decay acts on biases too; more windows
 Shape suffixes: B windows, K positions, N learned steps, P POIs, A anchors, U users, D features.
 """
 
+from collections.abc import Sized
 from typing import Final
 
 import numpy as np
@@ -22,9 +23,8 @@ from torch.nn import functional as F
 from recap.history import Histories
 from recap.published.city import City
 from recap.published.configs import DepoiConfig
-from recap.published.decay import kilometres_apart
-from recap.published.network import Examples, SequenceNetwork, causal_mask
-from recap.published.windows import TrainingWindows, Windows
+from recap.published.network import SequenceNetwork
+from recap.published.windows import TrainingWindows, Windows, causal_mask, kilometres_apart
 
 _NEVER: Final = -1e30
 
@@ -33,11 +33,7 @@ class RelationAttention(nn.Module):
     """One head of causal attention over check-ins, their positions and relations between them.
 
     As in TiSASRec (Li et al., Time Interval Aware Self-Attention for Sequential Recommendation, WSDM 2020), with
-    distances. Each interval has a vector added to keys and one added to values.
-
-    Args:
-        length: positions at most.
-        intervals: number of values of each relation.
+    distances. Each interval has a vector added to keys and one added to values. ``intervals``: values of each relation.
     """
 
     def __init__(self, dim: int, length: int, intervals: tuple[int, ...], dropout: float) -> None:
@@ -110,11 +106,7 @@ class AnchorConvolution(nn.Module):
 
 
 def exchange(x_PD: Tensor, like_PA: Tensor) -> Tensor:
-    """x and one layer on it: each anchor takes the weighted mean of places, each place that of anchors.
-
-    >>> exchange(torch.tensor([[2.0], [6.0]]), torch.tensor([[1.0], [3.0]])).tolist()  # 5 arrives at both
-    [[9.0], [17.0]]
-    """
+    """x and one layer on it: each anchor takes the weighted mean of places, each place that of anchors."""
     anchor_AD = (like_PA.T @ x_PD) / like_PA.sum(0).clamp_min(_SMALL)[:, None]
     return 2 * x_PD + (like_PA @ anchor_AD) / like_PA.sum(1).clamp_min(_SMALL)[:, None]
 
@@ -167,7 +159,7 @@ class Depoi(SequenceNetwork):
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         return state_ND[:, : self.config.dim] @ self.views()[0].T
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         """Cross-entropy, and losses that separate causal from bias vectors and the two graphs."""
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
@@ -204,9 +196,8 @@ def disagreement(causal_PD: Tensor, bias_PD: Tensor) -> Tensor:
 
 def smallest_gaps(city: City) -> Tensor:
     """Each user's smallest positive time between consecutive training check-ins, seconds, (U,); 1 without any."""
-    gap_N = torch.diff(city.seconds_N)
-    counts_N = (city.user_N[1:] == city.user_N[:-1]) & (gap_N > 0)
-    largest = torch.iinfo(torch.int64).max
+    user_T, gap_N, largest = city.train.user_T, torch.diff(city.train.seconds_T), torch.iinfo(torch.int64).max
+    counts_N = (user_T[1:] == user_T[:-1]) & (gap_N > 0)
     smallest_U = torch.full((city.num_users,), largest)
-    smallest_U.scatter_reduce_(0, city.user_N[1:][counts_N], gap_N[counts_N], "amin")
+    smallest_U.scatter_reduce_(0, user_T[1:][counts_N], gap_N[counts_N], "amin")
     return torch.where(smallest_U == largest, 1, smallest_U)

@@ -1,24 +1,39 @@
-"""Flashback: a plain recurrent network whose states are averaged by closeness in time and space.
+"""Flashback, REPLAY and DPRL: plain recurrent networks whose states are averaged by closeness in time and space.
 
 Yang et al., Location Prediction over Sparse User Mobility Traces Using RNNs: Flashback in Hidden States!, IJCAI 2020.
+Deng et al., REPLAY: Modeling Time-Varying Temporal Regularities of Human Mobility for Location Prediction over Sparse
+Trajectories, IEEE TMC 2025. ``target_time``, off by default, reads the hour and weekday of the predicted check-in, as
+published.
 
-Departures: the recurrent state starts again in every window; users with few check-ins and last, partial windows are
-kept; a step holds windows of all users.
+Departures of both: the recurrent state starts again in every window; users with few check-ins and last, partial
+windows are kept; a step holds windows of all users.
 
-Shape suffixes: B windows, K positions, N learned steps, P POIs, D features.
+DPRL, of places and their regions as two sequences, each averaged by the user's preference at that hour: Decoupled POI
+and region sequences with personalised spatio-temporal preferences, IJCAI 2025. We know no code of its authors and
+follow a re-implementation (yifeiHuang623/NPPModel); the paper may use other values. ``target_time`` as in REPLAY.
+Departures: ``regions`` defaults to 300 (there 4,000, nearly one for each of NYC's 5,081 places); the memory from which
+a user's states start is drawn once and fixed, as it effectively is there.
+
+Shape suffixes: B windows, K positions, N learned steps, P POIs, R regions, U users, D features, S slots of the week
+(168).
 """
 
 from abc import abstractmethod
+from typing import Final
 
+import numpy as np
 import torch
+from scipy.cluster.vq import kmeans, vq
 from torch import Tensor, nn
+from torch.nn import functional as F
 
-from recap.history import Histories
+from recap.history import CaseBatch, Histories
 from recap.published.city import City
-from recap.published.configs import FlashbackConfig, RecurrentConfig
-from recap.published.decay import average_past, degrees_apart, time_weights
-from recap.published.network import SequenceNetwork
-from recap.published.windows import Windows
+from recap.published.configs import DprlConfig, FlashbackConfig, RecurrentConfig, ReplayConfig
+from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, rotate, slot_of_week, step_times
+from recap.published.windows import Windows, average_past, by_length, degrees_apart, time_weights
+
+_LEAST_BANDWIDTH: Final = 1e-3
 
 
 class FlashbackAverages(SequenceNetwork):
@@ -58,3 +73,147 @@ class Flashback(FlashbackAverages):
 
     def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
         return self.output(torch.cat([state_ND, self.user_embedding(steps.user_B)], dim=-1))
+
+
+class Replay(FlashbackAverages):
+    """Flashback with hours of the week whose embeddings tau are smoothed over neighbouring hours.
+
+    x_j = W_x [E[p_j]; tau(slot_j)]; logits = W [average; E_user; tau(slot)] + b.
+    """
+
+    config: ReplayConfig
+    offset_SS: Tensor
+
+    def __init__(self, config: ReplayConfig, city: City) -> None:
+        super().__init__(config, city)
+        half = config.dim // 2
+        self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, half)
+        self.bandwidth_S = nn.Parameter(torch.ones(SLOTS_OF_WEEK))
+        self.mix = nn.Linear(config.dim + half, config.dim)
+        self.output = nn.Linear(2 * config.dim + half, city.num_pois)
+        slot_S = torch.arange(SLOTS_OF_WEEK)
+        self.register_buffer("offset_SS", (slot_S[None] - slot_S[:, None] + 84) % SLOTS_OF_WEEK - 84, persistent=False)
+
+    def smoothing(self) -> Tensor:
+        """Row k: weights of the slots' embeddings in tau(k), normal in circular distance with its own width."""
+        width_S1 = self.bandwidth_S.abs().clamp_min(_LEAST_BANDWIDTH)[:, None]
+        return torch.softmax(-0.5 * (self.offset_SS / width_S1) ** 2, dim=1)
+
+    def slot_table(self) -> Tensor:
+        """tau of every slot, (S, d / 2)."""
+        return self.smoothing() @ self.slot_embedding.weight
+
+    def tokens(self, windows: Windows) -> Tensor:
+        slots_BKD = F.embedding(slot_of_week(windows.local_seconds_BK), self.slot_table())
+        return self.mix(torch.cat([self.poi_embedding(windows.poi_BK), slots_BKD], dim=-1))
+
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        time_N = step_times(steps, target_time=self.config.target_time)
+        user_ND = self.user_embedding(steps.user_B)
+        slot_ND = F.embedding(slot_of_week(time_N), self.slot_table())
+        return self.output(torch.cat([state_ND, user_ND, slot_ND], dim=-1))
+
+
+_FOCAL_ALPHA: Final = 0.25
+_FOCAL_GAMMA: Final = 2
+_REGION_DROPOUT: Final = 0.2
+
+
+class Dprl(SequenceNetwork):
+    """logits = W [average over places + over regions; E_user; the user's preference now; hour of the week] + b."""
+
+    config: DprlConfig
+    within_trajectory = True
+    region_P: Tensor
+    start_UD: Tensor
+
+    def __init__(self, config: DprlConfig, city: City) -> None:
+        super().__init__(config, city, config.window)
+        dim, users, regions = config.dim, city.num_users, min(config.regions, city.num_pois)
+        self.poi_embedding, self.region_embedding = nn.Embedding(city.num_pois, dim), nn.Embedding(regions, dim)
+        self.slot_embedding = nn.Embedding(SLOTS_OF_WEEK, dim // 2)
+        self.user_embedding = nn.Embedding(users, dim)
+        self.likes_places, self.likes_regions = nn.Embedding(users, dim), nn.Embedding(users, dim)
+        self.place_recurrent = nn.RNN(2 * dim, 2 * dim, batch_first=True)
+        self.region_recurrent = nn.RNN(2 * dim, 2 * dim, batch_first=True)
+        self.next_region = nn.Linear(4 * dim, dim)
+        self.output = nn.Linear(4 * dim + dim // 2, city.num_pois)
+        self.place_dropout, self.region_dropout = nn.Dropout(config.dropout), nn.Dropout(_REGION_DROPOUT)
+        self.register_buffer("region_P", torch.zeros(city.num_pois, dtype=torch.int64))
+        self.register_buffer("start_UD", torch.randn(users, 2 * dim) / dim)
+
+    def prepare(self, city: City) -> None:
+        self.region_P.copy_(regions_of(city, self.region_embedding.num_embeddings, self.config.seed))
+
+    def states(self, windows: Windows) -> Tensor:
+        """Both averages and both preferences after each check-in, (B, K, 6 D)."""
+        return by_length(windows, self._states)
+
+    def _states(self, windows: Windows) -> Tensor:
+        places_BKD = self.poi_embedding(windows.poi_BK)
+        regions_BKD = self.region_embedding(self.region_P[windows.poi_BK])
+        slot_BKD = self.slot_embedding(slot_of_week(windows.local_seconds_BK))
+        likes_place_BKD = self._turned(self.likes_places(windows.user_B), slot_BKD)
+        likes_region_BKD = self._turned(self.likes_regions(windows.user_B), slot_BKD)
+        start_1BD = self.start_UD[windows.user_B][None].contiguous()
+        place_BKD, _ = self.place_recurrent(torch.cat([places_BKD, likes_place_BKD], dim=-1), start_1BD)
+        region_BKD, _ = self.region_recurrent(torch.cat([regions_BKD, likes_region_BKD], dim=-1), start_1BD)
+        near_BKK = torch.exp(-self.config.space_decay * degrees_apart(self.coordinates_P2[windows.poi_BK]))
+        near_BKK = near_BKK * time_weights(windows.seconds_BK, self.config.time_decay, near_BKK.dtype)
+        averages = [
+            average_past(dropout(state_BKD), near_BKK.to(state_BKD.dtype) * liking(wanted_BKD, had_BKD)[:, None, :])
+            for dropout, state_BKD, wanted_BKD, had_BKD in (
+                (self.place_dropout, place_BKD, likes_place_BKD, places_BKD),
+                (self.region_dropout, region_BKD, likes_region_BKD, regions_BKD),
+            )
+        ]
+        return torch.cat([*averages, likes_place_BKD, likes_region_BKD], dim=-1)
+
+    def _turned(self, taste_BD: Tensor, slot_BKD: Tensor) -> Tensor:
+        """A user's preference at each check-in's hour of the week, (B, K, D)."""
+        return rotate(taste_BD[:, None].expand(-1, slot_BKD.shape[1], -1), slot_BKD, self.config.dim)
+
+    def step_logits(self, state_ND: Tensor, steps: Histories) -> Tensor:
+        dim = self.config.dim
+        place_ND, region_ND, likes_place_ND, likes_region_ND = state_ND.split([2 * dim, 2 * dim, dim, dim], dim=-1)
+        slot_N = slot_of_week(step_times(steps, target_time=self.config.target_time))
+        user_ND, slot_ND = self.user_embedding(steps.user_B), self.slot_embedding(slot_N)
+        whole_ND = torch.cat([place_ND + region_ND, user_ND, likes_place_ND + likes_region_ND, slot_ND], dim=-1)
+        return self.output(F.dropout(whole_ND, _REGION_DROPOUT, self.training))
+
+    def region_logits(self, state_ND: Tensor, user_N: Tensor) -> Tensor:
+        """Scores of all regions, (N, R)."""
+        dim = self.config.dim
+        _, region_ND, _, likes_ND = state_ND.split([2 * dim, 2 * dim, dim, dim], dim=-1)
+        mixed_ND = self.next_region(torch.cat([region_ND, self.user_embedding(user_N), likes_ND], dim=-1))
+        return F.linear(mixed_ND, self.region_embedding.weight)
+
+    def step_loss(self, state_ND: Tensor, steps: CaseBatch) -> Tensor:
+        """Cross-entropy of the next place, and a focal loss of its region."""
+        region_NR = self.region_logits(state_ND, steps.histories().user_B)
+        region_loss = focal_loss(region_NR, self.region_P[steps.target_B])
+        return super().step_loss(state_ND, steps) + self.config.region_weight * region_loss
+
+
+def liking(wanted: Tensor, had: Tensor) -> Tensor:
+    """exp(-|wanted - had|) over the last dimension."""
+    return torch.exp(-torch.linalg.vector_norm(wanted - had, dim=-1))
+
+
+def focal_loss(logits_NR: Tensor, target_N: Tensor) -> Tensor:
+    """The mean of -1/4 (1 - p)^2 log p of the targets (Lin et al., 2017).
+
+    >>> float(focal_loss(torch.zeros(1, 2), torch.tensor([0])))  # p = 1/2: log 2 / 16
+    0.043321698904037476
+    """
+    log_N = -F.cross_entropy(logits_NR, target_N, reduction="none")
+    return (-_FOCAL_ALPHA * (1 - log_N.exp()) ** _FOCAL_GAMMA * log_N).mean()
+
+
+def regions_of(city: City, count: int, seed: int) -> Tensor:
+    """The region of every POI, (P,): K-means on latitude and longitude; fewer regions if there are fewer positions."""
+    degrees_P2 = city.coordinates_P2.double().numpy()
+    spots_S2 = np.unique(degrees_P2, axis=0)
+    start_R2 = np.random.default_rng(seed).permutation(spots_S2)[:count]
+    centres_R2, _ = kmeans(degrees_P2, start_R2)
+    return torch.from_numpy(vq(degrees_P2, centres_R2)[0].astype(np.int64))

@@ -9,25 +9,24 @@ public code; without it (in brackets) they are corrected:
 - edges are kept or cut by a network that no gradient reaches [edges carry its output as weight];
 - hours are UTC [local].
 
-Departures: future steps are masked fully; the graphs come from our own TransE (`recap.published.translation`); those of
-`recap.published.flashback`.
+Departures: future steps are masked fully; the graphs come from our own TransE; those of `recap.published.flashback`.
 
-Shape suffixes: B windows, K positions, N learned steps, U users, P POIs, G neighbours, L user-POI edges, D features.
+Shape suffixes: B windows, K positions, N learned steps, U users, P POIs, G neighbours, L user-POI edges, E entities
+(users, then POIs), M triples, D features.
 """
 
 from typing import Final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap.history import CaseBatch, CheckinTensors, Histories
-from recap.published.city import City
+from recap.published.city import City, places_near
 from recap.published.configs import LotnextConfig
-from recap.published.decay import average_past, kilometres_apart
-from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, Time2Vec, causal_mask, slot_of_week
-from recap.published.translation import NEXT, VISITS, closest_pois, fit_translations
-from recap.published.windows import Windows
+from recap.published.network import SLOTS_OF_WEEK, SequenceNetwork, Time2Vec, slot_of_week
+from recap.published.windows import Windows, average_past, causal_mask, kilometres_apart
 
 POI_NEIGHBOURS: Final = 20
 USER_NEIGHBOURS: Final = 100
@@ -74,12 +73,11 @@ class Lotnext(SequenceNetwork):
     def prepare(self, city: City) -> None:
         entity_ED, relation_3D = fit_translations(city, self.config.seed)
         user_UD, poi_PD = entity_ED.split([city.num_users, city.num_pois])
-        near = closest_pois(poi_PD, relation_3D[NEXT], poi_PD, POI_NEIGHBOURS)
-        liked = closest_pois(user_UD, relation_3D[VISITS], poi_PD, USER_NEIGHBOURS)
-        self.near_poi_PG.copy_(near.poi_RG)
-        self.near_weight_PG.copy_(near.weight_RG)
-        self.liked_poi_UG.copy_(liked.poi_RG)
-        self.liked_weight_UG.copy_(liked.weight_RG)
+        near = closest_pois(poi_PD, relation_3D[_NEXT], poi_PD, POI_NEIGHBOURS)
+        liked = closest_pois(user_UD, relation_3D[_VISITS], poi_PD, USER_NEIGHBOURS)
+        kept = (self.near_poi_PG, self.near_weight_PG, self.liked_poi_UG, self.liked_weight_UG)
+        for buffer, found in zip(kept, (*near, *liked), strict=True):
+            buffer.copy_(found)
 
     def places(self) -> tuple[Tensor, Tensor]:
         """The vector of each place in a token, (P, D), and each user's preference v_u, (U, D)."""
@@ -181,3 +179,69 @@ def step_weights(cosine_N: Tensor) -> Tensor:
     positive_N = cosine_N > 0
     middle = torch.exp(torch.log(cosine_N[positive_N]).mean()) if positive_N.any() else cosine_N.new_tensor(1.0)
     return torch.where(cosine_N < 0, 1 - cosine_N, 1 + (cosine_N - middle).clamp_min(0))
+
+
+_VISITS, _NEXT, _NEAR = 0, 1, 2
+_DIM: Final = 64
+_EPOCHS: Final = 15
+_BATCH: Final = 4096
+_RATE: Final = 0.1
+_MARGIN: Final = 1.0
+_NEAREST: Final = 50
+_NEAR_KM: Final = 3.0
+_CELLS_AT_ONCE: Final = 1 << 22
+
+
+def triples_of(city: City) -> Tensor:
+    """Distinct (head, relation, tail) of the training split, (M, 3), as in Graph-Flashback: a user visits a place, a
+    place comes after a place, a place is near a place. POI p is entity U + p.
+    """
+    counts = city.graph.counts.tocoo()
+    near_source, near_poi = places_near(city, _NEAREST, _NEAR_KM)
+    users = city.num_users
+    parts = [
+        (city.train.user_T.numpy(), _VISITS, users + city.train.poi_T.numpy()),
+        (users + counts.coords[0], _NEXT, users + counts.coords[1]),
+        (users + near_source, _NEAR, users + near_poi),
+    ]
+    triples = np.concatenate([np.stack(np.broadcast_arrays(*part), axis=1) for part in parts])
+    return torch.unique(torch.from_numpy(triples.astype(np.int64)), dim=0)
+
+
+def fit_translations(city: City, seed: int) -> tuple[Tensor, Tensor]:
+    """A small TransE (Bordes et al., Translating Embeddings for Modeling Multi-relational Data, NeurIPS 2013): entities
+    (E, D) and relations (3, D), float32; reproducible on one machine.
+    """
+    generator = torch.Generator().manual_seed(seed)
+    triples_M3 = triples_of(city)
+    num_entities = city.num_users + city.num_pois
+    entity_ED = (torch.rand(num_entities, _DIM, generator=generator) - 0.5) * (12 / _DIM**0.5)
+    relation_3D = F.normalize((torch.rand(3, _DIM, generator=generator) - 0.5) * (12 / _DIM**0.5), dim=1)
+    entity_ED, relation_3D = F.normalize(entity_ED, dim=1).requires_grad_(), relation_3D.requires_grad_()
+    optimiser = torch.optim.Adagrad([entity_ED, relation_3D], lr=_RATE)
+    for _ in range(_EPOCHS):
+        order_M = torch.randperm(len(triples_M3), generator=generator)
+        for index_B in order_M.split(_BATCH):
+            head_B, relation_B, tail_B = triples_M3[index_B].unbind(1)
+            other_B = torch.randint(city.num_pois, tail_B.shape, generator=generator) + city.num_users
+            moved_BD = entity_ED[head_B] + relation_3D[relation_B]
+            right_B = (moved_BD - entity_ED[tail_B]).abs().sum(1)
+            wrong_B = (moved_BD - entity_ED[other_B]).abs().sum(1)
+            loss = F.relu(_MARGIN + right_B - wrong_B).mean()
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+        with torch.no_grad():
+            entity_ED.copy_(F.normalize(entity_ED, dim=1))
+    return entity_ED.detach(), relation_3D.detach()
+
+
+def closest_pois(head_RD: Tensor, relation_D: Tensor, poi_PD: Tensor, count: int) -> tuple[Tensor, Tensor]:
+    """The POIs d with the largest weight exp(-|head + relation - d|_1), and it divided by the row's largest, (R, G)."""
+    block = max(1, _CELLS_AT_ONCE // len(poi_PD))
+    found = [
+        torch.cdist(piece_RD, poi_PD, p=1).topk(min(count, len(poi_PD)), dim=1, largest=False)
+        for piece_RD in (head_RD + relation_D).split(block)
+    ]
+    distance_RG = torch.cat([near.values for near in found])
+    return torch.cat([near.indices for near in found]), torch.exp(distance_RG[:, :1] - distance_RG)

@@ -5,8 +5,9 @@ Shape suffixes: B windows or cases, K positions, N learned steps, P POIs, D feat
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sized
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Final
 
 import torch
 from torch import Tensor, nn
@@ -18,15 +19,10 @@ from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories,
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.windows import TrainingWindows, Windows
+from recap.ragged import sum_within
 from recap.scores import Scores
 
 SLOTS_OF_WEEK: Final = 168
-
-
-class Examples(Protocol):
-    """Training examples of an epoch."""
-
-    def __len__(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +62,12 @@ class PublishedNetwork(nn.Module, ABC):
     def begin_epoch(self, epoch: int, *, fresh: bool) -> None:
         """Called at every epoch's start, and with ``fresh`` False when a training resumes inside it."""
 
-    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Examples:
+    def examples(self, dataset: Dataset, checkins: CheckinTensors) -> Sized:
         """A dataset's training examples, by default its training cases."""
         return CaseExamples(checkins, torch.from_numpy(dataset.cases(c.TRAIN)).to(checkins.device))
 
     @abstractmethod
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         """The mean loss over some examples, a scalar."""
 
     @abstractmethod
@@ -108,7 +104,7 @@ class SequenceNetwork(PublishedNetwork):
     def examples(self, dataset: Dataset, checkins: CheckinTensors) -> TrainingWindows:
         return TrainingWindows.of(dataset, checkins, self.window, within_trajectory=self.within_trajectory)
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         assert isinstance(examples, TrainingWindows)
         windows, learned_BK = examples.batch(index_B)
         return self.step_loss(
@@ -127,11 +123,7 @@ class PublishedScorer:
 
     def __init__(self, model: PublishedNetwork) -> None:
         self.model = model.eval()
-        self.name = model.config.label
-
-    @property
-    def reads_target_time(self) -> bool:
-        return self.model.reads_target_time
+        self.name, self.reads_target_time = model.config.label, model.reads_target_time
 
     def score(self, histories: Histories) -> Scores:
         with torch.inference_mode():
@@ -165,9 +157,14 @@ def slot_of_day(local_seconds: Tensor, slots: int) -> Tensor:
     return local_seconds % SECONDS_PER_DAY // (SECONDS_PER_DAY // slots) + slots * weekend
 
 
-def causal_mask(length: int, device: torch.device) -> Tensor:
-    """Bool (K, K): position i may look at positions j <= i."""
-    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+def mean_within(value_ND: Tensor, owner_N: Tensor, size: int) -> Tensor:
+    """Means of each owner's values, (size, D); 0 without any.
+
+    >>> mean_within(torch.tensor([[1.0], [3.0], [5.0]]), torch.tensor([0, 0, 1]), 2).tolist()
+    [[2.0], [5.0]]
+    """
+    count_J = torch.bincount(owner_N, minlength=size).clamp_min(1)
+    return sum_within(value_ND, owner_N, size) / count_J[:, None]
 
 
 class Time2Vec(nn.Module):
@@ -187,12 +184,7 @@ _RANGE: Final = 26.0
 
 
 def rotate(value: Tensor, phase: Tensor, scale: int) -> Tensor:
-    """(a + ib) exp(i phase pi scale / 26), with a and b the halves of ``value`` (..., 2 D); phases (..., D).
-
-    >>> quarter = torch.tensor([26.0 / 4])  # a quarter of a turn at scale 2 takes 1 to i
-    >>> rotate(torch.tensor([1.0, 0.0]), quarter, 2).round(decimals=4).abs().tolist()
-    [0.0, 1.0]
-    """
+    """(a + ib) exp(i phase pi scale / 26), with a and b the halves of ``value`` (..., 2 D); phases (..., D)."""
     angle = phase * (math.pi * scale / _RANGE)
     real, imaginary = value.chunk(2, dim=-1)
     cosine, sine = torch.cos(angle), torch.sin(angle)

@@ -6,20 +6,15 @@ import torch
 
 from recap.published.city import City
 from recap.published.config import PublishedConfig
-from recap.published.dchl import Dchl
 from recap.published.deepmove import Deepmove
 from recap.published.depoi import Depoi
-from recap.published.dprl import Dprl
-from recap.published.flashback import Flashback
-from recap.published.getnext import Getnext
+from recap.published.flashback import Dprl, Flashback, Replay
+from recap.published.hypergraphs import Dchl, Msahg
 from recap.published.lotnext import Lotnext
-from recap.published.melt import Melt
-from recap.published.msahg import Msahg
 from recap.published.network import PublishedNetwork
-from recap.published.replay import Replay
-from recap.published.rotan import Rotan
-from recap.published.sasrec import Sasrec
+from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import Sthgcn
+from recap.published.transformers import Getnext, Rotan
 
 _NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {
     "flashback": Flashback,

@@ -7,29 +7,126 @@ prefixes and complete trajectories (there: two); no gradient goes through neighb
 (there: the sum of two); others' trajectories come from the training split (there: from validation and test too); a case
 without neighbours keeps its own state; the kept epoch has the best validation MRR.
 
-Shape suffixes: B cases, J trajectories, H check-ins or neighbours, A heads, P POIs, D features.
+Shape suffixes: B cases, J trajectories, H check-ins or neighbours, N neighbours of all cases, A heads, P POIs, T
+check-ins of a table, D features.
 """
 
+from collections.abc import Sized
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.features.similar_users import occurrences
 from recap.geodesy import EARTH_RADIUS_KM, unit_vectors
 from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_weekday
 from recap.published.city import City
 from recap.published.configs import SthgcnConfig
-from recap.published.neighbours import Outline, Packed, SimilarTrajectories
-from recap.published.network import CaseExamples, Examples, PublishedNetwork
-from recap.ragged import softmax_within, sum_within
+from recap.published.network import CaseExamples, PublishedNetwork, mean_within
+from recap.ragged import expand_ranges, softmax_within, sum_within
 
 OWN, OTHER = 0, 1
 _HOUR: Final = 3600.0
 _CASES_AT_ONCE: Final = 1024
+_CELLS_AT_ONCE: Final = 1 << 23
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """The check-ins of some trajectories, packed. ``owner_H``: each check-in's trajectory, non-decreasing; ``last_J``:
+    the row of each trajectory's last (visible) check-in.
+    """
+
+    checkins: CheckinTensors
+    owner_H: Tensor
+    row_H: Tensor
+    last_J: Tensor
+
+    @classmethod
+    def of(cls, checkins: CheckinTensors, first_J: Tensor, last_J: Tensor, longest: int) -> "Packed":
+        """From first and last rows, at most the last ``longest`` check-ins."""
+        first_J = torch.maximum(first_J, last_J - longest + 1)
+        return cls(checkins, *expand_ranges(first_J, last_J - first_J + 1), last_J)
+
+    @property
+    def user_J(self) -> Tensor:
+        return self.checkins.user_T[self.last_J]
+
+    def __len__(self) -> int:
+        return len(self.last_J)
+
+
+@dataclass(frozen=True, eq=False)
+class Outline:
+    """First and last rows of a table's trajectories. ``number_T``: each row's trajectory."""
+
+    number_T: Tensor
+    first_J: Tensor
+    last_J: Tensor
+
+    @classmethod
+    def of(cls, checkins: CheckinTensors) -> "Outline":
+        row_T = torch.arange(len(checkins.poi_T), device=checkins.device)
+        begins_T = checkins.first_T == row_T
+        begins_T[1:] |= checkins.trajectory_T[1:] != checkins.trajectory_T[:-1]
+        first_J = row_T[begins_T]
+        return cls(begins_T.long().cumsum(0) - 1, first_J, torch.cat([first_J[1:], row_T[-1:] + 1]) - 1)
+
+    def earlier(self, histories: Histories, most: int) -> tuple[Tensor, Tensor]:
+        """The user's latest trajectories before each source's: history and trajectory, (N,) each."""
+        now_B, first_B = self.number_T[histories.row_B], self.number_T[histories.first_B]
+        from_B = torch.maximum(first_B, now_B - most)
+        return expand_ranges(from_B, now_B - from_B)
+
+    def prefixes(self, histories: Histories, longest: int) -> Packed:
+        """Each source's trajectory up to the source."""
+        return Packed.of(histories.checkins, self.first_J[self.number_T[histories.row_B]], histories.row_B, longest)
+
+
+class SimilarTrajectories:
+    """Finds training trajectories by shared places."""
+
+    def __init__(self, city: City) -> None:
+        self.checkins, self.outline = city.train, Outline.of(city.train)
+        self.user_J = self.checkins.user_T[self.outline.first_J].numpy()
+        self.end_J = self.checkins.seconds_T[self.outline.last_J].numpy()
+        trajectory_T, poi_T = self.outline.number_T.numpy(), self.checkins.poi_T.numpy()
+        self.member_PJ = occurrences(poi_T, trajectory_T, (city.num_pois, len(self.user_J)))
+        self.places_J = self.member_PJ.sum(axis=0)
+        span_J = (self.end_J - self.end_J.min()).astype(np.float64)
+        self.late_J = 1e-9 * span_J / max(span_J.max(), 1)
+        """Of equally similar trajectories the later one is taken; places shared differ by far more."""
+
+    def find(self, prefixes: Packed, start_B: Tensor, most: int, least: float) -> tuple[Tensor, Tensor]:
+        """Others' trajectories that ended before a prefix began, most similar by the Jaccard index of places.
+        ``start_B``: UTC seconds at which each prefix's trajectory began. Returns case and trajectory, (N,) each.
+        """
+        poi_H, start, user = (
+            prefixes.checkins.poi_T[prefixes.row_H],
+            start_B.cpu().numpy(),
+            prefixes.user_J.cpu().numpy(),
+        )
+        shape = (len(prefixes), self.member_PJ.shape[0])
+        visited_BP = occurrences(prefixes.owner_H.cpu().numpy(), poi_H.cpu().numpy(), shape)
+        size_B, step = visited_BP.sum(axis=1), max(1, _CELLS_AT_ONCE // len(self.user_J))
+        found = []
+        for begin in range(0, max(1, len(prefixes)), step):
+            shared = (visited_BP[begin : begin + step] @ self.member_PJ).tocoo()
+            case, trajectory = shared.row + begin, shared.col
+            alike = shared.data / (size_B[case] + self.places_J[trajectory] - shared.data)
+            fits = (alike >= least) & (self.end_J[trajectory] <= start[case]) & (self.user_J[trajectory] != user[case])
+            case, trajectory, alike = case[fits], trajectory[fits], (alike + self.late_J[trajectory])[fits]
+            order = np.lexsort((trajectory, -alike, case))
+            place = np.arange(len(order)) - np.searchsorted(case[order], case[order])
+            kept = order[place < most]
+            found.append((case[kept].astype(np.int64), trajectory[kept].astype(np.int64)))
+        case_N, trajectory_N = (torch.from_numpy(np.concatenate(parts)) for parts in zip(*found, strict=True))
+        return case_N.to(start_B.device), trajectory_N.to(start_B.device)
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,12 +160,10 @@ class Finish(nn.Module):
 
     def forward(self, x_JD: Tensor) -> Tensor:
         x_JD = F.normalize(x_JD, dim=1)
-        if self.training and len(x_JD) == 1:  # one row has no spread
-            norm = self.norm
+        norm, alone = self.norm, self.training and len(x_JD) == 1  # one row has no spread
+        if alone:
             x_JD = F.batch_norm(x_JD, norm.running_mean, norm.running_var, norm.weight, norm.bias, eps=norm.eps)
-        else:
-            x_JD = self.norm(x_JD)
-        return self.dropout(self.leak(x_JD))
+        return self.dropout(self.leak(x_JD if alone else norm(x_JD)))
 
 
 class TrajectoryReader(nn.Module):
@@ -93,9 +188,7 @@ class TrajectoryReader(nn.Module):
         # Keys only meet their head's seed, and values are summed: take both products first.
         key_ADD, value_ADD = (linear.weight.unflatten(0, (self.heads, -1)) for linear in (self.key, self.value))
         score_HA = F.leaky_relu(message_HD @ torch.einsum("akd,ak->da", key_ADD, self.seed_AD), 0.2)
-        weight_HA = self.dropout(softmax_within(score_HA, owner_H, size))
-        pooled_JAD = sum_within(weight_HA[:, :, None] * message_HD[:, None, :], owner_H, size)
-        return (torch.einsum("jad,avd->jav", pooled_JAD, value_ADD) + self.seed_AD).flatten(1)
+        return (heard(score_HA, message_HD, value_ADD, owner_H, size, self.dropout) + self.seed_AD).flatten(1)
 
 
 class Sthgcn(PublishedNetwork):
@@ -128,8 +221,7 @@ class Sthgcn(PublishedNetwork):
         for start in range(0, len(row_N), _CASES_AT_ONCE):
             part_B = row_N[start : start + _CASES_AT_ONCE]
             case_H, other_H = self.others(Histories(checkins, part_B), Outline.of(checkins))
-            count_B = torch.bincount(case_H, minlength=len(part_B))
-            place_H = torch.arange(len(case_H), device=case_H.device) - (count_B.cumsum(0) - count_B)[case_H]
+            place_H = torch.arange(len(case_H), device=case_H.device) - torch.searchsorted(case_H, case_H)
             other_NM[start + case_H, place_H] = other_H
         return NeighbourExamples(checkins, row_N, other_NM)
 
@@ -160,11 +252,10 @@ class Sthgcn(PublishedNetwork):
 
     def middles(self, packed: Packed) -> tuple[Tensor, Tensor]:
         """Each trajectory's mean time, (J,), hours, and mean point, (J, 3), float64."""
-        count_J = torch.bincount(packed.owner_H, minlength=len(packed)).double()
         hours_H = packed.checkins.seconds_T[packed.row_H].double() / _HOUR
         points_H3 = self.sphere_P3[packed.checkins.poi_T[packed.row_H]].double()
-        sums_J4 = sum_within(torch.cat([hours_H[:, None], points_H3], dim=1), packed.owner_H, len(packed))
-        return sums_J4[:, 0] / count_J, sums_J4[:, 1:] / count_J[:, None]
+        mean_J4 = mean_within(torch.cat([hours_H[:, None], points_H3], dim=1), packed.owner_H, len(packed))
+        return mean_J4[:, 0], mean_J4[:, 1:]
 
     def states(self, histories: Histories, outline: Outline, others: tuple[Tensor, Tensor]) -> Tensor:
         """The visible trajectory's state after its neighbours, (B, D)."""
@@ -202,22 +293,29 @@ class Sthgcn(PublishedNetwork):
         key_ADD, value_ADD = (linear.weight.unflatten(0, heads) for linear in (self.key, self.value))
         asked_BAD = torch.einsum("bak,akd->bad", self.query(state_BD).unflatten(1, heads), key_ADD)
         score_HA = (asked_BAD[case_H] * message_HD[:, None]).sum(-1) / heads[1] ** 0.5
-        weight_HA = self.attention_dropout(softmax_within(score_HA, case_H, len(state_BD)))
-        pooled_BAD = sum_within(weight_HA[:, :, None] * message_HD[:, None], case_H, len(state_BD))
-        heard_BAD = torch.einsum("bad,avd->bav", pooled_BAD, value_ADD)
+        heard_BAD = heard(score_HA, message_HD, value_ADD, case_H, len(state_BD), self.attention_dropout)
         return self.merge((self.skip(state_BD) + heard_BAD.flatten(1)) / 2)
 
     def logits(self, histories: Histories) -> Tensor:
         outline = Outline.of(histories.checkins)
         return self.output(self.states(histories, outline, self.others(histories, outline)))
 
-    def loss(self, examples: Examples, index_B: Tensor) -> Tensor:
+    def loss(self, examples: Sized, index_B: Tensor) -> Tensor:
         assert isinstance(examples, NeighbourExamples)
         batch, other_BM = CaseBatch(examples.checkins, examples.row_N[index_B]), examples.other_NM[index_B]
         case_H, place_H = (other_BM >= 0).nonzero(as_tuple=True)
         others = case_H, other_BM[case_H, place_H]
         logits_BP: Tensor = self.output(self.states(batch.histories(), Outline.of(examples.checkins), others))
         return F.cross_entropy(logits_BP, batch.target_B)
+
+
+def heard(
+    score_HA: Tensor, message_HD: Tensor, value_ADD: Tensor, owner_H: Tensor, size: int, dropout: nn.Module
+) -> Tensor:
+    """Each owner's mean of messages, weighted by a softmax of scores, as values of each head, (size, A, D)."""
+    weight_HA = dropout(softmax_within(score_HA, owner_H, size))
+    pooled_JAD = sum_within(weight_HA[:, :, None] * message_HD[:, None], owner_H, size)
+    return torch.einsum("jad,avd->jav", pooled_JAD, value_ADD)
 
 
 def kilometres(one_H3: Tensor, other_H3: Tensor) -> Tensor:

@@ -2,9 +2,10 @@
 
 Windows are padded on the right: a causal network never sees the padding.
 
-Shape suffixes: T check-ins, W windows of a training, B windows of a batch, K positions, N learned steps.
+Shape suffixes: T check-ins, W windows of a training, B windows of a batch, K positions, N learned steps, D features.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -17,7 +18,8 @@ from torch.nn import functional as F
 from recap import columns as c
 from recap.data.cases import history_only
 from recap.data.dataset import Dataset
-from recap.history import CheckinTensors, Histories
+from recap.geodesy import EARTH_RADIUS_KM
+from recap.history import SECONDS_PER_DAY, CheckinTensors, Histories
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,7 @@ class TrainingWindows:
         return windows, new_BK & self.learned_T[windows.row_BK]
 
 
+_LEAST_WEIGHT: Final = 1e-10
 LENGTHS: Final = (2, 4, 8, 16, 32)
 """Windows of at most so many check-ins make a group, but for those of the group before."""
 
@@ -157,3 +160,40 @@ def by_length(windows: Windows, states: Callable[[Windows], Tensor]) -> Tensor:
             found.append(F.pad(states(group), (0, 0, 0, whole - size)))
             index.append(index_N)
     return torch.cat(found)[torch.argsort(torch.cat(index))]
+
+
+def causal_mask(length: int, device: torch.device) -> Tensor:
+    """Bool (K, K): position i may look at positions j <= i."""
+    return torch.ones(length, length, dtype=torch.bool, device=device).tril()
+
+
+def time_weights(seconds_BK: Tensor, decay: float, dtype: torch.dtype) -> Tensor:
+    """1/2 (1 + cos(2 pi dt)) exp(-decay dt) with dt in days, (B, K, K) (Flashback, Eq. 5)."""
+    days_BKK = (seconds_BK[:, :, None] - seconds_BK[:, None, :]).to(dtype) / SECONDS_PER_DAY
+    return (1 + torch.cos(2 * math.pi * days_BKK)) / 2 * torch.exp(-decay * days_BKK.abs())
+
+
+def degrees_apart(coordinates_BK2: Tensor) -> Tensor:
+    """Euclidean distance in degrees, (B, K, K), as in the public code."""
+    return torch.linalg.vector_norm(coordinates_BK2[:, :, None] - coordinates_BK2[:, None, :], dim=-1)
+
+
+def kilometres_apart(coordinates_BK2: Tensor) -> Tensor:
+    """Great-circle distance, (B, K, K) (haversine).
+
+    >>> kilometres_apart(torch.tensor([[[0.0, 0.0], [0.0, 1.0]]], dtype=torch.float64))[0, 0].round(decimals=1).tolist()
+    [0.0, 111.2]
+    """
+    radians_BK2 = torch.deg2rad(coordinates_BK2)
+    latitude_BK, longitude_BK = radians_BK2.unbind(-1)
+    half = torch.sin((latitude_BK[:, :, None] - latitude_BK[:, None, :]) / 2) ** 2
+    across = torch.sin((longitude_BK[:, :, None] - longitude_BK[:, None, :]) / 2) ** 2
+    cosines = torch.cos(latitude_BK)[:, :, None] * torch.cos(latitude_BK)[:, None, :]
+    return 2 * EARTH_RADIUS_KM * torch.asin(torch.sqrt((half + cosines * across).clamp(0, 1)))
+
+
+def average_past(states_BKD: Tensor, weight_BKK: Tensor) -> Tensor:
+    """sum_j<=i w_ij h_j / sum_j<=i w_ij over past states, (B, K, D), as in Flashback."""
+    mask_KK = causal_mask(weight_BKK.shape[1], weight_BKK.device)
+    weight_BKK = (weight_BKK + _LEAST_WEIGHT) * mask_KK
+    return (weight_BKK @ states_BKD) / weight_BKK.sum(-1, keepdim=True)

@@ -1,18 +1,28 @@
-"""An opened dataset with models: parts are made once and shared, what is refused is refused in one line."""
+"""An opened dataset with models: parts are made once and shared; predictions of Next equal the library's."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import datetime, time, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from analysis.cases.picture import marks_of_record
 from analysis.explain.explain_case import explain_case
+from analysis.figures.next_map import offered_places
 from analysis.records.ablations import GROUP_NAMES
-from analysis.trajectories.predictions import predict_case
+from analysis.trajectories.everyone import everyone_as_recorded, last_day, predict_everyone
+from analysis.trajectories.predictions import places_holding, predict_case, standing_out
+from analysis.trajectories.trajectory import SHOWN_STOPS, read_stops
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.counterfactuals import pack_histories
 from recap.errors import CheckpointError, ConfigError, VocabularyError
+from recap.itinerary import Itinerary
+from recap.model.scorer import RecapScorer
+from recap.moments import find_moment
+from recap.prediction import choose, expected_visits, predict
 from tests.checkins import small_dataset
 from tests.worlds import habit_rows
 
@@ -90,3 +100,106 @@ def test_a_users_own_id_drives_no_terminal_and_no_page() -> None:
     city = small_dataset([(f"\x1b[31m{user}\n{user}", place, hour) for user, place, hour in habit_rows()])
     name = Workspace.of(city, shows_ids=True).user_name(0)
     assert name.startswith("User \\x1b[31m") and "\x1b" not in name and "\n" not in name
+
+
+@pytest.fixture(scope="module")
+def model(city_folder: Path, city_checkpoint: Path) -> Workspace:
+    return Workspace.open(city_folder, city_checkpoint)
+
+
+@pytest.fixture
+def start(model: Workspace) -> Itinerary:
+    """User 5 at the last check-in."""
+    return Itinerary(5, find_moment(model.dataset, 5).row)
+
+
+@pytest.mark.parametrize("only_new", [False, True])
+def test_one_user_as_recap_predict(model: Workspace, start: Itinerary, only_new: bool) -> None:
+    """The same places, probabilities, scores, distances and marks."""
+    found = predict_case(model, start, only_new=only_new, counts_now=True).candidates
+    ranker = model.any_ranker
+    user = str(model.dataset.users[c.USER_ID].iloc[5])
+    (rows,) = predict(ranker, choose(ranker, [user]), top=10, new_places=only_new)
+    assert model.dataset.pois[c.POI_ID].iloc[found[c.POI]].tolist() == rows[c.POI_ID].tolist()
+    for ours, theirs in (("probability", "probability"), (c.SCORE, "score"), ("distance_km", "km")):
+        assert found[ours].tolist() == pytest.approx(rows[theirs].tolist(), abs=1e-9)
+    assert found["revisit"].tolist() == rows["visited"].tolist()
+    assert not (only_new and found["revisit"].any())
+
+
+def test_everyone_as_recap_predict(model: Workspace) -> None:
+    """First and second choice, expected visits and counts; also as of a day in the past."""
+    for day in (None, last_day(model) - timedelta(days=5)):
+        found, ranker = predict_everyone(model, day), model.any_ranker
+        chosen = choose(ranker, as_of=None if day is None else datetime.combine(day, time.max))
+        rows = next(iter(predict(ranker, chosen, top=2)))
+        ids = model.dataset.pois[c.POI_ID].to_numpy()
+        for rank, column in ((1, "first"), (2, "second")):
+            assert ids[found.users[column]].tolist() == rows.loc[rows[c.RANK] == rank, c.POI_ID].tolist()
+        first = rows.loc[rows[c.RANK] == 1, "probability"]
+        assert found.users["probability"].tolist() == pytest.approx(first.tolist(), abs=1e-12)
+        visits = expected_visits(ranker, chosen)
+        assert ids[found.places[c.POI]].tolist() == visits[c.POI_ID].tolist()
+        assert found.places[list(visits.columns)].equals(visits) and ("counted" in visits) == (day is not None)
+        assert (found.followed > 0) == (day is not None)
+    recorded = next(iter(everyone_as_recorded(model))).groupby(c.USER_ID, sort=False).size()
+    assert recorded.tolist() == [min(20, model.dataset.num_pois)] * model.dataset.num_users
+
+
+def test_a_case_keeps_its_truth_and_a_changed_stop_has_none(model: Workspace) -> None:
+    """Next at a test case's check-in is Walk's prediction; the new-place ranking leaves a known truth unranked."""
+    case = model.cases.iloc[3]
+    asked = Itinerary(int(case[c.USER]), int(case[c.ROW]))
+    assert predict_case(model, asked).candidates.equals(predict_case(model, 3).candidates)
+    assert not predict_case(model, asked.plus(1, 30)).has_truth
+    been = set(asked.history(model.dataset, model.checkins).poi_H.tolist())
+    ranked = predict_case(model, asked, only_new=True)
+    assert (ranked.target_rank != ranked.target_rank) == (int(case[c.TARGET]) in been)
+
+
+def test_the_reason_is_what_sets_a_place_apart(model: Workspace, start: Itinerary) -> None:
+    """Of each place the group that is most above the list's mean contribution."""
+    found = predict_case(model, start)
+    parts = found.candidates[list(c.part_columns(found.candidates.columns).values())]
+    assert standing_out(found) == [str(name).removeprefix("part_") for name in (parts - parts.mean()).idxmax(axis=1)]
+
+
+def test_places_that_hold_nine_tenths(model: Workspace, start: Itinerary) -> None:
+    """Fewer would hold less."""
+    found = predict_case(model, start, top=model.dataset.num_pois)
+    held = np.append(0.0, np.cumsum(found.candidates["probability"].to_numpy()))
+    assert found.held_by is not None and held[found.held_by] >= 0.9 - 1e-12 > held[found.held_by - 1]
+    assert places_holding(np.full(10, 0.1), 0.9) == 9
+
+
+def test_a_new_user(model: Workspace, start: Itinerary) -> None:
+    """A counter predicts from the stops alone; a model with a vector for each user takes their mean."""
+    asked = Itinerary().plus(1, 0).plus(2, 30).plus(1, 30)
+    counted = predict_case(model.with_model("count_plus_markov"), asked)
+    assert counted.candidates[c.POI].iloc[0] in (1, 2) and counted.held_by is None
+    found = predict_case(model, asked)
+    assert found.candidates["probability"].between(0, 1).all() and len(standing_out(found)) == 10
+    assert isinstance(model.scorer, RecapScorer)
+    new = model.scorer.for_new_user()
+    known_UD = model.scorer.model.backbone.user_embedding.weight
+    assert torch.equal(new.model.backbone.user_embedding.weight[-1], known_UD.mean(0))
+    known = pack_histories([start.history(model.dataset, model.checkins)])
+    assert torch.equal(new.score(known).total, model.scorer.score(known).total)
+    assert len(known_UD) == model.dataset.num_users
+
+
+def test_the_stops_shown_name_their_changes(model: Workspace, start: Itinerary) -> None:
+    """`change` is what `without` and `later` take; the last stop has the itinerary's row."""
+    shown = read_stops(model, start.plus(7, 30))
+    assert shown.stops["change"].tolist()[-2:] == [0, -1] and shown.stops[c.POI].iloc[-1] == 7
+    assert len(shown.stops) <= SHOWN_STOPS + 1 and shown.stop_of(start.row) == len(shown.stops)
+
+
+def test_only_places_of_enough_people_are_offered(model: Workspace) -> None:
+    """People are the predicted users who have been there by then."""
+    found = predict_everyone(model)
+    checkins = model.dataset.checkins.drop_duplicates([c.USER, c.POI])
+    people = checkins.groupby(c.POI)[c.USER].size()
+    offered = offered_places(found.places, 5)
+    assert set(offered[c.POI]) == set(people.index[people >= 5])
+    assert "counted" not in offered and len(offered) < len(found.places)

@@ -17,7 +17,7 @@ from tests.app.app_driver import open_view, point_app_at, texts
 
 CONTROLS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 _BACKSLASHES: Final = re.compile(r"\\(.)")
-# What a page replaces in the names of `fuzz_cases` after Markdown was read and took its backslashes away.
+# What a page replaces in the names of `fuzz` after Markdown was read and took its backslashes away.
 _ALIVE: Final = re.compile(r"https?://evil|www\.evil|\w@evil|:smile:", re.IGNORECASE)
 _UNESCAPED: Final = re.compile(r"(?<!\\)(!\[x|\]\(javascript|<script|<img)", re.IGNORECASE)
 

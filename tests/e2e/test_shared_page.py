@@ -9,7 +9,7 @@ import pytest
 
 from analysis.sharing.page import render_html
 from analysis.sharing.share import share_cases
-from tests.analysis.sharing.demo import basemap, explained, opened
+from tests.analysis.sharing.scanner import basemap, explained, opened
 from tests.e2e.conftest import DARK, Browser, violations
 
 

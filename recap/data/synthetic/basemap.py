@@ -1,13 +1,15 @@
 """The demo city's basemap: inline GeoJSON layers."""
 
 from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from recap.data.synthetic import places
 from recap.data.synthetic.layout import build_layout
 from recap.data.synthetic.shapes import Line, Point, inside, runs, smooth
+
+_TOWNS: Final = ("town", "village")
 
 
 def to_degrees(point: Point, digits: int = 5) -> tuple[float, float]:
@@ -57,7 +59,11 @@ def build_basemap() -> dict[str, Any]:
             if name in places.BRIDGES
             for span in _spans(line, layout.river)
         ],
-        "label": _labels(),
+        "label": [
+            *(_point(d.label, name=d.name, kind="town" if d.kind in _TOWNS else "district") for d in places.DISTRICTS),
+            *(_point(at, name=name, kind="park") for name, at in places.PARK_LABELS),
+            *(_point(at, name=name, kind="water") for name, at in places.WATER_LABELS),
+        ],
     }
     return {
         "name": places.CITY,
@@ -66,15 +72,6 @@ def build_basemap() -> dict[str, Any]:
         "order": list(layers),
         "layers": {name: {"type": "FeatureCollection", "features": features} for name, features in layers.items()},
     }
-
-
-def _labels() -> list[dict[str, Any]]:
-    labels = [
-        _point(d.label, name=d.name, kind="town" if d.kind in ("town", "village") else "district")
-        for d in places.DISTRICTS
-    ]
-    labels += [_point(at, name=name, kind="park") for name, at in places.PARK_LABELS]
-    return labels + [_point(at, name=name, kind="water") for name, at in places.WATER_LABELS]
 
 
 def _spans(line: Line, river: Line) -> list[Line]:

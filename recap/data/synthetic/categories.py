@@ -29,10 +29,6 @@ class Category(NamedTuple):
     recorded: int
     spread: int
 
-    def busy(self, weekend: bool, hour: int) -> int:
-        """Busyness, 0 to 9, at a local hour."""
-        return int(_HOURS[self.hours][weekend][hour])
-
 
 CATEGORIES: Final = tuple(Category(*values) for values in _DAYS["categories"])
 CATEGORY_INDEX: Final = {category.name: index for index, category in enumerate(CATEGORIES)}
@@ -41,10 +37,10 @@ GROUPS: Final = {
     for group in dict.fromkeys(category.group for category in CATEGORIES)
 }
 BUSY: Final = tuple(
-    tuple(tuple(category.busy(weekend, hour) for category in CATEGORIES) for hour in range(24))
+    tuple(tuple(int(_HOURS[category.hours][weekend][hour]) for category in CATEGORIES) for hour in range(24))
     for weekend in (False, True)
 )
-"""Busyness by weekend (0 or 1), hour and category."""
+"""Busyness, 0 to 9, by weekend (0 or 1), local hour and category."""
 
 
 class Errand(NamedTuple):

@@ -11,9 +11,8 @@ from recap.data.synthetic.basemap import to_degrees
 from recap.data.synthetic.categories import CATEGORIES
 from recap.data.synthetic.draws import Draws
 from recap.data.synthetic.people import build_people
-from recap.data.synthetic.routes import Routes
 from recap.data.synthetic.venues import build_venues
-from recap.data.synthetic.walk import City, Life, check_in
+from recap.data.synthetic.walk import City, Life, Routes, check_in
 from recap.errors import ConfigError
 
 PINNED_SEED: Final = 23
@@ -27,7 +26,7 @@ _MAX_PEOPLE: Final = 3_000
 def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFrame:
     """Simulate invented people in Saltmere for 42 weeks and return their check-ins.
 
-    The model is that of `walk` and `routes`; the table is the same on every machine (`draws`). Returns raw check-ins
+    The model is that of `walk`; the table is the same on every machine (`draws`). Returns raw check-ins
     sorted by time: `recap.columns.RAW_COLUMNS` plus `poi_name`, in the open Atlantic, with offsets of 0 in winter and
     60 minutes in summer. Raises ConfigError: the seed is not in [0, 2**32), or people not in [1, 3000].
 
@@ -53,22 +52,24 @@ def build_demo_city(seed: int = PINNED_SEED, people: int = PEOPLE) -> pd.DataFra
             rows.append(((stop.minute - offset) * 60 + seconds.below(60), number, stop.venue, offset))
     rows.sort()
     table = np.array(rows, dtype=np.int64).reshape(-1, 4)
-    degrees = [to_degrees(at) for at in city.at]
     second, user, venue, offset_column = table.T
+    longitude, latitude = (np.array(axis) for axis in zip(*map(to_degrees, city.at), strict=True))
     category = np.array(city.category)[venue]
     frame = pd.DataFrame(
         {
-            c.USER_ID: np.array([f"w{number + 1:04d}" for number in range(people)], dtype=object)[user],
-            c.POI_ID: np.array([f"v{number + 1:04d}" for number in range(len(venues))], dtype=object)[venue],
-            c.CATEGORY_ID: np.array([f"c{number:02d}" for number, _ in enumerate(CATEGORIES, 1)], dtype=object)[
-                category
-            ],
+            c.USER_ID: _names("w{:04d}", people)[user],
+            c.POI_ID: _names("v{:04d}", len(venues))[venue],
+            c.CATEGORY_ID: _names("c{:02d}", len(CATEGORIES))[category],
             c.CATEGORY: np.array([kind.name for kind in CATEGORIES], dtype=object)[category],
-            c.LATITUDE: np.array([latitude for _, latitude in degrees])[venue],
-            c.LONGITUDE: np.array([longitude for longitude, _ in degrees])[venue],
+            c.LATITUDE: latitude[venue],
+            c.LONGITUDE: longitude[venue],
             c.TZ_OFFSET_MINUTES: offset_column.astype(np.int64),
             c.TIME: pd.to_datetime(second + int(FIRST_DAY.timestamp()), unit="s", utc=True).as_unit("s"),
             c.POI_NAME: np.array([v.name for v in venues], dtype=object)[venue],
         }
     )
     return frame[[*c.RAW_COLUMNS, c.POI_NAME]]
+
+
+def _names(pattern: str, count: int) -> np.ndarray:
+    return np.array([pattern.format(number + 1) for number in range(count)], dtype=object)

@@ -1,5 +1,6 @@
 """The city's shape from `places`: outlines of water, streets, sites for venues."""
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,14 +16,8 @@ _STEP = 40  # metres between possible sites
 _STRIDE = 10
 _SETBACK = 15  # metres from street to site
 _SHORE_MARGIN = 35  # metres from water and park edges
-_MISSING_BLOCKS = {
-    "centre": 40,
-    "harbour": 120,
-    "nightlife": 50,
-    "business": 60,
-    "works": 170,
-    "campus": 130,
-}  # per mille
+# Per mille
+_MISSING_BLOCKS = {"centre": 40, "harbour": 120, "nightlife": 50, "business": 60, "works": 170, "campus": 130}
 
 
 class Layout(NamedTuple):
@@ -39,19 +34,11 @@ class Layout(NamedTuple):
 
     def in_water(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """Whether points (rows of x, y in metres) lie in water. Quays count as sea."""
-        ashore = np.zeros(len(points), dtype=bool)
-        for island in self.islands.values():
-            ashore |= inside(points, island)
-        wet = inside(points, self.sea) & ~ashore
-        for water in (self.river, *self.lakes.values()):
-            wet |= inside(points, water)
-        return wet
+        sea = inside(points, self.sea) & ~_inside_any(points, self.islands.values())
+        return sea | _inside_any(points, (self.river, *self.lakes.values()))
 
     def in_park(self, points: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-        green = inside(points, places.AIRFIELD)
-        for park in self.parks.values():
-            green |= inside(points, park)
-        return green
+        return _inside_any(points, (places.AIRFIELD, *self.parks.values()))
 
 
 @lru_cache(maxsize=1)
@@ -78,6 +65,10 @@ def build_layout() -> Layout:
         layout.streets.append(streets)
         layout.sites.append(sites)
     return layout
+
+
+def _inside_any(points: npt.NDArray[np.int64], outlines: Iterable[Line]) -> npt.NDArray[np.bool_]:
+    return np.any([inside(points, outline) for outline in outlines], axis=0)
 
 
 def dry_shore(points: npt.NDArray[np.int64], layout: Layout) -> npt.NDArray[np.bool_]:

@@ -9,8 +9,7 @@ import numpy.typing as npt
 
 from recap.data.synthetic import places
 from recap.data.synthetic.categories import CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES, Errand
-from recap.data.synthetic.draws import Draws
-from recap.data.synthetic.gravity import Gravity, pick_weighted
+from recap.data.synthetic.draws import Draws, Gravity, pick_weighted
 from recap.data.synthetic.shapes import Point
 from recap.data.synthetic.venues import Venue
 
@@ -46,7 +45,6 @@ class Person:
         eagerness: how readily the person checks in, per mille. active_days: share of days with check-ins, per mille.
     """
 
-    kind: str
     timetable: str
     home: int
     anchors: tuple[int, ...]
@@ -95,7 +93,8 @@ class _Town:
         self.schools = np.flatnonzero([venue.category == CATEGORY_INDEX["School"] for venue in venues])
         self.campus = _of_group(venues, "campus")
         self.hubs = _of_group(venues, "hub")
-        outlying = np.array([_in_town(venue) for venue in venues])
+        kinds = np.array([*(district.kind for district in places.DISTRICTS), "outside"])
+        outlying = kinds[[venue.district for venue in venues]] == "town"
         self.town_flats = _some(self.flats, outlying)
         self.city_flats = _some(self.flats, ~outlying)
         self.city_work = _some(self.work, ~outlying)
@@ -113,25 +112,26 @@ class _Town:
         return taken
 
     def hub_near(self, venue: int) -> int:
-        x, y = self.at[venue]
-        return min(self.hubs.tolist(), key=lambda hub: (self.at[hub][0] - x) ** 2 + (self.at[hub][1] - y) ** 2)
+        away = self._where[self.hubs] - self._where[venue]
+        return int(self.hubs[(away * away).sum(axis=1).argmin()])
 
 
 def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Draws) -> Person:
     visiting = kind == "visitor"
-    if visiting:
-        home = town.take(town.hotels, draws)
-    elif kind == "student":
-        home = town.take(town.flats, draws, near=town.heart, fills=6)
-    else:
-        home = town.take(town.town_flats if kind == "commuter" else town.city_flats, draws, fills=16)
-    anchors: tuple[int, ...] = (home,)
-    if kind == "student":
-        anchors = tuple(town.take(town.campus, draws) for _ in range(3))
-    elif kind == "worker":
-        anchors = (town.take(town.work, draws, near=town.at[home], fills=16),)
-    elif kind == "commuter":
-        anchors = (town.take(town.city_work, draws, fills=16),)
+    anchors: tuple[int, ...]
+    match kind:
+        case "student":
+            home = town.take(town.flats, draws, near=town.heart, fills=6)
+            anchors = tuple(town.take(town.campus, draws) for _ in range(3))
+        case "worker":
+            home = town.take(town.city_flats, draws, fills=16)
+            anchors = (town.take(town.work, draws, near=town.at[home], fills=16),)
+        case "commuter":
+            home = town.take(town.town_flats, draws, fills=16)
+            anchors = (town.take(town.city_work, draws, fills=16),)
+        case _:
+            home = town.take(town.hotels, draws) if visiting else town.take(town.city_flats, draws, fills=16)
+            anchors = (home,)
     if kind in ("worker", "commuter") and draws.chance(300):
         anchors = (*anchors, town.take(town.work, draws, near=town.at[anchors[0]], fills=16))
     family = town.take(town.flats, draws, near=town.at[home], fills=16)
@@ -146,7 +146,6 @@ def _settle(town: _Town, kind: str, eagerness: int, active_days: int, draws: Dra
     elif draws.chance(200):
         first = draws.below(DAYS // 3)
     return Person(
-        kind=kind,
         timetable=timetable,
         home=home,
         anchors=anchors,
@@ -173,10 +172,6 @@ def _habit(errand: Errand, draws: Draws) -> tuple[int, ...]:
     if errand.group in ("anchor", "campus", "home"):
         return (liking,) * 7
     return tuple(liking * _RHYTHM[draws.below(len(_RHYTHM))] // 100 for _ in range(7))
-
-
-def _in_town(venue: Venue) -> bool:
-    return venue.district >= 0 and places.DISTRICTS[venue.district].kind == "town"
 
 
 def _some(choices: npt.NDArray[np.int64], fit: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:

@@ -4,7 +4,6 @@ The city is invented and lies in the open Atlantic, where no real place is. No s
 """
 
 import tomllib
-from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -14,20 +13,18 @@ CITY: Final = "Saltmere"
 LATITUDE_0: Final = 46_000_000  # microdegrees
 LONGITUDE_0: Final = -16_000_000
 FAR: Final = 90_000  # metres; a camera never reaches the edge of the map
-_MAP: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("map.toml").read_text(encoding="utf-8"))
 
 
-def _point(at: Sequence[int]) -> Point:
-    x, y = at
-    return x, y
+def _with_points(value: Any) -> Any:
+    """Values read from TOML, with tuples in place of lists of whole numbers."""
+    if isinstance(value, dict):
+        return {name: _with_points(inner) for name, inner in value.items()}
+    if not isinstance(value, list):
+        return value
+    return tuple(value) if all(isinstance(inner, int) for inner in value) else [_with_points(inner) for inner in value]
 
 
-def _line(points: Iterable[Sequence[int]]) -> Line:
-    return [_point(at) for at in points]
-
-
-def _lines(name: str) -> dict[str, Line]:
-    return {name: _line(points) for name, points in _MAP[name].items()}
+_MAP: Final = _with_points(tomllib.loads(Path(__file__).with_name("map.toml").read_text(encoding="utf-8")))
 
 
 class District(NamedTuple):
@@ -55,34 +52,22 @@ class Hub(NamedTuple):
     weight: int
 
 
-COAST: Final = _line(_MAP["coast"])
+COAST: Final[Line] = _MAP["coast"]
 """Land lies north of it, sea south of it; west to east."""
-RIVER: Final = _line(_MAP["river"])
-RIVER_WIDTHS: Final[tuple[int, ...]] = tuple(_MAP["river_widths"])
-AIRFIELD: Final = _line(_MAP["airfield"])
-RUNWAY: Final = _line(_MAP["runway"])
-ISLANDS: Final = _lines("islands")
-LAKES: Final = _lines("lakes")
-QUAYS: Final = _lines("quays")
-PARKS: Final = _lines("parks")
-ROADS: Final = _lines("roads")
-RAILS: Final = _lines("rails")
-FERRIES: Final = _lines("ferries")
+RIVER: Final[Line] = _MAP["river"]
+RIVER_WIDTHS: Final[tuple[int, ...]] = _MAP["river_widths"]
+AIRFIELD: Final[Line] = _MAP["airfield"]
+RUNWAY: Final[Line] = _MAP["runway"]
+ISLANDS: Final[dict[str, Line]] = _MAP["islands"]
+LAKES: Final[dict[str, Line]] = _MAP["lakes"]
+QUAYS: Final[dict[str, Line]] = _MAP["quays"]
+PARKS: Final[dict[str, Line]] = _MAP["parks"]
+ROADS: Final[dict[str, Line]] = _MAP["roads"]
+RAILS: Final[dict[str, Line]] = _MAP["rails"]
+FERRIES: Final[dict[str, Line]] = _MAP["ferries"]
 BRIDGES: Final[dict[str, str]] = _MAP["bridges"]
 """What carries a road or a railway over the river: road or railway -> name of its bridge."""
-DISTRICTS: Final = tuple(
-    District(
-        values["name"],
-        values["kind"],
-        _line(values["outline"]),
-        tuple(values["grid"]),
-        tuple(values["blocks"]),
-        values["bend"],
-        _point(values["heart"]),
-        _point(values["label"]),
-    )
-    for values in _MAP["districts"]
-)
-HUBS: Final = tuple(Hub(name, category, _point(at), weight) for name, category, at, weight in _MAP["hubs"])
-WATER_LABELS: Final = tuple((name, _point(at)) for name, at in _MAP["water_labels"])
-PARK_LABELS: Final = tuple((name, _point(at)) for name, at in _MAP["park_labels"])
+DISTRICTS: Final = tuple(District(**values) for values in _MAP["districts"])
+HUBS: Final = tuple(Hub(*values) for values in _MAP["hubs"])
+WATER_LABELS: Final[list[tuple[str, Point]]] = _MAP["water_labels"]
+PARK_LABELS: Final[list[tuple[str, Point]]] = _MAP["park_labels"]

@@ -1,16 +1,14 @@
 """Plane geometry in whole metres, with integers only: the same outlines on every machine."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import isqrt
 
 import numpy as np
 import numpy.typing as npt
 
-from recap.data.synthetic.draws import Draws
+from recap.data.synthetic.draws import Draws, Point
 
-Point = tuple[int, int]
-"""East and north of the city's middle, in metres."""
 Line = list[Point]
 
 
@@ -34,13 +32,9 @@ def roughen(points: Sequence[Point], draws: Draws, rounds: int, reach: int, *, c
         frayed: Line = []
         for (ax, ay), (bx, by) in zip(line, ends, strict=False):
             shift = draws.between(-1000, 1000)
-            frayed += [
-                (ax, ay),
-                (
-                    (ax + bx) // 2 - (by - ay) * shift // (1000 * reach),
-                    (ay + by) // 2 + (bx - ax) * shift // (1000 * reach),
-                ),
-            ]
+            x = (ax + bx) // 2 - (by - ay) * shift // (1000 * reach)
+            y = (ay + by) // 2 + (bx - ax) * shift // (1000 * reach)
+            frayed += [(ax, ay), (x, y)]
         line = frayed if closed else [*frayed, line[-1]]
     return line
 
@@ -79,13 +73,9 @@ def inside(points: npt.NDArray[np.int64], polygon: Sequence[Point]) -> npt.NDArr
 
 def runs(line: Sequence[Point], kept: Sequence[bool], every: int = 1, shortest: int = 3) -> list[Line]:
     """The stretches of a line whose points are all kept, thinned to every n-th and the last point."""
-    stretches: list[Line] = []
-    start = -1
-    for index, keep in enumerate([*kept, False]):
-        if keep and start < 0:
-            start = index
-        elif not keep and start >= 0:
-            if index - start >= shortest:
-                stretches.append([line[i] for i in (*range(start, index - 1, every), index - 1)])
-            start = -1
+    stretches = []
+    for keep, group in groupby(range(len(line)), key=lambda index: kept[index]):
+        indices = list(group)
+        if keep and len(indices) >= shortest:
+            stretches.append([line[index] for index in (*indices[:-1:every], indices[-1])])
     return stretches

@@ -1,6 +1,7 @@
 """Venues of the city: hubs, parks, beaches, and the rest along streets."""
 
 import tomllib
+from itertools import accumulate, product
 from math import isqrt
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -14,9 +15,10 @@ from recap.data.synthetic.layout import Layout, build_layout, dry_shore
 from recap.data.synthetic.shapes import Line, Point, inside
 
 _NAMES: Final[dict[str, Any]] = tomllib.loads(Path(__file__).with_name("names.toml").read_text(encoding="utf-8"))
-_STEMS, _SURNAMES, _ADJECTIVES, _NOUNS, _STREETS, _WAYS = (
-    tuple(_NAMES[kind].split()) for kind in ("stems", "surnames", "adjectives", "nouns", "streets", "ways")
-)
+_KINDS_OF_WORDS: Final = ("adjectives", "nouns", "stems", "surnames", "surnames", "streets", "ways")
+_LETTERS: Final = dict(zip("anspqrw", _KINDS_OF_WORDS, strict=True))
+"""What stands for a letter in a pattern of names."""
+_WORDS: Final[dict[str, list[str]]] = {kind: _NAMES[kind].split() for kind in _KINDS_OF_WORDS}
 
 # Appeal of a venue, drawn evenly from the row `Category.spread`
 _APPEAL: Final = (
@@ -35,8 +37,8 @@ class Venue(NamedTuple):
     name: str
     category: int
     at: Point
-    district: int
     appeal: int
+    district: int = -1
 
 
 def build_venues(seed: int, people: int) -> list[Venue]:
@@ -45,11 +47,10 @@ def build_venues(seed: int, people: int) -> list[Venue]:
     layout = build_layout()
     density = [_site_weights(district, sites) for district, sites in zip(places.DISTRICTS, layout.sites, strict=True)]
     green, strand = _park_sites(layout), _beach_sites(layout)
-    found = [(hub.name, CATEGORY_INDEX[hub.category], hub.at, hub.weight) for hub in places.HUBS]
+    found = [Venue(hub.name, CATEGORY_INDEX[hub.category], hub.at, hub.weight) for hub in places.HUBS]
     park = CATEGORY_INDEX["Park"]
-    found += [(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
-    taken = {name for name, _, _, _ in found}
-    used = {at for _, _, at, _ in found}
+    found += [Venue(name, park, sites[len(sites) // 2], _PARK_APPEAL) for name, sites in green.items() if sites]
+    taken, used = {venue.name for venue in found}, {venue.at for venue in found}
     for index, category in enumerate(CATEGORIES):
         appeals = _APPEAL[category.spread]
         thickness = [
@@ -68,24 +69,17 @@ def build_venues(seed: int, people: int) -> list[Venue]:
                     quarter = draws.pick(thickness)
                     at = layout.sites[quarter][draws.pick_cumulated(density[quarter])]
             used.add(at)
-            name = _draw_name(category.name, _nearest(at).name, taken, draws)
-            found.append((name, index, at, appeals[draws.below(len(appeals))]))
-    quarters = _districts_of([at for _, _, at, _ in found])
-    return [
-        Venue(name, index, at, quarter, appeal)
-        for (name, index, at, appeal), quarter in zip(found, quarters, strict=True)
-    ]
+            name = _draw_name(category.name, at, taken, draws)
+            found.append(Venue(name, index, at, appeals[draws.below(len(appeals))]))
+    quarters = _districts_of([venue.at for venue in found])
+    return [venue._replace(district=quarter) for venue, quarter in zip(found, quarters, strict=True)]
 
 
 def _site_weights(district: places.District, sites: Line) -> list[int]:
     """Running sums of weights that fall with the distance from the district's heart."""
-    total = 0
-    sums: list[int] = []
-    for x, y in sites:
-        away = isqrt((x - district.heart[0]) ** 2 + (y - district.heart[1]) ** 2)
-        total += 1_000_000 // (_HEART_METRES + away)
-        sums.append(total)
-    return sums
+    heart_x, heart_y = district.heart
+    away = (isqrt((x - heart_x) ** 2 + (y - heart_y) ** 2) for x, y in sites)
+    return list(accumulate(1_000_000 // (_HEART_METRES + metres) for metres in away))
 
 
 def _park_sites(layout: Layout) -> dict[str, Line]:
@@ -93,9 +87,7 @@ def _park_sites(layout: Layout) -> dict[str, Line]:
     sites: dict[str, Line] = {}
     for name, outline in layout.parks.items():
         xs, ys = [x for x, _ in outline], [y for _, y in outline]
-        net = np.array(
-            [(x, y) for x in range(min(xs), max(xs), 90) for y in range(min(ys), max(ys), 90)], dtype=np.int64
-        )
+        net = np.array(list(product(range(min(xs), max(xs), 90), range(min(ys), max(ys), 90))), dtype=np.int64)
         fine = inside(net, outline) & dry_shore(net, layout)
         sites[name] = [(x, y) for x, y in net[fine].tolist()]
     return sites
@@ -113,30 +105,23 @@ def _districts_of(points: Line) -> list[int]:
     quarters = np.full(len(where), -1)
     for index, district in reversed(list(enumerate(places.DISTRICTS))):
         quarters[inside(where, district.outline)] = index
-    return [int(quarter) for quarter in quarters]
+    return quarters.tolist()
 
 
-def _nearest(at: Point) -> places.District:
-    return min(places.DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
-
-
-def _draw_name(category: str, district: str, taken: set[str], draws: Draws) -> str:
+def _draw_name(category: str, at: Point, taken: set[str], draws: Draws) -> str:
     """A new venue name, added to `taken`."""
+    near = min(places.DISTRICTS, key=lambda d: (d.heart[0] - at[0]) ** 2 + (d.heart[1] - at[1]) ** 2)
+
+    def drawn(kind: str) -> str:
+        return _WORDS[kind][draws.below(len(_WORDS[kind]))]
+
     patterns = _NAMES["patterns"][category]
     for attempt in range(200):
-        name = str(patterns[draws.below(len(patterns))]).format(
-            a=_ADJECTIVES[draws.below(len(_ADJECTIVES))],
-            n=_NOUNS[draws.below(len(_NOUNS))],
-            s=_STEMS[draws.below(len(_STEMS))],
-            p=_SURNAMES[draws.below(len(_SURNAMES))],
-            q=_SURNAMES[draws.below(len(_SURNAMES))],
-            r=_STREETS[draws.below(len(_STREETS))],
-            w=_WAYS[draws.below(len(_WAYS))],
-            d=district,
-        )
+        pattern = str(patterns[draws.below(len(patterns))])
+        name = pattern.format(d=near.name, **{letter: drawn(kind) for letter, kind in _LETTERS.items()})
         if attempt > 20:
-            name = f"{name}, {_STREETS[draws.below(len(_STREETS))]} {_WAYS[draws.below(len(_WAYS))]}"
+            name = f"{name}, {drawn('streets')} {drawn('ways')}"
         if name not in taken:
             taken.add(name)
             return name
-    raise AssertionError(f"no name left for {category} in {district}")
+    raise AssertionError(f"no name left for {category} in {near.name}")

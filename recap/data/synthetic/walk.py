@@ -2,19 +2,20 @@
 
 At each errand the person either tries a place never visited, with chance rho * S**-gamma (S: places known so far), or
 returns to a known one in proportion to earlier visits. Both depend on distance (gravity) and opening hours. New places
-are first sought along shared routes.
+are first sought along shared routes: those of people simulated before, from here to a middle, and on from there. Real
+check-ins have such routes too.
 """
 
+from collections import defaultdict
+from itertools import pairwise
 from math import isqrt
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 
 from recap.data.synthetic.categories import BUSY, CATEGORIES, CATEGORY_INDEX, GROUPS, TIMETABLES
-from recap.data.synthetic.draws import Draws
-from recap.data.synthetic.gravity import REACH, Gravity, pick_weighted
+from recap.data.synthetic.draws import REACH, Draws, Gravity, pick_weighted
 from recap.data.synthetic.people import Person
-from recap.data.synthetic.routes import Routes, Stop
 from recap.data.synthetic.venues import Venue
 
 # 0.6 * S**-0.21 per mille for S = 1 .. 64 places (rho and gamma of Song et al.); the last one holds beyond
@@ -41,6 +42,40 @@ _CIRCLE: Final = {
 }  # fmt: skip
 _FAMILIARITY: Final = (1, 1, 2, 2, 3, 3, 4, 5, 7, 10)
 _ANY: Final = -1  # key of a place's visits on any errand; also: nowhere yet today
+
+
+class Stop(NamedTuple):
+    """One visit: local minutes since the first midnight, and the venue."""
+
+    minute: int
+    venue: int
+
+
+_ONE_WALK: Final = 1_440  # minutes; after a longer pause, no transition counts
+
+
+class Routes:
+    """Transitions between check-ins, counted by repetition; ``category`` of every venue, an index into `CATEGORIES`."""
+
+    def __init__(self, category: list[int]) -> None:
+        self._group = [CATEGORIES[index].group for index in category]
+        self._onward: dict[int, list[int]] = defaultdict(list)
+        self._onward_to: dict[tuple[int, str], list[int]] = defaultdict(list)
+
+    def add(self, recorded: list[Stop]) -> None:
+        """Add one person's check-ins, in time order."""
+        for before, after in pairwise(recorded):
+            if after.minute - before.minute < _ONE_WALK and after.venue != before.venue:
+                self._onward[before.venue].append(after.venue)
+                self._onward_to[before.venue, self._group[after.venue]].append(after.venue)
+
+    def follow(self, here: int, group: str, draws: Draws) -> int | None:
+        """A venue of the group two hops from here, drawn by the counts of both hops; None if there is none."""
+        middles = self._onward.get(here)
+        if not middles:
+            return None
+        ends = self._onward_to.get((middles[draws.below(len(middles))], group))
+        return ends[draws.below(len(ends))] if ends else None
 
 
 class City:
@@ -78,7 +113,7 @@ class Life:
         self._groups = ["home" if errand.group == "friend" else errand.group for errand in self.errands]
         self._known: dict[str, list[int]] = {group: [] for group in GROUPS}
         # Visits to each known place: in all (_ANY), by errand, and by errand and weekday
-        self._memory: dict[int, dict[int, int]] = {}
+        self._memory: dict[int, dict[int | tuple[int, int], int]] = {}
         own = {"home": person.home, "home_hub": person.home_hub, "work_hub": person.work_hub, "family": person.family}
         own |= {"school run": person.school, "airport": city.airport}
         self._own = [own.get(errand.group, -1) for errand in self.errands]
@@ -140,7 +175,7 @@ class Life:
             memory = self._memory[venue] = {}
             if venue != self.person.home:
                 self._known[CATEGORIES[self.city.category[venue]].group].append(venue)
-        for key in (_ANY, number, _by_weekday(number, weekday)):
+        for key in (_ANY, number, (number, weekday)):
             memory[key] = memory.get(key, 0) + times
 
     def _choose(self, number: int, weekday: int, hour: int, here: int) -> int | None:
@@ -188,7 +223,7 @@ class Life:
     def _return(self, number: int, weekday: int, familiar: list[int], origin: int, busy: tuple[int, ...]) -> int | None:
         """Preferential return: in proportion to earlier visits."""
         at, category, memory = self.city.at, self.city.category, self._memory
-        (x, y), pull, day = at[origin], _KNOWN.by_distance, _by_weekday(number, weekday)
+        (x, y), pull, day = at[origin], _KNOWN.by_distance, (number, weekday)
         weights = []
         for venue in familiar:
             weight = busy[category[venue]]
@@ -199,10 +234,6 @@ class Life:
                 weight *= visits * pull[min(away, REACH)]
             weights.append(weight)
         return familiar[self.draws.pick(weights)] if any(weights) else None
-
-
-def _by_weekday(number: int, weekday: int) -> int:
-    return 100 * (weekday + 1) + number
 
 
 _MOOD_CHANGES: Final = 400  # per mille of days on which activity may change

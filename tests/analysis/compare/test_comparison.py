@@ -1,21 +1,32 @@
-"""Differences, cells, verdicts and words on tables that a reader can count."""
+"""Differences, significance, verdicts, words and the table of all models, on numbers that a reader can count."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import stats
 
 from analysis.compare.cells import CELLS, HitSelection, cell_mask, listed_cases
 from analysis.compare.comparison import PairedCases, compare
 from analysis.compare.head_share import reweight
+from analysis.compare.model_table import model_table, write_table
 from analysis.compare.paired import compare_means
+from analysis.compare.significance import EXACT_USERS, SignFlips
+from analysis.compare.with_pretrained import AgainstPretrained, compare_with_pretrained
 from analysis.compare.words import cases_sentence, comparison_headline, finds_sentence, seeds_sentence
 from recap import columns as c
+from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError, RecapError
+from recap.evaluation.evaluate import evaluate
 from recap.evaluation.metrics import SHOWN_METRICS
+from recap.graph import TransitionGraph
+from recap.pretrained import PretrainedCheckpoint
 from tests.analysis.compare.tables import records, short_lists, side
+from tests.worlds import small_city
 
 SEEN = [0, 0, 0, 1, 1, 2, 5, 12]
 
@@ -76,10 +87,8 @@ def test_the_headline_follows_the_more_cautious_test() -> None:
     every = found.row("all")
     assert (every["p"], every["sign_flip_p"], every["verdict"]) == (1.0, 1.0, "close") and every["mcnemar_p"] < 0.01
     assert comparison_headline(found) == "B and A tie on rare transitions."
-    assert (
-        finds_sentence(found)
-        == "B alone finds 10 cases within 20 guesses, A alone 0. The difference may be chance (p = 1)."
-    )
+    said = "B alone finds 10 cases within 20 guesses, A alone 0. The difference may be chance (p = 1)."
+    assert finds_sentence(found) == said
 
 
 USERS, SEEN_BY_KIND = list(range(14)) * 2, [0] * 14 + [5] * 14
@@ -188,3 +197,86 @@ def test_short_lists_have_no_metric_beyond_them() -> None:
         compare(paired, whole, side("B", short), "ndcg20")
     assert compare(paired, whole, side("B", short), "mrr", k=5).lower_bound
     assert not compare(paired, whole, whole, "mrr").lower_bound
+
+
+def enumerated(sums: np.ndarray) -> float:
+    """Scipy's p over all 2^U flips."""
+    one = (sums[:, 0],)
+    return stats.permutation_test(one, np.sum, permutation_type="samples", n_resamples=np.inf, vectorized=True).pvalue
+
+
+@given(st.data())
+def test_enumerated_sign_flips_are_scipys_permutation_test(data: st.DataObject) -> None:
+    """On at most 12 users the p is that of `scipy.stats.permutation_test` over all 2^U flips, idle users included."""
+    users = data.draw(st.integers(2, EXACT_USERS))
+    sums = data.draw(arrays(np.float64, (users, 1), elements=st.integers(-3, 3).map(float)))
+    p, exact = SignFlips(users, resamples=10).p_values(sums)
+    assert exact[0] and p[0] == pytest.approx(enumerated(sums), rel=1e-12)
+
+
+def test_drawn_sign_flips_are_near_the_enumerated_ones() -> None:
+    """13 users: drawn with a fixed seed, said to be so, near the p of all 8,192 flips, and the same every time."""
+    sums = np.array([2, 1, 1, 3, -1, 2, 1, -2, 1, 1, 2, -1, 1], dtype=float)[:, None]
+    p, exact = SignFlips(13).p_values(sums)
+    assert not exact[0] and p[0] == pytest.approx(enumerated(sums), abs=0.01)
+    assert SignFlips(13).p_values(sums)[0][0] == p[0]
+
+
+def test_groups_do_not_disturb_each_other() -> None:
+    """Two groups at once have the p that each has alone."""
+    sums = np.random.default_rng(3).normal(size=(30, 2))
+    flips = SignFlips(30)
+    both = flips.p_values(sums)[0]
+    assert both.tolist() == [flips.p_values(sums[:, [group]])[0][0] for group in (0, 1)]
+
+
+RANKS = {"A_1": [1, 1, 1, 30], "B": [1, 2, 40, 40], "C": [30, 40, 40, 40]}
+MODELS = {name: records(ranks, seen=[5, 0, 0, 0]) for name, ranks in RANKS.items()}
+
+
+def test_values_are_means_and_weighted_ones_those_of_the_paper() -> None:
+    """HR@1 of A: 3 of 4; weighted, .3267 x 1 (frequent) + .6733 x 2/3 (rare)."""
+    table = model_table(MODELS).set_index(["model", "metric"])["value"]
+    assert (table["A_1", "hr1"], table["B", "hr1"], table["C", "hr1"]) == (0.75, 0.25, 0.0)
+    weighted = model_table(MODELS, weighted=True).set_index(["model", "metric"])["value"]
+    assert weighted["A_1", "hr1"] == pytest.approx(0.3267 + 0.6733 * 2 / 3, abs=1e-3)
+
+
+def test_best_is_bold_and_second_underlined() -> None:
+    """In Markdown and in LaTeX, where special characters of a name are escaped; CSV has every digit."""
+    table = model_table(MODELS)
+    lines = write_table(table, "markdown").splitlines()
+    assert lines[2].startswith("| A_1 | **0.7500** |") and lines[3].startswith("| B | <u>0.2500</u> |")
+    latex = write_table(table, "latex", intervals=True)
+    assert r"A\_1 & \textbf{0.7500} [" in latex and r"B & \underline{0.2500} [" in latex
+    assert latex.count("\\\\\n") == 4 and r"\toprule" in latex
+    csv = write_table(table, "csv", intervals=True).splitlines()
+    assert csv[0].startswith("model,hr1,hr1_low,hr1_high,hr5") and csv[1].startswith("A_1,0.75,")
+
+
+@pytest.mark.parametrize(
+    ("users", "difference", "low", "high", "said"),
+    [
+        (80, -0.012, -0.021, -0.004, "RECAP, pretrained is better than RECAP trained here on 721 validation cases: "),
+        (80, 0.001, -0.02, 0.03, "RECAP trained here ties with RECAP, pretrained on 721 validation cases: "),
+        (1, 0.01, 0.01, 0.01, "RECAP trained here is ahead of RECAP, pretrained on 721 validation cases: "),
+    ],
+)
+def test_the_sentence(users: int, difference: float, low: float, high: float, said: str) -> None:
+    found = AgainstPretrained("every_next", 721, users, difference, low, high)
+    numbers = {-0.012: "MRR +0.012 [+0.004, +0.021].", 0.001: "MRR +0.001 [-0.020, +0.030].", 0.01: "MRR +0.010."}
+    assert found.sentence("RECAP") == said + numbers[difference] and found.is_better == (difference > 0)
+
+
+def test_numbers_of_validation_cases(city_checkpoint: Path) -> None:
+    dataset = small_city()
+    graph = TransitionGraph.from_dataset(dataset)
+    trained = Checkpoint.load(city_checkpoint)
+    found = compare_with_pretrained(trained, dataset, graph)
+    one, other = (
+        evaluate(model.scorer(dataset, graph), dataset, graph, split=c.VAL, protocol=found.protocol).records
+        for model in (trained, PretrainedCheckpoint.of(dataset))
+    )
+    assert found.n == len(one)
+    assert found.difference == pytest.approx(one[c.RECIPROCAL_RANK].mean() - other[c.RECIPROCAL_RANK].mean())
+    assert found.low <= found.difference <= found.high

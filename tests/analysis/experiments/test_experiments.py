@@ -1,6 +1,9 @@
 """Named experiments: specs that are refused or complete, trainings that resume and are shared, tables by hand."""
 
 import json
+from collections.abc import Callable
+from functools import partial
+from itertools import count, product
 from pathlib import Path
 from typing import Any
 
@@ -11,16 +14,20 @@ import torch
 
 from analysis.compare.head_share import reweight
 from analysis.compare.paired import compare_means
+from analysis.experiments import cities
 from analysis.experiments.results import ArmResult, ExperimentResult, markdown, measure, training_digest, value_at
 from analysis.experiments.running import RESULT, run_experiment
 from analysis.experiments.spec import ACCURACY, ExperimentSpec, check_spec, list_specs, load_spec
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.dataset_statistics import unseen_reach
 from recap.errors import ConfigError, DataError, FormatVersionError
 from recap.graph import TransitionGraph
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.training.baselines import build_baseline
+from recap.training.pretraining import pretrain
 from recap.training_config import TrainConfig
 from tests.analysis.compare.tables import first_places
 from tests.cli_runner import recap_here, recap_json_here
@@ -46,28 +53,23 @@ SPEC: dict[str, Any] = {
 }
 
 
+def stop_from(step: int | None) -> Callable[[], bool]:
+    """Asks to stop from this step on."""
+    steps = count(1)
+    return lambda: step is not None and next(steps) >= step
+
+
+ASIDE: dict[str, Any] = {
+    "device": torch.device("cpu"),
+    "command": "recap experiment run two-arms",
+    "log": lambda line: None,
+}
+
+
 def run(
-    spec: ExperimentSpec,
-    out: Path,
-    dataset: Dataset | None = None,
-    stop_after: int | None = None,
+    spec: ExperimentSpec, out: Path, dataset: Dataset | None = None, stop_after: int | None = None
 ) -> ExperimentResult:
-    steps = 0
-
-    def stop() -> bool:
-        nonlocal steps
-        steps += 1
-        return stop_after is not None and steps >= stop_after
-
-    return run_experiment(
-        spec,
-        dataset or small_city(),
-        out,
-        device=torch.device("cpu"),
-        command="recap experiment run two-arms",
-        log=lambda line: None,
-        stop=stop,
-    )
+    return run_experiment(spec, dataset or small_city(), out, stop=stop_from(stop_after), **ASIDE)
 
 
 def numbers(result: ExperimentResult) -> list[Any]:
@@ -116,10 +118,7 @@ def test_experiments_share_trainings(done: tuple[ExperimentResult, Path]) -> Non
         ({"arms": [SPEC["arms"][0]] * 2, "compare": []}, "different names"),
         ({"compare": [["plain", "moon"]]}, "moon"),
         ({"arms": [{"name": "../x", "label": "A"}], "compare": []}, "name"),
-        (
-            {"arms": [{"name": "a", "label": "A", "baseline": "feature_curves", "epochs": 3}], "compare": []},
-            "a baseline has no",
-        ),
+        ({"arms": [SPEC["arms"][0] | {"baseline": "markov", "epochs": 3}], "compare": []}, "a baseline has no"),
         ({"seeds": []}, "seeds"),
     ],
 )
@@ -157,22 +156,15 @@ def test_comparing_means_over_seeds() -> None:
 def test_every_arm_and_seed_is_measured(done: tuple[ExperimentResult, Path]) -> None:
     """The counter once, two trained arms under two seeds; the file says the same."""
     result, folder = done
-    assert [(arm.arm, arm.seed) for arm in result.arms] == [
-        ("visit_count", None),
-        ("plain", 1),
-        ("plain", 2),
-        ("no-graph", 1),
-        ("no-graph", 2),
-    ]
+    trained = product(("plain", "no-graph"), (1, 2))
+    assert [(arm.arm, arm.seed) for arm in result.arms] == [("visit_count", None), *trained]
     assert result.finished
     assert ExperimentResult.load(folder / "two-arms" / RESULT) == result
     counted, first, second, without, _ = (arm.values for arm in result.arms)
     assert first["every_step"] != second["every_step"] and counted["every_step"]["all"]["hr1"] > 0
     assert first["cost"]["test_seconds"] > 0 and "reach" not in without
-    assert {(row.arm, row.other, row.group) for row in result.comparisons} == {
-        ("plain", "visit_count", "all"),
-        ("plain", "visit_count", "tail"),
-    }
+    assert {(row.arm, row.other) for row in result.comparisons} == {("plain", "visit_count")}
+    assert {row.group for row in result.comparisons} == {"all", "tail"}
     dataset = small_city()
     graph = TransitionGraph.from_dataset(dataset)
     row = unseen_reach(dataset, graph, 2)[1]
@@ -248,7 +240,7 @@ def test_the_paper_at_its_share_of_head_cases() -> None:
     assert reweight(head, "hr1")["value"] is None
 
 
-def test_the_tables_by_hand() -> None:
+def test_the_tables_by_hand(done: tuple[ExperimentResult, Path]) -> None:
     """Means and spread over seeds, and the paper next to ours at its share of head cases."""
 
     def arm(name: str, seed: int | None, hr1: float, paper: dict[str, float]) -> ArmResult:
@@ -256,23 +248,8 @@ def test_the_tables_by_hand() -> None:
         values |= {"reweighted": {"hr1": {"value": hr1 / 2, "low": hr1 / 10, "high": hr1 * 2}}}
         return ArmResult(arm=name, label=name.upper(), seed=seed, digest="d", values=values, paper=paper)
 
-    result = ExperimentResult(
-        experiment="x",
-        title="X",
-        question="Why?",
-        dataset_name="small",
-        dataset_hash="0" * 64,
-        synthetic=False,
-        seeds=(1, 2),
-        columns=ACCURACY[:1],
-        arms=(arm("a", 1, 0.2, {"hr1": 0.3}), arm("a", 2, 0.4, {"hr1": 0.3}), arm("b", None, 0.1, {})),
-        finished=True,
-        command="recap experiment run x",
-        date="2026-01-01",
-        hardware="2 cores",
-        versions={"torch": "2"},
-    )
-    text = markdown(result)
+    arms = (arm("a", 1, 0.2, {"hr1": 0.3}), arm("a", 2, 0.4, {"hr1": 0.3}), arm("b", None, 0.1, {}))
+    text = markdown(done[0].model_copy(update={"columns": ACCURACY[:1], "arms": arms, "comparisons": ()}))
     assert "| A | .3000 ± .1414 |" in text and "| B | .1000 |" in text
     assert "real check-ins" in text and "n = 10 (tail 4)" in text and "seeds 1, 2" in text
     assert "| A | .1500 [.0300, .6000] | .3000 |" in text and "| B | .0500 [.0100, .2000] | – |" in text
@@ -295,15 +272,68 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     result = recap_json_here(*run, "--imported", "theirs")
     assert result["finished"] and [arm["arm"] for arm in result["arms"]] == ["count", "theirs", "imported-1"]
     counted, theirs = (arm["values"]["every_step"]["all"] for arm in result["arms"][:2])
-    assert theirs["hr5"] == pytest.approx(
-        Workspace.open(dataset, "theirs").records()[c.NUM_BETTER].lt(5).mean(), abs=0.1
-    )
+    better = Workspace.open(dataset, "theirs").records()[c.NUM_BETTER]
+    assert theirs["hr5"] == pytest.approx(better.lt(5).mean(), abs=0.1)
     assert "hr20" in counted and "hr20" not in theirs
     said = recap_here(*run).stdout
-    assert (
-        "How good is counting?" in said
-        and f"| their Markov (MRR at least) | .{round(theirs['hr1'] * 1e4):04d} | – | – " in said
-    )
+    row = f"| their Markov (MRR at least) | .{round(theirs['hr1'] * 1e4):04d} | – | – "
+    assert "How good is counting?" in said and row in said
     difference = counted["hr1"] - theirs["hr1"]
     assert f"| counting − their Markov (MRR at least) | every_step all | {difference:+.4f} [" in " ".join(said.split())
     assert_refused(recap_here("experiment", "run", "moon", *run[3:]), "unknown experiment")
+
+
+ARMS = ("visit_count", "feature_curves", "zero", "pretrained", "started")
+
+
+@pytest.fixture(scope="module")
+def packaged() -> PretrainedCurves:
+    return pretrain([small_city(), small_city(1)])
+
+
+def run_in_cities(
+    packaged: PretrainedCurves, out: Path, datasets: list[Dataset], stop_after: int | None = None
+) -> cities.Measured:
+    shipped = load_spec("cities")
+    arms = tuple(arm for arm in shipped.arms if arm.name in ARMS)
+    compare = tuple(pair for pair in shipped.compare if set(pair) <= set(ARMS))
+    spec = ExperimentSpec.model_validate(shipped.model_copy(update={"arms": arms, "compare": compare, "seeds": (1,)}))
+    one = partial(run_experiment, out=out, stop=stop_from(stop_after), **ASIDE)
+    return cities.run_cities(spec, datasets, packaged, out, one, lambda line: None)
+
+
+def test_no_city_meets_curves_that_saw_it(
+    packaged: PretrainedCurves, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A city of the file gets the curves of the others, another city the file; stopped, it continues."""
+    monkeypatch.setattr(cities, "USERS", (5, 10_000))
+    datasets = [small_city(), small_city(1), small_city(2)]
+    assert not run_in_cities(packaged, tmp_path, datasets, stop_after=30).is_finished
+    done = run_in_cities(packaged, tmp_path, datasets)
+    assert done.is_finished and [users for users, _ in done.users] == [5]
+    without = [PretrainedCurves.load(path) for path in sorted(tmp_path.glob("pretrained-*.json"))]
+    learned = {tuple(city.dataset_hash for city in curves.cities) for curves in without}
+    assert learned == {(datasets[1].hash,), (datasets[0].hash,)}
+    starts = {}
+    for result in done.cities:
+        [started] = [arm for arm in result.arms if arm.arm == "started"]
+        manifest = Checkpoint.load(tmp_path / "trainings" / started.digest).manifest
+        starts[result.dataset_hash] = manifest.started_from
+        assert started.values["cost"]["processor_seconds"] > 0
+    seen_by = {curves.hash: {city.dataset_hash for city in curves.cities} for curves in [*without, packaged]}
+    assert all(start is not None and city not in seen_by[start] for city, start in starts.items())
+    assert starts[datasets[2].hash] == packaged.hash
+    text, figure = (tmp_path / "cities.md").read_text(), (tmp_path / "users.svg").read_text()
+    assert text.count("## Curves learned in other cities") == 3 and "| 5 users | ." in text
+    assert figure.count("<polyline") == 3 + 3
+    with pytest.raises(ConfigError, match="missing: small"):
+        run_in_cities(packaged, tmp_path / "other", datasets[1:])
+
+
+def test_drawn_users_keep_their_checkins() -> None:
+    """Every place of theirs stays, and a larger table of one draw holds the smaller."""
+    dataset = small_city()
+    few, more = (cities.draw_users(dataset, number, 1) for number in (4, 8))
+    assert few.num_users == 4 and set(few.users[c.USER_ID]) < set(more.users[c.USER_ID])
+    known = dataset.checkins[c.USER].map(dataset.users[c.USER_ID]).isin(few.users[c.USER_ID])
+    assert len(few.checkins) <= known.sum() and len(few.checkins) > 0.9 * known.sum()

@@ -1,29 +1,57 @@
-"""Explanations of every kind of model: contributions sum to scores, and each "without" is scored again."""
+"""Explanations of every kind of model: contributions and parts sum to scores, each "without" is scored."""
 
 import re
+import shutil
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 
-from analysis.explain.curves import learned_curves, values_at
+from analysis.explain.curves import describe_learned, learned_curves, replicate_curves, ship_replicate_curves, values_at
 from analysis.explain.edited_case import apply_edit, build_edited_case
 from analysis.explain.edits import CutPath, RemoveVisit, SwitchOff, parse_edits
 from analysis.explain.explain_case import explain_case
 from analysis.explain.explanation import CaseExplanation
-from analysis.explain.paths import cut, two_hop_paths
+from analysis.explain.model_flow import describe_flow
+from analysis.explain.model_words import headline, worth_note
+from analysis.explain.paths import cut, training_rows, two_hop_paths
+from analysis.explain.robustness import (
+    NUM_DRAWN,
+    PermutationTest,
+    RowCheck,
+    SeedRank,
+    check_rows,
+    contributions_elsewhere,
+    describe_checks,
+)
 from analysis.explain.what_if import smallest_flip
-from recap.baselines.counting import CountPlusMarkov
+from analysis.figures.model_flow import plot_flow
+from analysis.figures.palette import DARK
+from analysis.records.ablations import describe_ablations, slug
+from analysis.records.causes import deciding_part, worth_by_kind
+from analysis.sharing.page import render_html
+from analysis.sharing.share import share_cases
+from analysis.workspace import Workspace
+from recap import columns as c
+from recap.checkpoint import Checkpoint
+from recap.counterfactuals import GRAPH_TOKEN
 from recap.errors import CaseError
 from recap.evaluation.ranks import rank_of
-from recap.features.catalogue import GROUPS, PATHS
+from recap.features.catalogue import GROUPS, PATHS, TRANSITIONS
 from recap.features.two_hop import two_hop_paths as paths_of_others
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import Predictor
-from tests.analysis.planted import MODELS, small_predictor
-from tests.analysis.reference_edits import rescore
+from recap.presets import recap as recap_config
+from tests.analysis.planted import MODELS, predictor_of, rescore, small_predictor
+from tests.analysis.records.test_causes import KINDS
+from tests.checkins import split_dataset
+from tests.untrained import write_untrained_checkpoint
+from tests.worlds import small_city
 
 CASES = (0, 3, 9)
 
@@ -42,17 +70,6 @@ def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
                 assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-9)
                 assert edits or entry.score == pytest.approx(float(scores[entry.poi]), abs=1e-12)
             assert sum(entry.probability for entry in explained.candidates) == pytest.approx(1)
-
-
-def test_a_counting_baseline_is_a_sum_too() -> None:
-    """Of every place, by the scorer's own terms."""
-    predictor = small_predictor()
-    baseline = CountPlusMarkov(predictor.dataset, predictor.graph)
-    batch = predictor.histories(predictor.cases["row"].tolist())
-    total_BP = baseline.score(batch).total.double()
-    for poi in range(predictor.dataset.num_pois):
-        found_BT = baseline.contributions(batch, torch.full((len(batch),), poi))
-        assert torch.allclose(found_BT.sum(1), total_BP[:, poi], rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
@@ -234,3 +251,221 @@ def test_the_headline_and_at_most_four_sentences(name: str) -> None:
             assert len(re.findall(r"\d[\d,]*(?:\w\w–\d[\d,]*)?", plain)) <= 3
         assert ("Nobody " in said) == (explained.transition_count == 0)
         assert CaseExplanation.parse(explained.model_dump(mode="json")) == explained
+
+
+RECAP = MODELS["recap"]
+
+
+@pytest.mark.parametrize("changes", [{}, RECAP], ids=["paper", "recap"])
+def test_checks_are_those_of_the_explanation(changes: dict[str, object]) -> None:
+    """Points and ranks are the explanation's; other seeds come from their tables, for the case as it was alone."""
+    predictor = small_predictor(**changes)
+    table = describe_ablations(predictor, predictor.cases)
+    explained = explain_case(predictor, 3, checks=True, seeds={1: table, 2: table})
+    assert explained.checks
+    ranks = {entry.name: entry.rank for entry in explained.without}
+    recorded = table.iloc[3]
+    for check in explained.checks:
+        assert check.points == pytest.approx(explained.a.groups.get(check.row))
+        assert [(entry.rank, entry.without) for entry in check.seeds] == [(explained.target_rank, ranks[check.row])] * 3
+        assert recorded[f"without_{slug(check.row)}"] == ranks[check.row]
+        assert check.seeds_agreeing == 3 and len(check.cells) == 7
+    edited = build_edited_case(predictor, 3, parse_edits("hour:5"))
+    assert all(len(check.seeds) == 1 for check in check_rows(edited, {1: table}))
+
+
+def test_contributions_elsewhere_are_those_of_other_cases() -> None:
+    """The same place, other cases, by one explanation each."""
+    predictor = small_predictor(**RECAP)
+    case = build_edited_case(predictor, 3)
+    found = contributions_elsewhere(case)
+    rows = np.delete(predictor.cases["row"].to_numpy(), 3)
+    drawn = np.random.default_rng(3).choice(rows, min(NUM_DRAWN, len(rows)), replace=False)
+    number = int(predictor.cases.index[predictor.cases["row"] == drawn[0]][0])
+    entry = explain_case(predictor, number, about=case.target, counterfactuals=False).a
+    assert {name: values[0] for name, values in found.items()} == pytest.approx(entry.groups)
+    assert all(len(values) == len(drawn) for values in found.values())
+
+
+def test_whose_transitions() -> None:
+    """Other users of the transitions behind paths and the direct transition."""
+    predictor = small_predictor(**RECAP)
+    rows = training_rows(predictor)
+    for number in range(6):
+        case = build_edited_case(predictor, number)
+        own = {case.moment.user}
+        checks = {check.row: check for check in check_rows(case)}
+        if TRANSITIONS in checks:
+            direct = set(rows.users(case.source, case.target).tolist()) - own
+            assert checks[TRANSITIONS].users == (len(direct) or None)
+        if PATHS in checks:
+            legs = [(case.source, path.middle) for path in two_hop_paths(case, case.target)]
+            legs += [(path.middle, case.target) for path in two_hop_paths(case, case.target)]
+            users = {int(user) for leg in legs for user in rows.users(*leg)} - own
+            assert checks[PATHS].users == len(users)
+
+
+def test_what_fails_is_said() -> None:
+    """Seeds that disagree, a contribution like elsewhere, one user's transitions."""
+    seeds = [SeedRank(seed=0, rank=2, without=5), SeedRank(seed=1, rank=2, without=2)]
+    chance = PermutationTest(reached=99, drawn=199, p_value=0.5)
+    weak = RowCheck(row="two-hop paths", points=0.2, seeds=seeds, permutation=chance, users=1)
+    assert weak.problems == ["seeds disagree", "other cases get as much", "one user's transitions"]
+    assert weak.cells["Seeds"] == "1 of 2 agrees" and weak.cells["Without it"] == "2nd → 5th"
+    good = RowCheck(row="past visits", points=1.0, seeds=[seeds[0]] * 2, permutation=None, users=None)
+    assert describe_checks([weak, good]) == "Stable in 2 seeds: past visits."
+    assert describe_checks([weak]) == "No contribution passes every check."
+
+
+BBQ, STADIUM, STATION, AIRPORT, BAR, HOME = range(6)
+NAMES = ["BBQ Joint", "Stadium", "Train Station", "Airport", "Bar", "Home"]
+TRAIN, TEST = c.TRAIN, c.TEST
+WALKS = [
+    # The user of the case: one past visit to the airport, never from the stadium.
+    (0, [(HOME, TRAIN), (AIRPORT, TRAIN), (HOME, TRAIN), (BAR, TRAIN), (HOME, TRAIN)]),
+    (0, [(BBQ, TEST), (STADIUM, TEST), (AIRPORT, TEST)]),
+    # Others: stadium -> train station five times, train station -> airport four times.
+    *[(1, [(STADIUM, TRAIN), (STATION, TRAIN), (AIRPORT, TRAIN)]) for _ in range(4)],
+    (1, [(STADIUM, TRAIN), (STATION, TRAIN), (HOME, TRAIN)]),
+    (1, [(STADIUM, TRAIN), (BAR, TRAIN), (HOME, TRAIN), (STADIUM, TRAIN), (BAR, TRAIN), (HOME, TRAIN)]),
+    (1, [(BBQ, c.VAL), (HOME, c.VAL)]),
+]
+
+
+@cache
+def case() -> tuple[Predictor, CaseExplanation]:
+    dataset = split_dataset(WALKS, len(NAMES))
+    dataset.pois[c.POI_NAME] = NAMES
+    predictor = predictor_of(dataset, seed=5)
+    return predictor, explain_case(predictor, 1, top=6, search=True)
+
+
+def test_paths_and_visits_of_the_case() -> None:
+    """An unseen pair; 5 and 4 transitions over the train station; one visit, five check-ins before."""
+    predictor, explanation = case()
+    assert (explanation.source_name, explanation.target_name) == ("Stadium", "Airport")
+    assert explanation.transition_count == 0 and explanation.is_known and explanation.within_two_hops
+    (path,) = explanation.paths
+    assert (path.name, path.count_in, path.total_in, path.count_out, path.total_out) == ("Train Station", 5, 7, 4, 5)
+    assert (path.product, path.share) == pytest.approx((4 / 7, 1.0))
+    (visit,) = explanation.visits[0].visits
+    assert (visit.visit, visit.checkins_ago) == (1, 5) and visit.days_ago == pytest.approx(5 / 24)
+    assert explanation.inactive == [] and predictor.dataset.num_pois == explanation.num_places == 6
+
+
+def test_all_renderings_hold_the_same_numbers() -> None:
+    """The page shows ranks and counts, escapes names, and asks for nothing outside."""
+    predictor, explanation = case()
+    opened = Workspace(predictor.dataset, predictor.graph)
+    page = render_html(share_cases([explanation], opened, exact=True))
+    notebook = str(explanation._repr_html_())
+    for explained in ("Train Station", explanation.local_time):
+        assert explained in page and explained in notebook
+    for outside in ("http:", "https:", "src=", "url(", "<script", "@import"):
+        assert outside not in page and outside not in notebook
+    hostile = explanation.model_copy(update={"source_name": '<img src=x onerror="alert(1)">'})
+    assert "<img" not in str(hostile._repr_html_()) and "&lt;img" in str(hostile._repr_html_())
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_parts_add_up_and_each_is_left_out_for_real(model: str) -> None:
+    """What parts add is the score; ranks without a part are those of the scorer's own ablation."""
+    predictor = small_predictor(**MODELS[model])
+    for number in range(0, 24, 5):
+        flow = describe_flow(build_edited_case(predictor, number))
+        for at, place in enumerate(flow.places):
+            added = sum(part.adds[at] for part in flow.parts if part.adds is not None)
+            assert added == pytest.approx(place.score, abs=1e-9)
+        batch = predictor.histories([predictor.case(number).row])
+        for part in flow.parts:
+            assert part.title and all(part.reads) and flow.explain(part.name).does
+            if part.name == GRAPH_TOKEN or part.without is None:
+                continue
+            terms = [term.name for term in predictor.scorer.terms if part.name in (term.name, term.group)]
+            total_P = predictor.scorer.score(batch, predictor.scorer.without(batch, terms)).total[0]
+            assert part.without == tuple(rank_of(total_P, place.poi) for place in flow.places), part.name
+
+
+@pytest.mark.parametrize("model", ["paper", "recap"])
+def test_curves_say_what_terms_add(model: str) -> None:
+    """At a place's own values the curves give its contributions, but for the clip; a new place has none of the past."""
+    predictor = small_predictor(**MODELS[model])
+    curves = learned_curves(predictor)
+    for curve in curves:
+        assert curve.knots == sorted(curve.knots) and len(curve.density) == max(0, len(curve.knots) - 1)
+        assert [curve.feature.in_unit(knot) for knot in curve.knots] == pytest.approx(curve.amounts)
+        assert model == "paper" or curve.points[0] == 0.0
+    assert sum(curves[0].density) > 0
+    for number in range(0, 24, 5):
+        edited_case = build_edited_case(predictor, number)
+        pois = list(range(predictor.dataset.num_pois))
+        values, added_NT = values_at(edited_case, pois), edited_case.contributions(pois)
+        names = [term.name for term in predictor.scorer.terms]
+        for curve in curves:
+            column = added_NT[:, names.index(curve.name)].tolist()
+            said = [0.0 if value is None else curve.at(value) for value in values[curve.name]]
+            assert said == pytest.approx(column, abs=1e-6 if model == "recap" else 0.02), curve.name
+    assert (model == "paper") == bool(describe_learned(predictor).gates)
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_picture_ends_at_the_score(model: str) -> None:
+    """Blocks of the bar, negative ones taken off, are as long as the score, on one scale for both places."""
+    flow = describe_flow(build_edited_case(small_predictor(**MODELS[model]), 3))
+    scales = []
+    for place in range(2):
+        figure = plot_flow(flow, DARK, place=place, opened=flow.parts[0].name).to_dict()
+        blocks = [trace for trace in figure["data"] if trace.get("fill") == "toself" and len(trace["x"]) == 4]
+        length = sum((max(block["y"]) - min(block["y"])) * (-1 if "fillpattern" in block else 1) for block in blocks)
+        thin = sum(part.adds[place] for part in flow.parts if part.adds and abs(part.adds[place]) < 0.05)
+        scales.append(length / (flow.places[place].score - thin))
+    assert scales[0] == pytest.approx(scales[1], rel=0.1) and scales[0] > 0
+
+
+def test_the_headline_names_what_costs_most_on_its_own_ground() -> None:
+    """Known places are ranked among known ones alone: nothing said of new places can move them."""
+    predictor = small_predictor(**KINDS["curves"][0])
+    table = describe_ablations(predictor, predictor.cases)
+    for number in range(0, len(table), 9):
+        row, target = int(predictor.cases["row"][number]), int(predictor.cases["target"][number])
+        batch = predictor.histories([row])
+        past = batch.checkins.poi_T[int(batch.checkins.first_T[row]) : row + 1]
+        kind_P = torch.isin(torch.arange(predictor.dataset.num_pois), past)
+        assert table["is_known"][number] == bool(kind_P[target])
+        total_P = predictor.score(batch).total[0].masked_fill(kind_P != kind_P[target], -torch.inf)
+        assert table["kind_rank"][number] == rank_of(total_P, target)
+    assert (table["kind_without_core"] == table["kind_rank"])[table["is_known"]].all()
+    assert (table["kind_without_past_visits"] == table["kind_rank"])[~table["is_known"]].all()
+    worth = worth_by_kind(table, np.arange(len(table)))
+    assert set(worth["among"]) == {"all", "known", "new"}
+    assert headline(deciding_part(worth, "known"), deciding_part(worth, "new")).endswith("new ones.")
+
+
+def test_finished_replicates_give_their_curves(tmp_path: Path) -> None:
+    """A seed next to the checkpoint has the same curves, a bundle ships them; an unfinished training has none."""
+    dataset = small_city()
+    checkpoint = Checkpoint.load(write_untrained_checkpoint(dataset, tmp_path / "recap", config=recap_config()))
+    assert replicate_curves(checkpoint) == []
+    seed = tmp_path / "recap-seeds" / "seed-1"
+    shutil.copytree(checkpoint.folder, seed)
+    (tmp_path / "recap-seeds" / "seed-2" / "training").mkdir(parents=True)
+    (replicate,) = replicate_curves(checkpoint)
+    own = learned_curves(Predictor(checkpoint, dataset))
+    assert [(curve.knots, curve.points) for curve in replicate] == [(curve.knots, curve.points) for curve in own]
+    copy = tmp_path / "bundle" / "recap"
+    shutil.copytree(checkpoint.folder, copy)
+    ship_replicate_curves(checkpoint, copy)
+    assert [path.name for path in copy.with_name("recap-seeds").iterdir()] == ["seed-1.curves.safetensors"]
+    (shipped,) = replicate_curves(Checkpoint.load(copy))
+    assert shipped == replicate
+
+
+def test_the_note_on_worth_names_parts_that_do_harm() -> None:
+    """Where the whole interval among new places is below 0, more are found without the part; elsewhere nothing."""
+    rows = [("known", "past visits", 3438, -0.1, -0.05), ("new", "the sequence model", 546, -0.04, -0.01)]
+    rows.append(("new", "two-hop paths", 546, -0.01, 0.002))
+    worth = pd.DataFrame(rows, columns=["among", "label", "n", "hr", "hr_high"])
+    note = worth_note(worth)
+    assert "3,438 test cases lead to known places (or the current one), 546 to new ones." in note
+    assert note.endswith("New places are found more often without the sequence model.")
+    assert worth_note(worth.assign(hr_high=0.1)).endswith("Lines: 95 % intervals over users.")

@@ -115,10 +115,7 @@ def test_a_missed_case_says_what_speaks_for_the_first_choice() -> None:
         ),
         ({"source": TARGET}, "Nobody checked in again at Denholme Arms in training."),
         ({"source": TARGET, "visits": visits()}, "The user is there now and had never been there before."),
-        (
-            {"paths": [], "without": ranks(past_visits=9, two_hop_paths=1)},
-            "Without past visits it would rank 9th.",
-        ),
+        ({"paths": [], "without": ranks(past_visits=9, two_hop_paths=1)}, "Without past visits it would rank 9th."),
         (
             {"without": ranks(past_visits=4, two_hop_paths=4)},
             "Without past visits, or without two-hop paths, it would rank 4th.",

@@ -139,9 +139,8 @@ def test_every_place_is_drawn_where_it_is(show_truth: bool) -> None:
         assert any(name in tip for tip in above)
     assert len(marks.names) > 0
     for name in rows(marks.names):
-        box = label_box(
-            Label(0, name["text"], name["shift"][0], name["shift"][1], name["anchor"]), name["x"], name["y"]
-        )
+        label = Label(0, name["text"], name["shift"][0], name["shift"][1], name["anchor"])
+        box = label_box(label, name["x"], name["y"])
         for x, y, r in marks.round_marks:
             assert np.hypot(x - np.clip(x, box[0], box[2]), y - np.clip(y, box[1], box[3])) >= r
 
@@ -171,9 +170,8 @@ def test_a_far_prediction_does_not_shrink_what_is_near() -> None:
     latitude[prediction.candidates[c.POI].iloc[4]] += 20 / 111
     latitude[int(prediction.case[c.TARGET])] = latitude[int(prediction.case[c.SOURCE])] = 40.7
     vars(opened).update(latitude=latitude)
-    far = prediction.candidates.assign(
-        distance_km=[0.1, 0.2, 0.3, 0.3, 20.0] + [0.1] * (len(prediction.candidates) - 5)
-    )
+    distances = [0.1, 0.2, 0.3, 0.3, 20.0] + [0.1] * (len(prediction.candidates) - 5)
+    far = prediction.candidates.assign(distance_km=distances)
     assert fit_prediction(opened, replace(prediction, candidates=far), show_truth=True).zoom > 12
 
 

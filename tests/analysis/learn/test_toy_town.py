@@ -1,13 +1,19 @@
-"""The toy town is what it is said to be: the shares that were asked for, and paths that nobody walked straight."""
+"""The toy town is what it is said to be, and a part earns its keep where its kind of step was planted."""
+
+import math
+from statistics import mean, stdev
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analysis.learn.toy_town import PLACES, build_toy_town, place_name, square_of, stop_of
+from analysis.learn.live_training import LiveEpoch, Part, toy_config, train_in_town, worth_of_part
+from analysis.learn.toy_town import MAX_SHARE, PLACES, build_toy_town, place_name, square_of, stop_of
 from recap import columns as c
 from recap.evaluation.cases import describe_cases
+from recap.evaluation.metrics import metrics_of
 from recap.graph import TransitionGraph
 
 SHARES = st.sampled_from([0.0, 0.1, 0.25, 0.5])
@@ -49,3 +55,55 @@ def test_positions_tell_no_house_from_another() -> None:
     assert np.ptp(longitude["House"]) == pytest.approx(11 * 1e-4)
     assert min(np.ptp(latitude["Stop"]), np.ptp(longitude["Stop"]), np.ptp(longitude["Square"])) > 0.01
     assert latitude["Square"][-1] < latitude["Stop"][0] < latitude["Stop"][-1] < latitude["House"][0]
+
+
+T_OF_FIVE = 2.776
+"""Student's t for 95 % and four degrees of freedom."""
+
+
+def _interval(two_hop: float, returns: float, part: Part) -> tuple[float, float]:
+    """95 % interval of HR@1 of the whole model less HR@1 without the part, over five towns with five seeds."""
+    found = []
+    for seed in range(5):
+        town = build_toy_town(two_hop, returns, seed)
+        ranks = [train_in_town(town, toy_config(lacks=lacks, seed=seed))[c.RANK] for lacks in (None, part)]
+        found.append(float(ranks[0].le(1).mean() - ranks[1].le(1).mean()))
+    half = T_OF_FIVE * stdev(found) / math.sqrt(len(found))
+    return mean(found) - half, mean(found) + half
+
+
+@pytest.mark.slow  # ten trainings each
+@pytest.mark.parametrize("part", ["graph", "history"])
+def test_a_part_earns_its_keep_where_it_is_needed(part: Part) -> None:
+    """At the largest share the interval of what leaving it out costs lies above 0.1."""
+    low, _ = _interval(*((MAX_SHARE, 0.0) if part == "graph" else (0.0, MAX_SHARE)), part)
+    assert low > 0.1
+
+
+@pytest.mark.slow  # ten trainings
+@pytest.mark.thorough
+@pytest.mark.parametrize("part", ["graph", "history"])
+def test_a_part_earns_nothing_where_nothing_was_planted(part: Part) -> None:
+    """Over five seeds the interval of what leaving it out costs holds 0, and lies within one step in a hundred."""
+    low, high = _interval(0.0, 0.0, part)
+    assert -0.01 < low <= 0 <= high < 0.01
+
+
+def test_each_epoch_is_reported() -> None:
+    """The last reported accuracy is that of the returned ranks; the same seed trains the same model."""
+    town, lines = build_toy_town(0.25, 0.25), list[LiveEpoch]()
+    ranked = train_in_town(town, toy_config(epochs=2), lines.append)
+    assert [(line.epoch, line.epochs) for line in lines] == [(1, 2), (2, 2)]
+    assert lines[-1].hr1 == metrics_of(ranked)["hr1"]
+    assert len(ranked) == len(town.kinds)
+
+
+def test_worth_is_a_paired_difference() -> None:
+    """Four steps of two people: found 3 and 1 times, so a part is worth 2 of 4."""
+    cases = pd.DataFrame(
+        {c.USER: [0, 0, 1, 1], c.CASE: range(4), c.ROW: range(4), c.SOURCE: 1, c.TARGET: 0, c.TRANSITION_COUNT: 0}
+    )
+    whole, without = (cases.assign(num_better=better, num_tied=1) for better in ([0, 0, 0, 1], [0, 1, 1, 1]))
+    worth = worth_of_part(whole, without)
+    assert (worth.with_part, worth.without, worth.n, worth.difference) == (0.75, 0.25, 4, 0.5)
+    assert worth.earns and not worth_of_part(whole, whole).earns

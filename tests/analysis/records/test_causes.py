@@ -1,4 +1,4 @@
-"""Ablations: each scored by itself, contributions that add up, what "found by" means, what each group is worth."""
+"""Ablations: each scored by itself, what "found by" means; kept tables; the first case; what a new place is."""
 
 from functools import cache
 from pathlib import Path
@@ -9,7 +9,12 @@ import pandas as pd
 import pytest
 import torch
 
+from analysis.long_tail.lift import _choose_cases
+from analysis.long_tail.misses import describe_misses
 from analysis.records.ablations import ABLATIONS, COLUMNS, GROUP_NAMES, ablations_of, describe_ablations, slug
+from analysis.records.case_filters import filter_masks
+from analysis.records.case_groups import COHORTS, PANELS, cohort_of_cases, panel_of_cases
+from analysis.records.case_selection import CaseSelection
 from analysis.records.causes import (
     LostHits,
     ablation_worth,
@@ -20,10 +25,15 @@ from analysis.records.causes import (
     found_by,
     obstacles_of,
 )
-from analysis.records.table_cache import table_in_pieces
+from analysis.records.first_case import SHORTLIST, first_case
+from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
+from analysis.workspace import Workspace
+from recap import columns as c
 from recap.counterfactuals import GRAPH_TOKEN, Counterfactual
 from recap.errors import ConfigError
+from recap.evaluation.cases import is_known_place
 from recap.evaluation.ranks import rank_of
+from recap.evaluation.records import write_records
 from recap.predictor import Predictor
 from tests.analysis.planted import small_predictor
 
@@ -117,7 +127,6 @@ def test_a_group_is_worth_what_is_lost_without_it() -> None:
 
 def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Cut off after two pieces, the second call makes the rest; the whole equals one made at once."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
     monkeypatch.setattr("analysis.records.table_cache.ROWS_PER_PIECE", 10)
     base = predictor("paper")
     key, rows, made = ablations_key("d" * 64, "c" * 64), len(base.cases), list[int]()
@@ -138,3 +147,156 @@ def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pyt
     pd.testing.assert_frame_equal(whole, describe_ablations(base, base.cases), atol=1e-12, rtol=0)
     kept = case_ablations("d" * 64, "c" * 64, lambda: pytest.fail("a kept table needs no model"), rows=rows)
     assert kept.equals(whole)
+
+
+@pytest.fixture(autouse=True)
+def _own_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+
+
+def kept(made: list[int], *, rows: int = 2, said: str = "d", **options: Any) -> pd.DataFrame:
+    def make() -> pd.DataFrame:
+        made.append(rows)
+        return pd.DataFrame({"n": range(rows)})
+
+    return kept_table(key(said), make, rows=rows, **options)
+
+
+def key(said: str = "d") -> TableKey:
+    """Of datasets whose hashes begin alike."""
+    return TableKey("0" * 60 + said, "model", "test", "misses")
+
+
+def test_made_once_and_again_where_it_does_not_fit() -> None:
+    """The second reader makes none; with another length, other metadata, or no table in the file it is replaced."""
+    made: list[int] = []
+    assert kept(made).equals(kept(made)) and made == [2]
+    assert len(kept(made, rows=3)) == 3
+    kept(made, rows=3, said="other")
+    key().cached().write_bytes(b"no table")
+    kept(made, rows=3, said="other")
+    kept(made, rows=3, said="other")
+    assert made == [2, 3, 3, 3]
+
+
+def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
+    """A read-only reader makes the table each time and leaves no file, not even in place of a broken one."""
+    made: list[int] = []
+    kept(made, keep=False)
+    kept(made, keep=False)
+    assert made == [2, 2] and not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
+    """What a bundle ships is read and nothing is kept; of another dataset or length it is as if not there."""
+    made: list[int] = []
+    bundle = tmp_path / "bundle"
+    write_records(pd.DataFrame({"n": [7, 8]}), key().shipped_in(bundle), key().metadata)
+    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8]
+    assert not made and not key().cached().exists()
+    kept(made, rows=3, bundle=bundle)
+    kept(made, said="e", bundle=bundle)
+    assert made == [3, 2]
+    assert kept(made, bundle=bundle)["n"].tolist() == [7, 8], "the cache has another one"
+
+
+def test_a_table_of_another_format_is_made_again(tmp_path: Path) -> None:
+    """A file that names no format is the first one; another one is as if not there, shipped or kept."""
+    bundle, made = tmp_path / "bundle", list[int]()
+    first, second = (TableKey("0" * 64, "model", "test", "ablations", number) for number in ("1", "2"))
+    bare = TableKey("0" * 64, "model", "test", "ablations")
+    table = pd.DataFrame({"n": [7, 8]})
+
+    def make() -> pd.DataFrame:
+        made.append(2)
+        return table + 1
+
+    write_records(table, bare.shipped_in(bundle), bare.metadata)
+    assert kept_table(first, make, rows=2, bundle=bundle).equals(table) and not made
+    assert kept_table(second, make, rows=2, bundle=bundle).equals(table + 1) and made == [2]
+    assert kept_table(second, make, rows=2).equals(table + 1) and made == [2], "kept with its format"
+    assert kept_table(first, make, rows=2).equals(table + 1) and made == [2, 2]
+
+
+def test_columns_that_are_not_asked_for_stay_on_the_disk() -> None:
+    """Whether the table was made or read, only what is asked for comes; the file keeps all of it."""
+    table = pd.DataFrame({"n": [1, 2], "list": [[3, 4], [5, 6]]})
+    for _ in range(2):
+        found = kept_table(key(), lambda: table, rows=2, without=("list",))
+        assert list(found) == ["n"]
+    assert [list(row) for row in kept_table(key(), pd.DataFrame, rows=2)["list"]] == [[3, 4], [5, 6]]
+
+
+CASES = pd.DataFrame(
+    {  # 0 seen; 1 missed; 2 no path; 3 stays in place; 4 past visits alone at work; 5 and 6 both; 7 both, ranked 2nd
+        c.TRANSITION_COUNT: [1, 0, 0, 0, 0, 0, 0, 0],
+        c.SOURCE: [0, 0, 0, 5, 0, 0, 0, 0],
+        c.TARGET: [5, 5, 5, 5, 5, 5, 5, 5],
+        c.IN_HISTORY: [True] * 8,
+        c.TWO_STEP_WALK: [True, True, False, True, True, True, True, True],
+    }
+)
+RECORDS = pd.DataFrame({c.RANK: [1.0, 30.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0]})
+
+
+def ablations(hops: str) -> pd.DataFrame:
+    table = pd.DataFrame(np.nan, index=range(8), columns=list(COLUMNS))
+    table["without_past_visits"] = [9.0, 99.0, 9.0, 9.0, 9.0, 9.0, 9.0, 9.0]
+    table[f"without_{hops}"] = [3.0, 40.0, 1.0, 3.0, 1.0, 2.0, 4.0, 8.0]
+    return table
+
+
+def test_the_most_telling_case_comes_first() -> None:
+    """Case 6: 1st, 4th without two-hop paths, 9th without past visits; the paper's model has the token instead."""
+    assert first_case(CASES, RECORDS, ablations("two_hop_paths")) == 6
+    assert first_case(CASES, RECORDS, ablations("graph_token")) == 6
+    added = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -0.01, 1.0]  # past visits that subtract are less telling
+    assert first_case(CASES, RECORDS, ablations("two_hop_paths").assign(contribution_past_visits=added)) == 5
+
+
+def test_what_is_not_known_is_not_asked_for() -> None:
+    """Without ablations the first found new case with both; without records the first such case; else any."""
+    assert first_case(CASES, RECORDS, None) == 4
+    assert first_case(CASES, None, None) == 1
+    assert first_case(CASES.iloc[[0]].reset_index(drop=True), None, None) == 0
+
+
+def test_ablations_that_are_not_kept_are_run_for_a_short_list() -> None:
+    """The same case as with kept ones; without records the ranks come from the ablations."""
+    asked: list[pd.DataFrame] = []
+
+    def ablate(some: pd.DataFrame) -> pd.DataFrame:
+        asked.append(some)
+        return ablations("two_hop_paths").assign(rank=RECORDS[c.RANK]).loc[some.index].reset_index(drop=True)
+
+    assert first_case(CASES, RECORDS, None, ablate) == 6
+    assert first_case(CASES, None, None, ablate) == 6
+    assert first_case(CASES, RECORDS, ablations("graph_token"), ablate) == 6
+    assert len(asked) == 2
+    first_case(CASES.loc[[6] * 40], None, None, ablate)
+    assert len(asked[-1]) == SHORTLIST
+
+
+BUNDLE = Path(__file__).parents[3] / "checkpoints" / "demo-city"
+
+
+def test_staying_is_no_new_place_anywhere() -> None:
+    """The city has cases that stay at a place of the first visit; every table, filter and flag calls them known."""
+    opened = Workspace.open(BUNDLE / "dataset", BUNDLE / "checkpoint")
+    cases, ablations = opened.cases, opened.kept_ablations()
+    known = is_known_place(cases)
+    stays = ((cases[c.SOURCE] == cases[c.TARGET]) & ~cases[c.IN_HISTORY]).to_numpy()
+    rare = (cases[c.TRANSITION_COUNT] <= 1).to_numpy()
+    assert (stays & rare).any() and ablations is not None
+    assert (ablations[c.IS_KNOWN].to_numpy(bool) == known).all()
+    assert (panel_of_cases(cases)[rare & ~known] == PANELS.index("tail_new")).all()
+    assert (panel_of_cases(cases)[rare & known] == PANELS.index("tail_known")).all()
+    kinds = cohort_of_cases(cases)[rare]
+    assert [COHORTS[kind][0] for kind in kinds] == known[rare].tolist()
+    chosen = [CaseSelection.of_cohort(False, near, 1).mask(cases) for near in (True, False)]
+    assert not (stays & np.logical_or(*chosen)).any()
+    assert describe_misses(opened.dataset, cases, ablations)["within_reach"][stays].all()
+    records, markov = opened.records(), opened.records().assign(rank=1e6)
+    masks = filter_masks(records, markov)
+    rows, asked = _choose_cases(opened, 10**6, 0)
+    assert not masks["hops"][stays].any() and not stays[rows[asked["unvisited"]]].any()

@@ -1,23 +1,32 @@
 """What no shared file may hold, and where it is looked for: text, links, base64, SVG, PNG metadata.
 
-A scanner that knows nothing of the code that shares: it reads bytes and knows only the dataset's secrets.
+A scanner that knows nothing of the code that shares: it reads bytes and knows only the dataset's secrets. And the
+bundled city as sharing sees it: 533 people, 2,102 places, of which 975 were visited by fewer than five.
 """
 
 import base64
 import binascii
 import html
+import json
 import re
 import struct
 import urllib.parse
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from analysis.explain.explain_case import explain_case
+from analysis.explain.explanation import CaseExplanation
+from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
+from recap.predictor import Predictor
 from recap.privacy import KM_PER_DEGREE, users_per_group
 
 NEAR_KM = 0.1
@@ -181,3 +190,33 @@ def _present(words: set[str], text: str) -> set[str]:
     return found | {
         word for word in words - single if word in text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text)
     }
+
+
+CITY = Path(__file__).parents[3] / "checkpoints" / "demo-city"
+
+
+@cache
+def predictor() -> Predictor:
+    return Predictor.load(CITY / "checkpoint", CITY / "dataset")
+
+
+@cache
+def opened() -> Workspace:
+    return Workspace(predictor().dataset, predictor().graph)
+
+
+@cache
+def secrets() -> Secrets:
+    return Secrets(predictor().dataset, 5, (predictor().dataset.hash, predictor().checkpoint.hash))
+
+
+@cache
+def basemap() -> dict[str, Any]:
+    read: dict[str, Any] = json.loads((CITY / "basemap.json").read_text(encoding="utf-8"))
+    return read
+
+
+@cache
+def explained(case: int, *, full: bool = False) -> CaseExplanation:
+    """A case, with checks and the search for the turning edit where full."""
+    return explain_case(predictor(), case, counterfactuals=full, checks=full, search=full)

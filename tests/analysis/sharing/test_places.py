@@ -1,4 +1,7 @@
-"""Which places are shown as cells, what a cell is called, and how many people fit what a case shows."""
+"""Which places are shown as cells, how many people fit what a case shows, and what lies under a shared map."""
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -6,13 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analysis.sharing.cells import NEAR_KM, Cells
+from analysis.sharing.ground import shareable_layers
+from analysis.sharing.page import render_html
 from analysis.sharing.places import MaskedPlaces
 from analysis.sharing.reidentification import Crowd, SharedPoint
+from analysis.sharing.share import share_cases
 from analysis.sharing.traces import Traces, traces_of
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.privacy import KM_PER_DEGREE, Generalisation
+from tests.analysis.sharing.scanner import basemap, explained, opened, scan, secrets
 from tests.checkins import split_dataset
 
 RULE = Generalisation(salt="pepper", min_users=2, cell_degrees=0.02, hours=4)
@@ -98,3 +105,46 @@ def test_unicity_by_hand() -> None:
     traces = Traces(user, poi, np.zeros(6, np.int64), num_users=3, num_pois=3)
     crowd = Crowd(traces, MaskedPlaces.named(dict.fromkeys(range(3), "a place")), np.zeros(6, np.int64))
     assert crowd.unicity(2) == (pytest.approx(1 / 3), 3) and crowd.unicity(3) == (None, 0)
+
+
+GRID = Generalisation(cell_degrees=0.08)
+"""A grid of .08 / 8 = .01 degrees."""
+
+
+def layer(*polygons: list[tuple[float, float]]) -> dict[str, Any]:
+    features = [{"type": "Feature", "geometry": {"type": "Polygon", "coordinates": [ring]}} for ring in polygons]
+    return {"type": "FeatureCollection", "features": features}
+
+
+def city() -> dict[str, Any]:
+    bay = [(0.0, 0.0), (0.052, 0.001), (0.1, 0.0), (0.1, 0.1), (0.0, 0.1), (0.0, 0.0)]  # its south side has a bump
+    pond = [(0.2, 0.2), (0.202, 0.2), (0.202, 0.202), (0.2, 0.2)]
+    layers = {"park": layer(pond), "street": layer(bay), "water": layer(bay, pond)}
+    return {"order": ["park", "street", "water"], "layers": layers, "attribution": "© Somebody"}
+
+
+def test_water_alone_on_a_grid() -> None:
+    """Park and street are gone, the bump of .001 and the pond of .002 are finer than the grid of .01."""
+    layers = shareable_layers(city(), GRID, invented=False, hides_places=False)
+    assert layers is not None and layers["order"] == ["water"] and layers["attribution"] == "© Somebody"
+    (bay,) = layers["layers"]["water"]["features"]
+    (ring,) = bay["geometry"]["coordinates"]
+    assert {(round(x, 6), round(y, 6)) for x, y in ring} == {(0, 0), (0.1, 0), (0.1, 0.1), (0, 0.1)}
+
+
+def test_nothing_where_only_cells_are_shown() -> None:
+    """Hidden places have no shore; exact files and invented cities have everything."""
+    assert shareable_layers(city(), GRID, invented=False, hides_places=True) is None
+    whole = city()
+    assert shareable_layers(whole, None, invented=False, hides_places=False) is whole
+    assert shareable_layers(whole, GRID, invented=True, hides_places=True) is whole
+
+
+def test_a_page_of_a_real_city_shows_its_water_and_leaks_nothing() -> None:
+    """The bundled city, taken for a real one: water and whose data it is, no street, and the scanner finds nothing."""
+    manifest = opened().dataset.manifest.model_copy(update={"synthetic": False})
+    real = Workspace(replace(opened().dataset, manifest=manifest), opened().graph)
+    ground = basemap() | {"attribution": "© Somebody"}
+    text = render_html(share_cases([explained(700)], real, basemap=ground))
+    assert 'class="fill water"' in text and 'class="line street"' not in text and "Maps: © Somebody." in text
+    assert scan(text.encode(), secrets()) == []

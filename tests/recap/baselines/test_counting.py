@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 from functools import cache
+from math import log
+from typing import Any
 
 import pytest
 import torch
@@ -18,7 +20,7 @@ from recap.evaluation.ranks import top_pois
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.history import CheckinTensors, Histories
-from recap.scores import Scores
+from recap.scores import PartTerms, Scores
 from recap.training.baselines import build_baseline
 from tests.checkins import split_dataset
 from tests.nyc import FULL_HISTORY_FILE, needs_nyc, nyc_dataset, nyc_reference
@@ -44,65 +46,61 @@ def world() -> tuple[Dataset, TransitionGraph]:
     return dataset, TransitionGraph.from_dataset(dataset)
 
 
-def score_tests(name: str) -> Scores:
-    dataset, graph = world()
-    rows = torch.from_numpy(dataset.cases(TEST))
-    return build_baseline(name, dataset, graph).score(Histories(CheckinTensors.from_dataset(dataset), rows))
-
-
-def places_of(name: str) -> list[tuple[int, int]]:
-    """(better, tied) of the three test cases."""
-    records = evaluate(build_baseline(name, *world()), *world()).records
-    return list(zip(records["num_better"], records["num_tied"], strict=True))
-
-
-def test_nearest_by_hand() -> None:
-    """One degree of latitude is 111.19 km; the place itself comes first, places at one point are tied by popularity."""
+def asked() -> Histories:
     dataset, _ = world()
-    pois = dataset.pois.assign(latitude=[0.0, 1.0, 3.0, 3.0, -1.0], longitude=0.0)
-    moved = replace(dataset, pois=pois)
+    return Histories(CheckinTensors.from_dataset(dataset), torch.from_numpy(dataset.cases(TEST)))
+
+
+def score_tests(name: str) -> Scores:
+    return build_baseline(name, *world()).score(asked())
+
+
+@pytest.mark.parametrize(
+    ("latitude", "longitude", "km", "order"),
+    [
+        # one degree of latitude is 111.19 km; the place itself comes first, places at one point are tied by popularity
+        ([0.0, 1.0, 3.0, 3.0, -1.0], 0.0, [0, 111.195, 333.585, 333.585, 111.195], [0, 1, 4, 2, 3]),
+        # across the date line: 179.5 and -179.5 degrees are one degree apart, not 359
+        (0.0, [179.5, -179.5, 0.0, 90.0, 178.0], [0, 111.195, 19959.5, 9951.9, 166.79], [0, 1, 4, 3, 2]),
+    ],
+)
+def test_nearest_by_hand(latitude: Any, longitude: Any, km: list[float], order: list[int]) -> None:
+    dataset, _ = world()
+    moved = replace(dataset, pois=dataset.pois.assign(latitude=latitude, longitude=longitude))
     batch = Histories(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))  # 0 -> 1
     scores = Nearest(moved).score(batch)
-    assert scores.total[0].tolist() == pytest.approx([0, -111.195, -333.585, -333.585, -111.195], abs=1e-3)
-    assert top_pois(scores, 5)[0].tolist() == [[0, 1, 4, 2, 3]]
+    assert (-scores.total[0]).tolist() == pytest.approx(km, rel=1e-4)
+    assert top_pois(scores, 5)[0].tolist() == [order]
 
 
-def test_nearest_across_the_date_line() -> None:
-    """Places at 179.5 and -179.5 degrees are one degree apart, not 359."""
-    dataset, _ = world()
-    moved = replace(dataset, pois=dataset.pois.assign(latitude=0.0, longitude=[179.5, -179.5, 0.0, 90.0, 178.0]))
-    batch = Histories(CheckinTensors.from_dataset(moved), torch.from_numpy(moved.cases(TEST)[:1]))
-    assert top_pois(Nearest(moved).score(batch), 2)[0].tolist() == [[0, 1]]
+LN2, LN3, LN4 = (log(number) for number in (2.0, 3.0, 4.0))
 
 
-def test_popularity_by_hand() -> None:
-    """The same list for everyone: 1, then 0 and 2, then 3 and 4."""
-    assert score_tests("popularity").total.tolist() == [POPULARITY] * 3
-    assert places_of("popularity") == [(0, 1), (3, 2), (1, 2)]
-
-
-def test_markov_by_hand() -> None:
-    """m_sd of sources 0, 1, 1. From 1, POI 3 ties with 1 at zero and is less popular; 0 ties with 4 and is more so."""
-    assert score_tests("markov").total.tolist() == [[0, 2, 0, 0, 0], [1, 0, 2, 0, 1], [1, 0, 2, 0, 1]]
-    assert places_of("markov") == [(0, 1), (4, 1), (1, 1)]
-
-
-def test_visit_count_by_hand() -> None:
-    """Visits up to and including the current check-in; 3 ties with 4 at zero visits, equally popular."""
-    assert score_tests("visit_count").total.tolist() == [[3, 2, 1, 0, 0], [3, 3, 1, 0, 0], [0, 3, 1, 1, 1]]
-    assert places_of("visit_count") == [(1, 1), (3, 2), (4, 1)]
-
-
-def test_count_plus_markov_by_hand() -> None:
-    """log(1 + visits) + 6 A_sd: for the second case log 4 + 6/4, log 4, log 2 + 6/2, 0, 6/4."""
-    ln2, ln3, ln4 = torch.log(torch.tensor([2.0, 3.0, 4.0], dtype=torch.float64)).tolist()
-    expected = [
-        [ln4, ln3 + 6, ln2, 0, 0],
-        [ln4 + 1.5, ln4, ln2 + 3, 0, 1.5],
-        [1.5, ln4, ln2 + 3, ln2, ln2 + 1.5],
-    ]
-    torch.testing.assert_close(score_tests("count_plus_markov").total, torch.tensor(expected, dtype=torch.float64))
-    assert places_of("count_plus_markov") == [(0, 1), (4, 1), (2, 1)]
+@pytest.mark.parametrize(
+    ("name", "scores", "places"),
+    [
+        # the same list for everyone: 1, then 0 and 2, then 3 and 4
+        ("popularity", [POPULARITY] * 3, [(0, 1), (3, 2), (1, 2)]),
+        # m_sd of sources 0, 1, 1; from 1, POI 3 ties with 1 at zero and is less popular; 0 ties with 4 and is more so
+        ("markov", [[0, 2, 0, 0, 0], [1, 0, 2, 0, 1], [1, 0, 2, 0, 1]], [(0, 1), (4, 1), (1, 1)]),
+        # visits up to and including the current check-in; 3 ties with 4 at zero visits, equally popular
+        ("visit_count", [[3, 2, 1, 0, 0], [3, 3, 1, 0, 0], [0, 3, 1, 1, 1]], [(1, 1), (3, 2), (4, 1)]),
+        (  # log(1 + visits) + 6 A_sd: for the second case log 4 + 6/4, log 4, log 2 + 6/2, 0, 6/4
+            "count_plus_markov",
+            [[LN4, LN3 + 6, LN2, 0, 0], [LN4 + 1.5, LN4, LN2 + 3, 0, 1.5], [1.5, LN4, LN2 + 3, LN2, LN2 + 1.5]],
+            [(0, 1), (4, 1), (2, 1)],
+        ),
+    ],
+)
+def test_counters_by_hand(name: str, scores: list[list[float]], places: list[tuple[int, int]]) -> None:
+    """Scores of the three test cases, which are sums of contributions, and (better, tied)."""
+    torch.testing.assert_close(score_tests(name).total, torch.tensor(scores, dtype=torch.float64))
+    counter = build_baseline(name, *world())
+    assert isinstance(counter, PartTerms)
+    added = [counter.contributions(asked(), torch.full((3,), poi)).sum(1) for poi in range(5)]
+    torch.testing.assert_close(torch.stack(added, dim=1), score_tests(name).total)
+    records = evaluate(build_baseline(name, *world()), *world()).records
+    assert list(zip(records["num_better"], records["num_tied"], strict=True)) == places
 
 
 @pytest.mark.parametrize("name", COUNTING_BASELINES)

@@ -8,15 +8,16 @@ import torch
 from scipy import sparse
 
 from recap import columns as c
-from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors, Histories
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedScorer, SequenceNetwork
 from recap.published.registry import build_published
-from recap.published.windows import TrainingWindows, Windows
+from recap.published.transformers import Packing, encode, encoder_of, sinusoids
+from recap.published.windows import TrainingWindows, Windows, by_length
 from tests.checkins import split_dataset
+from tests.recap.published.test_arithmetic import city_of
 from tests.recap.published.variants import shaken, small_config, table, variant_id, variants
 from tests.worlds import batch_of, small_city, targets_of, timed
 
@@ -71,7 +72,7 @@ def test_the_order_of_places_does_not_matter(config: PublishedConfig) -> None:
         coordinates_P2=city.coordinates_P2[old_P],
         category_P=city.category_P[old_P],
         visits_P=city.visits_P[old_P],
-        poi_N=new_P[city.poi_N],
+        train=replace(city.train, poi_T=new_P[city.train.poi_T]),
         graph=TransitionGraph(counts),
     )
     other = build_published(config, moved, torch.float64)
@@ -107,20 +108,15 @@ def test_training_on_a_sequence_is_scoring_its_cases(config: PublishedConfig) ->
     torch.testing.assert_close(in_sequence, as_cases, rtol=1e-9, atol=1e-9)
 
 
-def planted_pairs() -> Dataset:
-    """200 users, each going once from a place of his own to another: pair and user both tell the target."""
-    return split_dataset([(user, [(user, c.TRAIN), (200 + user, c.TRAIN)]) for user in range(200)], 400)
-
-
 LEARNS = [config for config in VARIANTS if not config.options.get("target_time")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("config", LEARNS, ids=variant_id)
 def test_planted_pairs_are_learned(config: PublishedConfig) -> None:
-    """200 cases, fitted by heart: HR@1 above .95 (chance is 1 in 400)."""
+    """200 users, each going once from a place of his own to another, by heart: HR@1 above .95 (chance is 1 in 400)."""
     torch.manual_seed(0)
-    dataset = planted_pairs()
+    dataset = split_dataset([(user, [(user, c.TRAIN), (200 + user, c.TRAIN)]) for user in range(200)], 400)
     city, checkins = City.of(dataset), CheckinTensors.from_dataset(dataset)
     fields = type(config).model_fields
     wanted = {"dim": 32, "window": 4, "dropout": 0.0, "attention_dropout": 0.0}
@@ -166,3 +162,34 @@ def test_a_case_window_ends_at_its_source() -> None:
     assert crossing.row_BK.tolist() == [[3, 4, 5], [0, 1, 1]] and crossing.length_B.tolist() == [3, 2]
     inside = Windows.of_histories(batch, 3, within_trajectory=True)
     assert inside.row_BK.tolist() == [[4, 5], [0, 1]] and inside.length_B.tolist() == [2, 2]
+
+
+def test_windows_by_length_say_what_they_say_together() -> None:
+    """Lengths 3, 1 and 2 in two groups: each position's number stands where it belongs, and 0 behind an end."""
+    _, checkins = city_of([[0, 1, 2]], 3)
+    windows = Windows.of(checkins, torch.tensor([0, 1, 1]), torch.tensor([3, 1, 2]))
+    asked: list[tuple[int, ...]] = []
+
+    def rows(group: Windows) -> torch.Tensor:
+        asked.append(tuple(group.row_BK.shape))
+        return group.row_BK[:, :, None] + 1.0
+
+    assert by_length(windows, rows)[:, :, 0].tolist() == [[1.0, 2.0, 3.0], [2.0, 2.0, 0.0], [2.0, 3.0, 0.0]]
+    assert asked == [(2, 2), (1, 3)], "the short ones do not pay for the long one"
+
+
+def test_packed_windows_are_encoded_as_padded_ones() -> None:
+    """Lengths 3, 1, 2 and 1: torch's own encoder under a causal mask, and positions counted from each beginning."""
+    torch.manual_seed(0)
+    _, checkins = city_of([[0, 1, 2]], 3)
+    windows = Windows.of(checkins, torch.tensor([0, 1, 1, 2]), torch.tensor([3, 1, 2, 1]))
+    packing = Packing.of(windows)
+    assert packing.runs == ((2, 1), (1, 2), (1, 3)) and packing.row_N.tolist() == [1, 2, 1, 2, 0, 1, 2]
+    assert packing.position_N.tolist() == [0, 0, 0, 1, 0, 1, 2]
+    assert packing.index_BK.tolist() == [[4, 5, 6], [0, 0, 0], [2, 3, 3], [1, 1, 1]]
+    encoder, x_BKD = encoder_of(4, 2, 5, 0.5, 2).double().eval(), torch.randn(4, 3, 4, dtype=torch.float64)
+    x_ND = torch.empty(7, 4, dtype=torch.float64)
+    x_ND[packing.index_BK[windows.present_BK]] = x_BKD[windows.present_BK]
+    padded = encoder(2 * x_BKD + sinusoids(3, x_BKD), mask=torch.ones(3, 3, dtype=torch.bool).triu(1))
+    packed = encode(encoder, x_ND, packing, torch.nn.Identity())
+    torch.testing.assert_close(packed[packing.index_BK[windows.present_BK]], padded[windows.present_BK])

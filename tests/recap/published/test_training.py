@@ -1,24 +1,30 @@
-"""A published model from dataset to checkpoint: the one loop, exact resume, a sealed folder that says what it holds."""
+"""A published model from dataset to checkpoint: the one loop, exact resume, a sealed folder, the docs' example."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 import torch
 
+from recap import columns as c
 from recap.checkpoint import MANIFEST, Checkpoint
 from recap.errors import CheckpointError, VocabularyError
 from recap.graph import TransitionGraph
+from recap.history import CheckinTensors, Histories
 from recap.presets import training_preset
+from recap.published import registry
 from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.configs import PUBLISHED, published_config
+from recap.published.network import PublishedScorer
 from recap.storage.tensors import load_tensors
 from recap.training.loop import StepReport
+from recap.training.published_trainer import PublishedTrainer
 from recap.training.run import train
 from tests.checkins import small_dataset
 from tests.cli_runner import recap_here, recap_json_here
-from tests.recap.published.variants import shaken, shaken_in, small_config, variant_id, variants
+from tests.recap.published.variants import shaken, shaken_in, small_config, table, variant_id, variants
 from tests.worlds import batch_of, habit_rows, small_city
 
 CPU = torch.device("cpu")
@@ -33,6 +39,9 @@ def trained(config: PublishedConfig, out: Path) -> Checkpoint:
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_a_cut_training_ends_in_the_same_bits(name: str, tmp_path: Path) -> None:
     """An epoch, whole and cut after one step; the checkpoint opens, and says what it is."""
+    default = published_config(name)
+    assert type(default) is PUBLISHED[name] and default.network == name == default.preset
+    assert training_preset(name) == default == PUBLISHED[name].parse(json.loads(default.model_dump_json()))
     config = small_config(name).with_epochs(1).override(["batch_size=64"])
     whole = trained(config, tmp_path / "whole")
     seen: list[StepReport] = []
@@ -73,15 +82,6 @@ def test_the_learning_rate_waits_for_validation(tmp_path: Path) -> None:
     assert [json.loads(line)["learning_rate"]["all"] / 1e-12 for line in lines] == pytest.approx([1.0, 1.0, 0.5])
 
 
-def test_every_published_model_has_its_network_and_a_name() -> None:
-    """The union, the table of networks and the names agree; a preset of that name is the published model."""
-    for name, kind in PUBLISHED.items():
-        config = published_config(name)
-        assert type(config) is kind and config.network == name == config.preset
-        assert training_preset(name) == config and kind.parse(json.loads(config.model_dump_json())) == config
-        assert shaken(small_config(name)).config.network == name
-
-
 def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) -> None:
     """`recap train --preset`, `recap evaluate`: the target's time stands in checkpoint, output and records."""
     out = tmp_path / "out"
@@ -101,19 +101,14 @@ def test_the_commands_of_a_published_model(tmp_path: Path, city_folder: Path) ->
     assert answer.returncode == 0 and "no contributions" in " ".join(answer.stdout.split())
 
 
-def test_a_published_model_of_another_version_is_refused(tmp_path: Path) -> None:
-    """A manifest of RECAP without its stage is none, and a published model's weights do not build a RECAP."""
+def test_a_published_model_opens_with_later_checkins(tmp_path: Path) -> None:
+    """Of the same users and places, also in format 2; a new user or place is refused; its weights build no RECAP."""
+    rows = habit_rows()
     checkpoint = trained(small_config("flashback").with_epochs(1), tmp_path / "out")
     dataset, graph = small_city(), TransitionGraph.from_dataset(small_city())
     with pytest.raises(CheckpointError, match="Flashback, which gives one score for each place"):
         checkpoint.build_model(dataset, graph)
     assert isinstance(checkpoint.scorer(dataset, graph).model, type(shaken(small_config("flashback"))))
-
-
-def test_a_published_model_opens_with_later_checkins(tmp_path: Path) -> None:
-    """Of the same users and places, also in format 2; a new user or place is refused."""
-    rows = habit_rows()
-    checkpoint = trained(small_config("flashback").with_epochs(1), tmp_path / "out")
     later = small_dataset([*rows, ("user1", "zoo", 2000.0)])
     checkpoint.scorer(later, TransitionGraph.from_dataset(later))
     for more in (("adam", "zoo", 5.0), ("user1", "new", 5.0)):
@@ -123,3 +118,31 @@ def test_a_published_model_opens_with_later_checkins(tmp_path: Path) -> None:
     assert checkpoint.match(later) is not None
     with pytest.raises(VocabularyError, match="a published model"):
         checkpoint.match(small_dataset([*rows, ("adam", "zoo", 5.0)]))
+
+
+PAGE = (Path(__file__).parents[3] / "docs" / "published-models.md").read_text(encoding="utf-8")
+
+
+def test_the_example_of_the_docs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Executed as printed and put into the table of networks, it learns to beat chance and never looks ahead."""
+    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    names: dict[str, type] = {}
+    exec(code, names)  # noqa: S102 - our own page
+    config = names["BigramConfig"]()
+    monkeypatch.setitem(registry._NETWORKS, config.network, names["Bigram"])
+    city = small_city()
+    trainer = PublishedTrainer(city, config, tmp_path, torch.device("cpu"))
+    assert trainer.run() and trainer.progress.best is not None
+    assert trainer.progress.best["val"]["hr1"] > 2 / city.num_pois
+    own, row = CheckinTensors.from_dataset(city), int(city.cases(c.TEST)[0])
+    changed = table(city, poi=torch.where(torch.arange(len(own.poi_T)) > row, 0, own.poi_T))
+    model = registry.build_published(config, City.of(city, TransitionGraph.from_dataset(city)), torch.float64)
+    scores = [
+        PublishedScorer(model).score(Histories(checkins, torch.tensor([row]))).total for checkins in (own, changed)
+    ]
+    assert torch.equal(*scores)
+
+
+def test_the_page_names_every_published_model() -> None:
+    """Each model of the registry has its paragraph."""
+    assert re.findall(r"^\*\*`(\w+)`\*\*", PAGE, re.MULTILINE) == list(PUBLISHED)

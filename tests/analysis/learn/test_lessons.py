@@ -1,0 +1,189 @@
+"""Lessons: answers that counting in another way finds, texts of figures, the handout and progress; the glossary."""
+
+import math
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from analysis.figures.palette import DARK
+from analysis.formatting import percent, signed_points
+from analysis.glossary import TERMS, glossary_page
+from analysis.learn.charts import Bar, Bars, Chart
+from analysis.learn.course import COURSE, ROUTE, Entry
+from analysis.learn.drawing import draw
+from analysis.learn.handout import handout_html
+from analysis.learn.lesson import MOST_CHOICES, Lesson, LessonUnavailableError
+from analysis.learn.lessons.curve import FLAT, SHAPES
+from analysis.learn.progress import Progress
+from analysis.learn.toy_town import build_toy_town
+from analysis.long_tail.misses import MISSES
+from analysis.workspace import Workspace
+from recap import columns as c
+from recap.predictor import Predictor
+from tests.learn_answers import Answers, planted_rank
+from tests.learn_worlds import demo_lesson, demo_world
+
+COUNTED = ("rare", "two_hops", "visits", "hops", "holdout", "privacy")
+LABELS = {"past visits": "Past visits", "core": "Sequence model", "correction": "Correction"}
+ENTRIES = {entry.outline.key: entry for entry in COURSE}
+
+
+def _lessons(data: Path, checkpoint: Path) -> dict[str, Lesson]:
+    """All but the lesson on curves, which these models have none of."""
+    world = Workspace.open(data, checkpoint, keep=False)
+    with pytest.raises(LessonUnavailableError, match="learned curves"):
+        ENTRIES["curve"].build(world)
+    return {key: entry.build(world) for key, entry in ENTRIES.items() if key != "curve"}
+
+
+@pytest.mark.parametrize("city", [0, 1])
+def test_answers_are_found_again(two_cities: list[tuple[Path, Path]], city: int) -> None:
+    """Guesses and checks, by dictionaries and loops over check-ins or by scoring single cases again."""
+    data, checkpoint = two_cities[city]
+    lessons = _lessons(data, checkpoint)
+    predictor = Predictor.load(checkpoint, data)
+    answers = Answers(predictor.dataset, predictor)
+    right = {key: (lesson.guess.right, lesson.check.right) for key, lesson in lessons.items()}
+    for key in COUNTED:
+        assert right[key] == getattr(answers, key)(), key
+    reply = lessons["visits"].guess.choices[0].reply
+    assert all(percent(share, 1) in reply for share in answers.alone), (reply, answers.alone)
+    lead, stable = answers.score(int(lessons["score"].deeper.params["case"]))
+    assert lessons["score"].guess.choices[right["score"][0]].label == LABELS[lead]
+    assert right["score"][1] == stable
+
+
+def test_the_toy_towns_path_is_the_likeliest() -> None:
+    """The guess of lesson 2, by dictionaries of shares: from House 7 two hops lead to Square 1 first of all."""
+    assert planted_rank(build_toy_town(0.5, 0.0, 0).dataset, "House 7", "Square 1") == 1
+
+
+def test_the_curve_is_the_models() -> None:
+    """Its shape by its ends and its middle; the place that is asked for is found again among the user's check-ins."""
+    lesson, world = demo_lesson(ENTRIES["curve"]), demo_world("checkpoint")
+    curves = world.predictor.model.curves
+    assert curves is not None
+    row = [feature.name for feature in curves.curves.features].index("time_since_visit")
+    knots = curves.curves.knot_FK1[row][curves.curves.knot_FK1[row].isfinite()].double().numpy()
+    levels = curves.curves.levels[row].double().numpy()[: len(knots)]
+    first, middle, last = np.interp([knots[1], (knots[1] + knots[-1]) / 2, knots[-1]], knots, levels)
+    assert first + FLAT < middle and first + FLAT < last and abs(last - middle) < FLAT
+    assert list(SHAPES)[lesson.guess.right] == "It rises"
+    picture = lesson.check.picture
+    assert picture is not None
+    marks = picture.table().set_index("Mark")["Points"]
+    name = lesson.check.prompt.split(" was last at ")[1].split(" ")[0].replace("\\", "")
+    user, table = int(lesson.check.prompt.split()[1]), world.dataset.checkins
+    tests = world.cases[world.cases[c.USER] == user]
+    now = int(tests[c.ROW].iloc[0])
+    mine = table.iloc[:now][(table[c.USER] == user).to_numpy()[:now]]
+    hours = [
+        (table[c.TIME].iloc[now] - time).total_seconds() / 3600
+        for poi, time in zip(mine[c.POI], mine[c.TIME], strict=True)
+        if world.labels[poi].startswith(name)
+    ]
+    points = {signed_points(float(np.interp(1 + np.log1p(ago), knots, levels))) for ago in hours}
+    assert marks["ABC"[lesson.check.right]] in points
+
+
+EACH_LESSON = pytest.mark.parametrize("entry", COURSE, ids=lambda entry: entry.outline.key)
+
+
+@EACH_LESSON
+def test_every_figure_can_be_drawn_and_read_out(entry: Entry) -> None:
+    """At both ends of the handles: a sentence for a screen reader, and a table; terms are in the glossary."""
+    lesson = demo_lesson(entry)
+    assert lesson.guess.picture is not None and all(term in TERMS for term in lesson.outline.terms)
+    pictures: list[Chart] = [question.picture for question in (lesson.guess, lesson.check) if question.picture]
+    ends = [tuple(len(handle.positions) - 1 for handle in lesson.handles), tuple(0 for _ in lesson.handles)]
+    for at in (lesson.start, *ends):
+        scene = lesson.scene(at)
+        assert scene.finding.endswith(".")
+        pictures += scene.charts
+    for chart in pictures:
+        assert chart.says.endswith(".") and len(chart.table()) > 0
+        assert len(draw(chart, DARK).data) > 0
+
+
+def test_no_two_texts_overlap_on_the_map_of_the_toy_town() -> None:
+    """A town some 350 pixels high: a letter takes at most 6 by 14."""
+    lesson = demo_lesson(next(entry for entry in COURSE if entry.outline.key == "two_hops"))
+    for middle in range(len(lesson.handles[0].positions)):
+        (chart,) = lesson.scene((middle,)).charts
+        texts = draw(chart, DARK).layout.annotations
+        scale = 350 / (max(text.y for text in texts) - min(text.y for text in texts))
+        for one, other in combinations(texts, 2):
+            across = abs(one.x - other.x) * scale * math.cos(math.radians(one.y))
+            assert abs(one.y - other.y) * scale >= 14 or across >= 3 * (len(one.text) + len(other.text))
+
+
+def test_questions_come_before_answers() -> None:
+    """All titles twice; replies only after the heading of the answers; nothing is asked of the network."""
+    lessons = [demo_lesson(entry) for entry in COURSE]
+    page = handout_html("Town", list(lessons))
+    asked, answered = page.split("<h1>Answer key</h1>")
+    for lesson in lessons:
+        assert f"{lesson.outline.title}</h2>" in asked and f"{lesson.outline.title}</h2>" in answered
+    assert asked.index("Appendix") < asked.index(f"{COURSE[ROUTE].outline.title}</h2>")
+    assert asked.index("Appendix") > asked.index(f"{COURSE[ROUTE - 1].outline.title}</h2>")
+    assert asked.count("<figure>") == sum(lesson.guess.picture is not None for lesson in lessons)
+    assert asked.count("<svg") >= ROUTE and "<rect" in asked and "<circle" in asked
+    assert "Right." in answered and "Right." not in asked
+    assert "http" not in page.replace("http-equiv", "") and "<script" not in page
+
+
+def test_names_are_escaped_and_real_cities_ask_nothing() -> None:
+    """A name that looks like a tag stays text; without lessons the page holds titles and questions to talk about."""
+    lesson = demo_lesson(COURSE[1])
+    picture = Bars("<b>Bar</b>", "<b>Bar</b>", (Bar("<b>Bar</b>", 1.0, "<b>Bar</b>"),))
+    hostile = replace(lesson, intro="To **<b>Bar</b> \\*x\\***", guess=replace(lesson.guess, picture=picture))
+    page = handout_html("<i>Town</i>", [None, hostile, *[None] * (len(COURSE) - 2)])
+    assert "<b>Bar</b>" not in page and "<i>Town" not in page
+    assert "&lt;b&gt;Bar&lt;/b&gt; *x*" in page
+    empty = handout_html("Town", [None] * len(COURSE))
+    assert "Guess:" not in empty
+    assert COURSE[0].outline.questions[0] in empty
+
+
+CHOICES = st.one_of(st.none(), st.integers(0, MOST_CHOICES - 1))
+
+
+@given(st.lists(st.tuples(CHOICES, CHOICES), min_size=1, max_size=12))
+def test_what_is_written_is_read(answers: list[tuple[int | None, int | None]]) -> None:
+    """For any answers: text and back, and how many there are; one lesson begun again leaves the others."""
+    progress = Progress(*map(tuple, zip(*answers, strict=True)))
+    assert Progress.parse(progress.text, len(answers)) == progress
+    done = sum(answer is not None for pair in answers for answer in pair)
+    assert sum(map(progress.answered, range(len(answers)))) == done
+    again = progress.without(0)
+    assert (again.guesses[0], again.checks[0]) == (None, None)
+    assert (again.guesses[1:], again.checks[1:]) == (progress.guesses[1:], progress.checks[1:])
+
+
+@given(st.text(max_size=60), st.integers(1, 12))
+def test_any_text_is_some_progress(text: str, lessons: int) -> None:
+    """Whatever a link brings: every lesson has an answer that a question could have, or none."""
+    progress = Progress.parse(text, lessons)
+    assert len(progress.guesses) == len(progress.checks) == lessons
+    assert all(answer is None or 0 <= answer < MOST_CHOICES for answer in progress.guesses + progress.checks)
+
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_the_page_is_made_from_the_file() -> None:
+    """Made again with `python -c "from analysis.glossary import glossary_page; print(glossary_page(), end='')"`."""
+    assert (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8") == glossary_page()
+
+
+def test_every_miss_has_a_term() -> None:
+    """Keys are the names in code; one sentence each."""
+    assert set(MISSES) <= TERMS.keys()
+    for term in TERMS.values():
+        for sentence in (term.plain, term.exact):
+            assert sentence.endswith(".") and "|" not in sentence, term.key
