@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 
@@ -15,7 +16,8 @@ from recap.data.parsing.clocks import ClockStyle, join_clock
 from recap.data.parsing.column_names import says
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded, to_numbers
+from recap.data.parsing.row_block import RowBlock, decoded, shorten, to_numbers
+from recap.data.parsing.time_spelling import LARGEST_MINUTES, find_zone
 from recap.data.parsing.times import (
     CTIME,
     EPOCH,
@@ -27,9 +29,12 @@ from recap.data.parsing.times import (
     iso_offsets,
     read_times,
 )
-from recap.data.parsing.zones import HELP_ZONE, ZoneColumn, ZoneNames, find_zone
 from recap.errors import DataError
 
+HELP_ZONE = (
+    "name the zone of the check-ins with --timezone, for example --timezone America/New_York "
+    f"(or --timezone {LONGITUDE_ZONE} for a file that spans the world)"
+)
 _AMBIGUOUS: Final = {
     "CST": "Chicago's time; if it is that of Shanghai or Havana",
     "IST": "India's time; if it is that of Israel or Ireland",
@@ -37,6 +42,15 @@ _AMBIGUOUS: Final = {
     "AST": "Halifax's time; if it is that of Arabia",
 }
 """Short names of zones, with the meaning that is taken and others."""
+_LARGEST_HOURS: Final = 14
+
+
+@dataclass(frozen=True, eq=False)
+class _ZoneNames:
+    """Each row's zone: an index into the distinct ``zones``, -1 where the row names none that exists."""
+
+    code: np.ndarray
+    zones: tuple[tzinfo, ...]
 
 
 class Moments:
@@ -57,7 +71,7 @@ class Moments:
         self.is_marked = False
         self.proposed: str | None = None
         self._is_first, self._is_local, self._is_local_by_name = True, False, False
-        self._zones: ZoneColumn | None = None
+        self._zones: _ZoneColumn | None = None
         self._clocks: ClockStyle | None = None
         self._units: Counter[int] = Counter()
         self._repeated = self._skipped = 0
@@ -70,9 +84,9 @@ class Moments:
         A wall-clock time that the zone skips is moved to the end of the gap; of one that it repeats, the first is
         taken; `remarks` says how many there were. Raises DataError: no zone is known, or options contradict the times.
         """
-        offsets: np.ndarray | ZoneNames | None = None
+        offsets: np.ndarray | _ZoneNames | None = None
         if "tz" in fields and self.options.timezone is None:
-            self._zones = self._zones or ZoneColumn(fields["tz"])
+            self._zones = self._zones or _ZoneColumn(fields["tz"])
             offsets = self._zones.read(rows)
         times, layout = self._read_times(rows, fields["time"], fields.get("date"))
         carried = None
@@ -158,11 +172,11 @@ class Moments:
         self._is_local = by_format or self.options.local_times
 
     def _in_utc(
-        self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | ZoneNames
+        self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | _ZoneNames
     ) -> tuple[np.ndarray, np.ndarray]:
         if self.zone is not None and self.zone != LONGITUDE_ZONE:
             return self._in_zone(times, self.zone)
-        if self.zone is None and isinstance(offsets, ZoneNames):
+        if self.zone is None and isinstance(offsets, _ZoneNames):
             utc, minutes = times.copy(), np.zeros(len(times), dtype=np.int16)
             for code, zone in enumerate(offsets.zones):
                 rows = offsets.code == code
@@ -199,3 +213,47 @@ def _offsets(rows: RowBlock, column: str) -> np.ndarray | None:
     """Offsets in minutes that times contain; None if they contain none."""
     values = decoded(rows.columns[column])
     return iso_offsets(values) if pa.types.is_string(values.type) else None
+
+
+class _ZoneColumn:
+    """The column of one file; whether it holds names, minutes or hours is decided by its first rows."""
+
+    def __init__(self, column: str) -> None:
+        self.column = column
+        self._minutes: int | None = None
+        """Minutes of a unit; 0 for names."""
+
+    def read(self, rows: RowBlock) -> np.ndarray | _ZoneNames:
+        """Minutes (int64, local minus UTC) or zones of the rows; what is neither is marked."""
+        if self._minutes is None and _are_names(decoded(rows.columns[self.column])):
+            self._minutes = 0
+        if self._minutes == 0:
+            return _read_names(rows, self.column)
+        what = "timezone offset in minutes or hours"
+        values = rows.number(self.column, "tz_offset", what, -LARGEST_MINUTES, LARGEST_MINUTES)
+        numbers = np.nan_to_num(np.asarray(values.to_numpy(zero_copy_only=False)))
+        if self._minutes is None:
+            self._minutes = 60 if 0 < np.abs(numbers).max(initial=0) <= _LARGEST_HOURS else 1
+        minutes = self._minutes * numbers.clip(-LARGEST_MINUTES, LARGEST_MINUTES)
+        rows.flag("tz_offset", minutes % 1 != 0, lambda row: f"{what} must be whole minutes, got {numbers[row]:g}")
+        return minutes.astype(np.int64)
+
+
+def _are_names(values: pa.Array) -> bool:
+    if not pa.types.is_string(values.type):
+        return False
+    sample = values.slice(0, 1000)
+    sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
+    named = pc.match_substring_regex(sample, r"[A-Za-z]|\d:\d")
+    return len(sample) > 0 and 2 * (pc.sum(named).as_py() or 0) > len(sample)
+
+
+def _read_names(rows: RowBlock, column: str) -> _ZoneNames:
+    names = pc.dictionary_encode(rows.text(column))
+    found = [find_zone(name) for name in names.dictionary.to_pylist()]
+    zones = tuple(zone for zone in found if zone is not None)
+    place = np.array([-1 if zone is None else zones.index(zone) for zone in found], dtype=np.int64)
+    code = place[names.indices.to_numpy(zero_copy_only=False)] if len(found) else np.empty(0, np.int64)
+    expected = "time zone must be a name such as America/New_York, or minutes"
+    rows.flag("tz_offset", code < 0, lambda row: f"{expected}, got {shorten(names[row])}")
+    return _ZoneNames(code, zones)

@@ -7,12 +7,12 @@ from typing import Final
 import pyarrow as pa
 
 from recap import columns as c
+from recap.data.parsing.moments import HELP_ZONE
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.parsing.row_block import text_rows
 from recap.data.parsing.table_builder import SPLIT_WORDS, CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
-from recap.data.parsing.zones import HELP_ZONE
 from recap.errors import DataError
 
 HEADER: Final = (

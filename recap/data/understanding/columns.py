@@ -17,8 +17,7 @@ from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
 from recap.data.parsing.table_source import TableSource
-from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled
-from recap.data.parsing.written_times import written_layouts
+from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled, written_layouts
 from recap.geodesy import distance_km
 
 MOST_COLUMNS: Final = 300
