@@ -71,7 +71,8 @@ class Moments:
         self.is_marked = False
         self.proposed: str | None = None
         self._is_first, self._is_local, self._is_local_by_name = True, False, False
-        self._zones: _ZoneColumn | None = None
+        self._zone_unit: int | None = None
+        """Minutes of a unit of the column of zones; 0 for names."""
         self._clocks: ClockStyle | None = None
         self._units: Counter[int] = Counter()
         self._repeated = self._skipped = 0
@@ -86,18 +87,17 @@ class Moments:
         """
         offsets: np.ndarray | _ZoneNames | None = None
         if "tz" in fields and self.options.timezone is None:
-            self._zones = self._zones or _ZoneColumn(fields["tz"])
-            offsets = self._zones.read(rows)
+            offsets = self._read_zones(rows, fields["tz"])
         times, layout = self._read_times(rows, fields["time"], fields.get("date"))
         carried = None
         is_zoned = self.zone is not None or self.options.zone is not None or self._is_local_by_name
         if offsets is None and layout.is_utc and not is_zoned:
-            offsets = carried = _offsets(rows, fields["time"])
+            offsets = carried = iso_offsets(rows.columns[fields["time"]])
             if offsets is None and not self._is_first:
                 offsets = np.zeros(len(rows), dtype=np.int64)
         if self.options.local_times and layout.is_utc and not (self.local_by_format or layout.zone):
             self.report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
-            written = _offsets(rows, fields["time"])
+            written = iso_offsets(rows.columns[fields["time"]])
             times = times if written is None else times + written.astype("timedelta64[m]")
         if self._is_first:
             self._decide_zone(offsets is not None, layout, latitude, longitude)
@@ -114,6 +114,23 @@ class Moments:
             self.report.note(f"{self._repeated} times fall into an hour that {whose} repeats; the first is taken.")
         if self._skipped:
             self.report.note(f"{self._skipped} times fall into an hour that {whose} skips; they are moved to its end.")
+
+    def _read_zones(self, rows: RowBlock, column: str) -> np.ndarray | _ZoneNames:
+        """Minutes (int64, local minus UTC) or zones of a column; whether it holds names, minutes or hours is decided by
+        its first rows. What is neither is marked.
+        """
+        if self._zone_unit is None and _are_names(decoded(rows.columns[column])):
+            self._zone_unit = 0
+        if self._zone_unit == 0:
+            return _read_names(rows, column)
+        what = "timezone offset in minutes or hours"
+        values = rows.number(column, "tz_offset", what, -LARGEST_MINUTES, LARGEST_MINUTES)
+        numbers = np.nan_to_num(np.asarray(values))
+        if self._zone_unit is None:
+            self._zone_unit = 60 if 0 < np.abs(numbers).max(initial=0) <= _LARGEST_HOURS else 1
+        minutes = self._zone_unit * numbers.clip(-LARGEST_MINUTES, LARGEST_MINUTES)
+        rows.flag("tz_offset", minutes % 1 != 0, lambda row: f"{what} must be whole minutes, got {numbers[row]:g}")
+        return minutes.astype(np.int64)
 
     def _read_times(self, rows: RowBlock, column: str, date: str | None) -> tuple[np.ndarray, TimeLayout]:
         """Times as written, and their layout; those of two columns are joined first."""
@@ -141,7 +158,7 @@ class Moments:
         """Whether times are local because the column's name says so and they have no offset, or all zero."""
         typed_utc = layout.is_utc and layout.zone is None and not pa.types.is_string(decoded(rows.columns[column]).type)
         carries_zero = layout in (ISO_ZONED, CTIME) or (typed_utc and pa.types.is_timestamp(rows.columns[column].type))
-        has_others = layout is ISO_ZONED and _offsets(rows, column) is not None
+        has_others = layout is ISO_ZONED and iso_offsets(rows.columns[column]) is not None
         if self._is_first:
             self._is_local_by_name = not layout.is_utc or (carries_zero and not has_others)
             if self._is_local_by_name and not self.options.local_times:
@@ -207,36 +224,6 @@ class Moments:
         self._repeated += int(((earlier != later) & known).sum())
         self._skipped += int(((earlier.dt.tz_localize(None) != wall) & known).sum())
         return earlier
-
-
-def _offsets(rows: RowBlock, column: str) -> np.ndarray | None:
-    """Offsets in minutes that times contain; None if they contain none."""
-    values = decoded(rows.columns[column])
-    return iso_offsets(values) if pa.types.is_string(values.type) else None
-
-
-class _ZoneColumn:
-    """The column of one file; whether it holds names, minutes or hours is decided by its first rows."""
-
-    def __init__(self, column: str) -> None:
-        self.column = column
-        self._minutes: int | None = None
-        """Minutes of a unit; 0 for names."""
-
-    def read(self, rows: RowBlock) -> np.ndarray | _ZoneNames:
-        """Minutes (int64, local minus UTC) or zones of the rows; what is neither is marked."""
-        if self._minutes is None and _are_names(decoded(rows.columns[self.column])):
-            self._minutes = 0
-        if self._minutes == 0:
-            return _read_names(rows, self.column)
-        what = "timezone offset in minutes or hours"
-        values = rows.number(self.column, "tz_offset", what, -LARGEST_MINUTES, LARGEST_MINUTES)
-        numbers = np.nan_to_num(np.asarray(values.to_numpy(zero_copy_only=False)))
-        if self._minutes is None:
-            self._minutes = 60 if 0 < np.abs(numbers).max(initial=0) <= _LARGEST_HOURS else 1
-        minutes = self._minutes * numbers.clip(-LARGEST_MINUTES, LARGEST_MINUTES)
-        rows.flag("tz_offset", minutes % 1 != 0, lambda row: f"{what} must be whole minutes, got {numbers[row]:g}")
-        return minutes.astype(np.int64)
 
 
 def _are_names(values: pa.Array) -> bool:

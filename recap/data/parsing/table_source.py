@@ -18,7 +18,7 @@ from recap.data.parsing.degrees import split_point
 from recap.data.parsing.nested_records import Flat, Shape, records_of
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, text_rows
+from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
 from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
@@ -83,7 +83,7 @@ def _open_text(path: Path, options: ReadOptions) -> TableSource:
     )
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        yield from text_rows(table, stored, row_report)
+        yield from table.rows(row_report, stored)
         source.rows_in = table.rows_in
 
     source = TableSource(path.name, names, table.rows_in, read)

@@ -218,9 +218,12 @@ def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
     return np.where(outside, np.datetime64("NaT", "s"), times)
 
 
-def iso_offsets(text: pa.Array) -> np.ndarray | None:
-    """Minutes of the offsets that times carry (``-04:00`` -> -240); None where every one is UTC."""
-    parts = pc.extract_regex(text, _OFFSET)
+def iso_offsets(times: pa.Array) -> np.ndarray | None:
+    """Minutes of the offsets that times carry (``-04:00`` -> -240); None where all are UTC or none is text."""
+    times = decoded(times)
+    if not pa.types.is_string(times.type):
+        return None
+    parts = pc.extract_regex(times, _OFFSET)
     if parts.null_count == len(parts):
         return None
     hours = pc.cast(pc.struct_field(parts, "hours"), pa.int64())

@@ -148,7 +148,7 @@ def read_libcity(path: Path, options: ReadOptions | None = None) -> RawRead:
 
     def prepare(rows: RowBlock) -> None:
         kinds = rows.columns["type"]
-        other = pc.not_equal(kinds, "trajectory").to_numpy(zero_copy_only=False)
+        other = pc.not_equal(kinds, "trajectory")
         rows.flag("not_a_checkin", other, lambda row: f"type must be trajectory, got {shorten(kinds[row])}")
         places.join(rows, "location")
 
@@ -171,9 +171,8 @@ def _read_geo(geo: Path, options: ReadOptions, row_report: RowReport) -> PlaceTa
 def _split_coordinates(rows: RowBlock) -> None:
     given = rows.columns["coordinates"]
     parts = pc.extract_regex(given, _POINT)
-    missing = pc.is_null(parts).to_numpy(zero_copy_only=False)
     expected = "coordinates must be [longitude,latitude] of a point"
-    rows.flag("latitude", missing, lambda row: f"{expected}, got {shorten(given[row])}")
+    rows.flag("latitude", pc.is_null(parts), lambda row: f"{expected}, got {shorten(given[row])}")
     for name in ("latitude", "longitude"):
         rows.columns[name] = pc.fill_null(pc.struct_field(parts, name), "")
 

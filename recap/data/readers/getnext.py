@@ -10,7 +10,6 @@ from recap import columns as c
 from recap.data.parsing.moments import HELP_ZONE
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
-from recap.data.parsing.row_block import text_rows
 from recap.data.parsing.table_builder import SPLIT_WORDS, CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
@@ -79,7 +78,7 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
                 f"{path.name}: some of its files have a column {_OPTIONAL[field]}, {file.name} differs; "
                 f"expected the same columns in all of them{f', or {HELP_ZONE}' if field == 'tz' else ''}"
             )
-        for rows in text_rows(table, list(fields.values()), builder.report):
+        for rows in table.rows(builder.report, list(fields.values())):
             if code is not None:
                 rows.columns[c.SPLIT] = pa.array([c.SPLIT_NAMES[code]] * len(rows))
             builder.add(rows, fields | ({"split": c.SPLIT} if code is not None else {}))
