@@ -156,11 +156,9 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
 def first_cells(
     path: Path, delimiter: str | None, encoding: str | None, quoted: bool = True
 ) -> tuple[str, list[str], int]:
-    """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator,
-    and lines of a title before column names are passed over.
-
-    Where none is named, it is the one that cuts most of the first lines like the first, and into most columns; blanks
-    only where no other gives all of them equally many fields. Raises DataError: the first line holds none.
+    """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator, and
+    a title before it is passed over. Where none is named, it is the one that cuts most of the first lines like the
+    first, and into most columns; blanks come last. Raises DataError: the first line holds none.
     """
     first, *others = read_head(path, 50, encoding)
     number = 1
@@ -334,7 +332,9 @@ class TextTable:
             )
 
     def _open(self) -> IO[bytes]:
-        is_padded = self.delimiter != " " and self.quoted and self._has_padded_quotes()
+        padded = re.compile(rf"{re.escape(self.delimiter)} +\"(?!\")")  # the mark would then be a letter
+        head = read_head(self.path, encoding=self.encoding) if self.quoted and self.delimiter != " " else []
+        is_padded = any(map(padded.search, head))
         if self.delimiter != " " and not is_padded:
             return open_bytes(self.path)
         with open_bytes(self.path) as file:
@@ -344,11 +344,6 @@ class TextTable:
             return io.BytesIO(re.sub(b'" +(?=' + mark + b")", b'"', re.sub(b"(?<=" + mark + b') +"(?!")', b'"', text)))
         # Any number of blanks separates columns.
         return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text)))
-
-    def _has_padded_quotes(self) -> bool:
-        """Whether blanks are between a separator and a quotation mark, which would then be a letter."""
-        padded = re.compile(rf"{re.escape(self.delimiter)} +\"(?!\")")
-        return any(padded.search(line) for line in read_head(self.path, encoding=self.encoding))
 
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:
         def remember(row: csv.InvalidRow) -> str:
