@@ -18,13 +18,8 @@ from recap.printable import count_of
 
 @dataclass(frozen=True, eq=False)
 class Extension:
-    """A dataset with later check-ins appended to its users.
-
-    Attributes:
-        dataset: the added check-ins are history only and of the test split; new users come after the known ones, places
-            that are not in the data set after the known ones, without training check-ins.
-        new_users, new_places: how many the data set did not know.
-        line: what was added and what was not, in one line.
+    """A dataset with later check-ins appended to its users: history only, of the test split; new users and places come
+    after the known ones. ``line``: what was added and what was not, in one line.
     """
 
     dataset: Dataset

@@ -40,11 +40,8 @@ def build_dataset(
     config: DataConfig,
     **facts: Any,
 ) -> Dataset:
-    """Build a dataset from check-ins as numbers, see `prepare_dataset`.
-
-    Args:
-        offset: local minus UTC of each row, minutes.
-        describing: source rows -> their raw rows, with those of `DESCRIBING` that exist.
+    """Build a dataset from check-ins as numbers, see `prepare_dataset`. ``offset``: local minus UTC, minutes;
+    ``describing``: source rows -> their raw rows, with those of `DESCRIBING` that exist.
     """
     left, report = clean_rows(rows, config)
     trim_heap()

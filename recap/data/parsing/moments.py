@@ -55,11 +55,8 @@ class _ZoneNames:
 
 class Moments:
     """Reads the columns of times and zones; what the first block decides, such as the ``layout``, holds for all.
-    ``local_by_format``: times are wall-clock times whatever their layout says.
-
-    Attributes:
-        zone: the zone of all check-ins; None where each has its own. `proposed` where it is that of the coordinates.
-        is_marked: times were written as UTC, without offsets, and read so.
+    ``local_by_format``: times are wall-clock times whatever their layout says. ``zone``: of all check-ins; None where
+    each has its own; ``proposed`` by the coordinates. ``is_marked``: times were written as UTC, without offsets.
     """
 
     def __init__(
@@ -80,10 +77,9 @@ class Moments:
     def read(
         self, rows: RowBlock, fields: Mapping[str, str], latitude: np.ndarray, longitude: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """UTC seconds (datetime64[s], NaT where marked) and offsets in minutes (int16, local minus UTC).
-
-        A wall-clock time that the zone skips is moved to the end of the gap; of one that it repeats, the first is
-        taken; `remarks` says how many there were. Raises DataError: no zone is known, or options contradict the times.
+        """UTC seconds (datetime64[s], NaT where marked) and offsets in minutes (int16, local minus UTC); `remarks` says
+        how many wall-clock times the zone skips or repeats. Raises DataError: no zone is known, or options contradict
+        the times.
         """
         offsets: np.ndarray | _ZoneNames | None = None
         if "tz" in fields and self.options.timezone is None:

@@ -18,11 +18,8 @@ Flat = dict[str, str]
 
 @dataclass(frozen=True)
 class Shape:
-    """How visits are written inside records.
-
-    Attributes:
-        visits: path of the list of records that has one for each visit.
-        together: paths of lists of one length that have one item for each visit.
+    """How visits are written inside records: the path of the list of records that has one for each visit, or paths of
+    lists of one length that have one item for each visit.
     """
 
     visits: str | None = None

@@ -34,12 +34,9 @@ def plain(value: pa.Scalar) -> str:
 
 
 class RowBlock:
-    """The rows of one block while they are parsed. The parsing methods return columns of full length; what they find
-    bad is only marked in ``bad``, and `finish` leaves it out.
-
-    Args:
-        columns: name -> column, text or typed (Parquet); all of one length.
-        lines, noun: place of each row in the file, and what it counts, ``line`` or ``row``.
+    """The rows of one block while they are parsed: columns, text or typed, and the place of each row in the file, of
+    which ``noun`` says what it counts. The parsing methods return columns of full length; what they find bad is only
+    marked in ``bad``, and `finish` leaves it out.
     """
 
     def __init__(self, name: str, columns: dict[str, pa.Array], lines: np.ndarray, noun: str = "line") -> None:

@@ -33,19 +33,15 @@ _FIRST_DAY: Final = -25_569
 
 @dataclass(frozen=True)
 class TimeLayout:
-    """One way to write a time.
-
-    Attributes:
-        example: shown where a value does not fit.
-        is_utc: the text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time.
-        zone: the zone that a typed column names, if not UTC, such as America/New_York or +02:00.
-        parse: text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``.
-    """
+    """One way to write a time; ``example`` is shown where a value does not fit."""
 
     example: str
     is_utc: bool
+    """The text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time."""
     parse: Callable[[pa.Array], pa.Array]
+    """Text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``."""
     zone: str | None = None
+    """The zone that a typed column names, if not UTC, such as America/New_York or +02:00."""
 
 
 def parse_ctime(text: pa.Array) -> pa.Array:

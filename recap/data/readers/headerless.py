@@ -23,11 +23,9 @@ _TIST_PLACES: Final = ("poi", "latitude", "longitude", "category", "country")
 
 
 def read_foursquare(path: Path, options: ReadOptions | None = None, sink: Sink | None = None) -> RawRead:
-    """Read a published TSMC2014 file (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015), plain or .gz.
-
-    Text is UTF-8 where all of it is, otherwise Latin-1, the encoding of the published files. Quotation marks are
-    letters. A missing category is the empty string. Raises DataError: no such file; the message names the line.
-    ``sink``: takes the rows block by block, for files beyond memory.
+    """Read a published TSMC2014 file (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015), plain or .gz. Text is
+    UTF-8 where all of it is, otherwise Latin-1, as published. Raises DataError: no such file; the message names the
+    line. ``sink``: takes the rows block by block, for files beyond memory.
     """
     options = options or ReadOptions()
     table = _open(path, _FOURSQUARE, options, "latin-1")
