@@ -26,7 +26,7 @@ _NEEDED: Final = ("user", "poi", "time", "lat", "lon", "category")
 
 @dataclass(frozen=True)
 class _Export:
-    """How the visits of a kind of export are written: whether a record is one; field of `--map` -> paths in a record, the
+    """How the visits of an export are written: whether a record is one; field of `--map` -> paths in a record, the
     first that is there counts; what the other records are.
     """
 
