@@ -29,10 +29,8 @@ class Extension:
 
 
 def extend_dataset(dataset: Dataset, raw: pd.DataFrame) -> Extension:
-    """Append raw check-ins (columns in `recap.columns`, file order) to their users, in time order.
-
-    Training rows, their order and every earlier check-in stay as they are. Raises DataError: no row is later than its
-    user's last known check-in.
+    """Append raw check-ins (columns in `recap.columns`, file order) to their users, in time order; all that is there
+    stays as it is. Raises DataError: no row is later than its user's last known check-in.
     """
     known = dataset.checkins
     user_N, users = _numbered(raw[c.USER_ID], dataset.users[c.USER_ID])

@@ -34,9 +34,7 @@ LOCAL_TIME_FILES: Final = ("foursquare",)
 
 def read_recbole(path: Path, options: ReadOptions | None = None) -> RawRead:
     """Read a RecBole dataset: the folder, or its .inter file with the .item file next to it (Zhao et al., CIKM 2021).
-
-    Place, time, coordinates and categories are found by RecBole's usual field names; coordinates and categories may
-    stand in either file. Offsets are `timezone_offset` in minutes; files without need `timezone`. Raises DataError: a
+    Fields have RecBole's usual names; files without `timezone_offset` (minutes) need `timezone`. Raises DataError: a
     file or field is missing, or a row is bad; the message names file and line.
     """
     options = options or ReadOptions()

@@ -57,11 +57,9 @@ def find_parts(folder: Path) -> dict[int, Path]:
 
 
 def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read a folder of GETNext CSV files, or one of them (Yang, Liu, Zhao; SIGIR 2022).
-
-    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split. The offset is
-    the column `timezone` (minutes); a file without it needs the option. Raises DataError: a file is missing, lacks a
-    column, or holds a bad row; the message names file and line.
+    """Read a folder of GETNext CSV files as one table with `split` and `trajectory_id`, or one of them, without split
+    (Yang, Liu, Zhao; SIGIR 2022). A file without the column `timezone` (minutes) needs the option. Raises DataError: a
+    file is missing, lacks a column, or holds a bad row; the message names file and line.
     """
     options = options or ReadOptions()
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
