@@ -22,12 +22,12 @@ def history_only(checkins: pd.DataFrame) -> np.ndarray:
 
 
 def build_cases(checkins: pd.DataFrame, split: int, protocol: Protocol = "every_step") -> np.ndarray:
-    """Source rows of all cases of a split, in table order (user, time).
+    """Source rows (int64) of all cases of a split, in table order (user, time).
 
     A case is a pair of consecutive check-ins of one user and belongs to the split of its target. ``every_next`` takes
     every pair, after any gap. The paper's protocols stay inside a trajectory and leave out `history_only` check-ins:
     ``every_step`` takes all such pairs, ``trajectory_last`` each trajectory's last of the split, ``user_last`` each
-    user's. Returns int64 row positions into ``checkins``.
+    user's.
     """
     if protocol not in PROTOCOLS:
         raise ConfigError(f"unknown protocol {protocol!r}; choose one of {', '.join(PROTOCOLS)}")

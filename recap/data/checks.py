@@ -43,11 +43,8 @@ class Problem(Config):
 
 
 def check_checkins(raw: pd.DataFrame, zone: str | None = None, is_marked: bool = False) -> list[Problem]:
-    """Problems of a raw table (columns in `recap.columns`).
-
-    Args:
-        zone: that of all check-ins, if it was named.
-        is_marked: times were written as UTC, see `RawRead`.
+    """Problems of a raw table (columns in `recap.columns`). ``zone``: that of all check-ins, if it was named;
+    ``is_marked``: times were written as UTC, see `RawRead`.
     """
     table = _Sorted(raw, zone, is_marked)
     return [problem for check in _CHECKS for problem in check(table)]

@@ -105,7 +105,13 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         (poi, config.min_poi_checkins, "rare_poi", "POI"),
         (user, config.min_user_checkins, "rare_user", "user"),
     ):
-        keep = _frequent(np.bincount(codes[rows]), 1 if is_given else minimum, noun)[codes[rows]]
+        counts, least = np.bincount(codes[rows]), 1 if is_given else minimum
+        if counts.max(initial=0) < least:
+            raise DataError(
+                f"no {noun} has at least {least} check-ins (the most is {counts.max(initial=0)}); "
+                f"lower min_{noun.lower()}_checkins"
+            )
+        keep = counts[codes[rows]] >= least
         dropped[reason] = int((~keep).sum())
         rows = rows[keep]
     kept = len(rows)
@@ -131,7 +137,10 @@ def clean_rows(raw: RawRows, config: DataConfig) -> tuple["Rows", CleaningReport
         split = split_by_time(seconds[order], raw.source_row[order], trajectory, config)
 
     train = order[split == c.TRAIN]
-    seen = {c.USER: (user, _seen_in(user, train)), c.POI: (poi, _seen_in(poi, train))}
+    seen = {
+        name: (codes, np.bincount(codes[train], minlength=codes.max(initial=-1) + 1) > 0)
+        for name, codes in ((c.USER, user), (c.POI, poi))
+    }
     left = Rows(order, split, trajectory, np.zeros(len(order), dtype=bool))
     left = remove(left, seen, config, 1 if is_given else config.min_trajectory_length, dropped)
     is_pair = left.trajectory[1:] == left.trajectory[:-1]
@@ -228,20 +237,3 @@ def remove(
         return rows
 
     return unseen(short(rows)) if config.removal_order == "short_first" else short(unseen(rows))
-
-
-def _frequent(counts: np.ndarray, minimum: int, noun: str) -> np.ndarray:
-    """Which codes occur often enough; raises DataError if none does."""
-    keep: np.ndarray = counts >= minimum
-    if not keep.any():
-        raise DataError(
-            f"no {noun} has at least {minimum} check-ins (the most is {counts.max(initial=0)}); "
-            f"lower min_{noun.lower()}_checkins"
-        )
-    return keep
-
-
-def _seen_in(codes: np.ndarray, train: np.ndarray) -> np.ndarray:
-    seen = np.zeros(codes.max(initial=-1) + 1, dtype=bool)
-    seen[codes[train]] = True
-    return seen

@@ -22,13 +22,9 @@ _UNINHABITED: Final = ("Etc/", "Antarctica/")
 
 
 def zone_minutes(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray, minutes: np.ndarray) -> np.ndarray:
-    """Offsets of the zones at check-ins where ``minutes`` contradict them by an hour or more, else ``minutes``.
-
-    Near a border either side's offset will do; at sea three hours. Of more than 20,000 spots a part is looked at.
-
-    Args:
-        seconds: UTC, since 1970.
-        minutes: local minus UTC, as read.
+    """Offsets (local minus UTC) of the zones at check-ins where ``minutes`` contradict them by an hour or more, else
+    ``minutes``; ``seconds``: UTC. Near a border either side's offset will do; at sea three hours. Of more than 20,000
+    spots a part is looked at.
     """
     expected = _at_places(latitude, longitude, seconds, minutes)
     odd = np.flatnonzero(expected != minutes)

@@ -17,11 +17,8 @@ _CODE_START: Final = " · "
 
 def label_places(pois: pd.DataFrame) -> list[str]:
     """A label for every POI that is safe to show: its name; else its category, with a code where several nameless POIs
-    share it; else its id. For example "Middle School · 4b0a".
-
-    The code is the beginning of the SHA-256 of the POI's id, so it is the same in every dataset: four hexadecimal
-    digits, or more where two POIs of a category agree in these. ``pois``: rows of a dataset's POI table, in index
-    order.
+    share it; else its id. For example "Middle School · 4b0a". The code begins the SHA-256 of the POI's id, so it is the
+    same in every dataset; it is longer where two POIs of a category agree in four digits.
     """
     columns = (c.POI_NAME, c.CATEGORY, c.POI_ID)
     rows = [tuple(_shown(str(text)) for text in row) for row in zip(*(pois[column] for column in columns), strict=True)]

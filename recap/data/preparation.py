@@ -20,11 +20,9 @@ IdsOf = Callable[[np.ndarray], np.ndarray]
 
 
 def prepare_dataset(raw: pd.DataFrame, config: DataConfig, *, name: str, source_format: str, **facts: Any) -> Dataset:
-    """Build a dataset from a raw check-in table (columns in `recap.columns`).
-
-    Users, POIs and categories are numbered in lexicographic order of their ids. A POI's coordinates, name and category
-    are those of its first check-in by (time, source row); check-ins that are history only do not count. Raises
-    DataError: nothing usable is left, see `clean_rows`. ``facts``: further fields of the `Manifest`.
+    """Build a dataset from a raw check-in table (columns in `recap.columns`). Ids are numbered in lexicographic order;
+    a POI is described by its first check-in by (time, source row) that is not history only. Raises DataError: nothing
+    usable is left, see `clean_rows`. ``facts``: further fields of the `Manifest`.
     """
     rows, user_ids, poi_ids = number_rows(raw)
     offset = raw[c.TZ_OFFSET_MINUTES].to_numpy(np.int16)
@@ -40,11 +38,8 @@ def build_dataset(
     config: DataConfig,
     **facts: Any,
 ) -> Dataset:
-    """Build a dataset from check-ins as numbers, see `prepare_dataset`.
-
-    Args:
-        offset: local minus UTC of each row, minutes.
-        describing: source rows -> their raw rows, with those of `DESCRIBING` that exist.
+    """Build a dataset from check-ins as numbers, see `prepare_dataset`. ``offset``: local minus UTC, minutes;
+    ``describing``: source rows -> their raw rows, with those of `DESCRIBING` that exist.
     """
     left, report = clean_rows(rows, config)
     trim_heap()

@@ -10,12 +10,11 @@ from recap.data.format_detection import detect_format
 from recap.data.id_spellings import join_spellings
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
+from recap.data.readers.atomic_files import read_libcity, read_recbole
 from recap.data.readers.exports import read_export
 from recap.data.readers.getnext import read_getnext
 from recap.data.readers.headerless import read_foursquare, read_gowalla, read_tist2015
-from recap.data.readers.libcity import read_libcity
 from recap.data.readers.own_table import read_own_table
-from recap.data.readers.recbole import read_recbole
 from recap.data.understanding import Understanding, understand_table
 from recap.errors import ConfigError, DataError
 

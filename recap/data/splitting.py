@@ -71,9 +71,8 @@ def cut_trajectories(user_T: np.ndarray, seconds_T: np.ndarray, config: SplitCon
 def split_by_time(
     seconds_T: np.ndarray, source_row_T: np.ndarray, trajectory_T: np.ndarray, config: SplitConfig
 ) -> np.ndarray:
-    """Split codes (int8) of check-ins: the first ``int(train_end n)`` of n in time order are training, and so on.
-
-    Ties go by source row, or by trajectory number.
+    """Split codes (int8) of check-ins: the first ``int(train_end n)`` of n in time order are training, and so on. Ties
+    go by source row, or by trajectory number.
     """
     if config.split_by == "checkins":
         return _shares(np.lexsort((source_row_T, seconds_T)), config)

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 
@@ -15,7 +16,8 @@ from recap.data.parsing.clocks import ClockStyle, join_clock
 from recap.data.parsing.column_names import says
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, decoded, to_numbers
+from recap.data.parsing.row_block import RowBlock, decoded, shorten, to_numbers
+from recap.data.parsing.time_spelling import LARGEST_MINUTES, find_zone
 from recap.data.parsing.times import (
     CTIME,
     EPOCH,
@@ -27,9 +29,12 @@ from recap.data.parsing.times import (
     iso_offsets,
     read_times,
 )
-from recap.data.parsing.zones import HELP_ZONE, ZoneColumn, ZoneNames, find_zone
 from recap.errors import DataError
 
+HELP_ZONE = (
+    "name the zone of the check-ins with --timezone, for example --timezone America/New_York "
+    f"(or --timezone {LONGITUDE_ZONE} for a file that spans the world)"
+)
 _AMBIGUOUS: Final = {
     "CST": "Chicago's time; if it is that of Shanghai or Havana",
     "IST": "India's time; if it is that of Israel or Ireland",
@@ -37,15 +42,21 @@ _AMBIGUOUS: Final = {
     "AST": "Halifax's time; if it is that of Arabia",
 }
 """Short names of zones, with the meaning that is taken and others."""
+_LARGEST_HOURS: Final = 14
+
+
+@dataclass(frozen=True, eq=False)
+class _ZoneNames:
+    """Each row's zone: an index into the distinct ``zones``, -1 where the row names none that exists."""
+
+    code: np.ndarray
+    zones: tuple[tzinfo, ...]
 
 
 class Moments:
     """Reads the columns of times and zones; what the first block decides, such as the ``layout``, holds for all.
-    ``local_by_format``: times are wall-clock times whatever their layout says.
-
-    Attributes:
-        zone: the zone of all check-ins; None where each has its own. `proposed` where it is that of the coordinates.
-        is_marked: times were written as UTC, without offsets, and read so.
+    ``local_by_format``: times are wall-clock times whatever their layout says. ``zone``: of all check-ins; None where
+    each has its own; ``proposed`` by the coordinates. ``is_marked``: times were written as UTC, without offsets.
     """
 
     def __init__(
@@ -57,7 +68,8 @@ class Moments:
         self.is_marked = False
         self.proposed: str | None = None
         self._is_first, self._is_local, self._is_local_by_name = True, False, False
-        self._zones: ZoneColumn | None = None
+        self._zone_unit: int | None = None
+        """Minutes of a unit of the column of zones; 0 for names."""
         self._clocks: ClockStyle | None = None
         self._units: Counter[int] = Counter()
         self._repeated = self._skipped = 0
@@ -65,25 +77,23 @@ class Moments:
     def read(
         self, rows: RowBlock, fields: Mapping[str, str], latitude: np.ndarray, longitude: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """UTC seconds (datetime64[s], NaT where marked) and offsets in minutes (int16, local minus UTC).
-
-        A wall-clock time that the zone skips is moved to the end of the gap; of one that it repeats, the first is
-        taken; `remarks` says how many there were. Raises DataError: no zone is known, or options contradict the times.
+        """UTC seconds (datetime64[s], NaT where marked) and offsets in minutes (int16, local minus UTC); `remarks` says
+        how many wall-clock times the zone skips or repeats. Raises DataError: no zone is known, or options contradict
+        the times.
         """
-        offsets: np.ndarray | ZoneNames | None = None
+        offsets: np.ndarray | _ZoneNames | None = None
         if "tz" in fields and self.options.timezone is None:
-            self._zones = self._zones or ZoneColumn(fields["tz"])
-            offsets = self._zones.read(rows)
+            offsets = self._read_zones(rows, fields["tz"])
         times, layout = self._read_times(rows, fields["time"], fields.get("date"))
         carried = None
         is_zoned = self.zone is not None or self.options.zone is not None or self._is_local_by_name
         if offsets is None and layout.is_utc and not is_zoned:
-            offsets = carried = _offsets(rows, fields["time"])
+            offsets = carried = iso_offsets(rows.columns[fields["time"]])
             if offsets is None and not self._is_first:
                 offsets = np.zeros(len(rows), dtype=np.int64)
         if self.options.local_times and layout.is_utc and not (self.local_by_format or layout.zone):
             self.report.note("Times are written in UTC or with an offset; --local-times takes their clocks as local.")
-            written = _offsets(rows, fields["time"])
+            written = iso_offsets(rows.columns[fields["time"]])
             times = times if written is None else times + written.astype("timedelta64[m]")
         if self._is_first:
             self._decide_zone(offsets is not None, layout, latitude, longitude)
@@ -100,6 +110,23 @@ class Moments:
             self.report.note(f"{self._repeated} times fall into an hour that {whose} repeats; the first is taken.")
         if self._skipped:
             self.report.note(f"{self._skipped} times fall into an hour that {whose} skips; they are moved to its end.")
+
+    def _read_zones(self, rows: RowBlock, column: str) -> np.ndarray | _ZoneNames:
+        """Minutes (int64, local minus UTC) or zones of a column; whether it holds names, minutes or hours is decided by
+        its first rows. What is neither is marked.
+        """
+        if self._zone_unit is None and _are_names(decoded(rows.columns[column])):
+            self._zone_unit = 0
+        if self._zone_unit == 0:
+            return _read_names(rows, column)
+        what = "timezone offset in minutes or hours"
+        values = rows.number(column, "tz_offset", what, -LARGEST_MINUTES, LARGEST_MINUTES)
+        numbers = np.nan_to_num(np.asarray(values))
+        if self._zone_unit is None:
+            self._zone_unit = 60 if 0 < np.abs(numbers).max(initial=0) <= _LARGEST_HOURS else 1
+        minutes = self._zone_unit * numbers.clip(-LARGEST_MINUTES, LARGEST_MINUTES)
+        rows.flag("tz_offset", minutes % 1 != 0, lambda row: f"{what} must be whole minutes, got {numbers[row]:g}")
+        return minutes.astype(np.int64)
 
     def _read_times(self, rows: RowBlock, column: str, date: str | None) -> tuple[np.ndarray, TimeLayout]:
         """Times as written, and their layout; those of two columns are joined first."""
@@ -127,7 +154,7 @@ class Moments:
         """Whether times are local because the column's name says so and they have no offset, or all zero."""
         typed_utc = layout.is_utc and layout.zone is None and not pa.types.is_string(decoded(rows.columns[column]).type)
         carries_zero = layout in (ISO_ZONED, CTIME) or (typed_utc and pa.types.is_timestamp(rows.columns[column].type))
-        has_others = layout is ISO_ZONED and _offsets(rows, column) is not None
+        has_others = layout is ISO_ZONED and iso_offsets(rows.columns[column]) is not None
         if self._is_first:
             self._is_local_by_name = not layout.is_utc or (carries_zero and not has_others)
             if self._is_local_by_name and not self.options.local_times:
@@ -158,11 +185,11 @@ class Moments:
         self._is_local = by_format or self.options.local_times
 
     def _in_utc(
-        self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | ZoneNames
+        self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | _ZoneNames
     ) -> tuple[np.ndarray, np.ndarray]:
         if self.zone is not None and self.zone != LONGITUDE_ZONE:
             return self._in_zone(times, self.zone)
-        if self.zone is None and isinstance(offsets, ZoneNames):
+        if self.zone is None and isinstance(offsets, _ZoneNames):
             utc, minutes = times.copy(), np.zeros(len(times), dtype=np.int16)
             for code, zone in enumerate(offsets.zones):
                 rows = offsets.code == code
@@ -195,7 +222,21 @@ class Moments:
         return earlier
 
 
-def _offsets(rows: RowBlock, column: str) -> np.ndarray | None:
-    """Offsets in minutes that times contain; None if they contain none."""
-    values = decoded(rows.columns[column])
-    return iso_offsets(values) if pa.types.is_string(values.type) else None
+def _are_names(values: pa.Array) -> bool:
+    if not pa.types.is_string(values.type):
+        return False
+    sample = values.slice(0, 1000)
+    sample = sample.filter(pc.greater(pc.binary_length(sample), 0))
+    named = pc.match_substring_regex(sample, r"[A-Za-z]|\d:\d")
+    return len(sample) > 0 and 2 * (pc.sum(named).as_py() or 0) > len(sample)
+
+
+def _read_names(rows: RowBlock, column: str) -> _ZoneNames:
+    names = pc.dictionary_encode(rows.text(column))
+    found = [find_zone(name) for name in names.dictionary.to_pylist()]
+    zones = tuple(zone for zone in found if zone is not None)
+    place = np.array([-1 if zone is None else zones.index(zone) for zone in found], dtype=np.int64)
+    code = place[names.indices.to_numpy(zero_copy_only=False)] if len(found) else np.empty(0, np.int64)
+    expected = "time zone must be a name such as America/New_York, or minutes"
+    rows.flag("tz_offset", code < 0, lambda row: f"{expected}, got {shorten(names[row])}")
+    return _ZoneNames(code, zones)

@@ -18,11 +18,8 @@ Flat = dict[str, str]
 
 @dataclass(frozen=True)
 class Shape:
-    """How visits are written inside records.
-
-    Attributes:
-        visits: path of the list of records that has one for each visit.
-        together: paths of lists of one length that have one item for each visit.
+    """How visits are written inside records: the path of the list of records that has one for each visit, or paths of
+    lists of one length that have one item for each visit.
     """
 
     visits: str | None = None
@@ -42,9 +39,9 @@ class Shape:
             _refuse(name, [*visits])
         return cls(next(iter(visits))) if visits else cls(together=tuple(_parallel_lists(known, name)))
 
-    def rows(self, records: Iterable[Any]) -> Iterator[tuple[int, Flat | None]]:
-        """The number of its record, from 1, and the flat values of each visit; None where a record is none."""
-        for number, record in enumerate(records, 1):
+    def rows(self, records: Iterable[Any], first: int = 1) -> Iterator[tuple[int, Flat | None]]:
+        """The number of its record, and the flat values of each visit; None where a record is none."""
+        for number, record in enumerate(records, first):
             if isinstance(record, dict):
                 own = flat(record, leave=(self.visits, *self.together))
                 yield from ((number, own | item) for item in self._items(record))

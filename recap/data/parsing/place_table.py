@@ -3,12 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, shorten, text_rows
+from recap.data.parsing.row_block import RowBlock, shorten
 from recap.data.parsing.text_table import TextTable
 from recap.errors import DataError
 
@@ -35,11 +34,10 @@ class PlaceTable:
         places, the id among them.
         """
         private = RowReport(row_report.skip_bad_rows)
-        kept = [rows.finish(parse(rows), private) for rows in text_rows(table, wanted, private)]
-        for reason, count in private.counts.items():
+        kept = [rows.finish(parse(rows), private) for rows in table.rows(private, wanted)]
+        for reason, (count, examples) in private.reported.items():
             if reason != "blank_line":
-                example = private.examples[reason][0]
-                row_report.note(f"{count} places of {table.name} cannot be used, for example {example}.")
+                row_report.note(f"{count} places of {table.name} cannot be used, for example {examples[0]}.")
         if not any(block.num_rows for block in kept):
             raise DataError(f"{table.name} has no places")
         places = pa.concat_tables(kept)
@@ -55,11 +53,8 @@ class PlaceTable:
         """Add the columns of each row's place as ``place.name``; rows of unknown places are marked."""
         wanted = rows.text(id_column)
         index = pc.index_in(wanted, self.ids)
-        unknown = np.asarray(pc.is_null(index).to_numpy(zero_copy_only=False))
-        rows.flag(
-            "poi_id", np.asarray(pc.equal(wanted, "").to_numpy(zero_copy_only=False)), lambda row: "place id is empty"
-        )
-        rows.flag("unknown_place", unknown, lambda row: f"place {shorten(wanted[row])} is not in {self.name}")
+        rows.flag("poi_id", pc.equal(wanted, ""), lambda row: "place id is empty")
+        rows.flag("unknown_place", pc.is_null(index), lambda row: f"place {shorten(wanted[row])} is not in {self.name}")
         for name, column in self.columns.items():
             rows.columns[f"place.{name}"] = pc.take(column, index)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final, Self
 
 import pandas as pd
@@ -87,20 +88,14 @@ class RowReport:
     """
 
     skip_bad_rows: bool
-    counts: dict[str, int] = field(default_factory=dict)
-    examples: dict[str, list[str]] = field(default_factory=dict)
+    reported: dict[str, tuple[int, list[str]]] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
 
     def report(self, reason: str, rows: int, examples: Iterable[str]) -> None:
         """Count rows left out for a reason."""
         if rows:
-            self.counts[reason] = self.counts.get(reason, 0) + rows
-            kept = self.examples.setdefault(reason, [])
-            kept.extend(text for text, _ in zip(examples, range(EXAMPLES - len(kept)), strict=False))
-
-    def refuse(self, message: str) -> None:
-        """Raise for a bad row."""
-        raise DataError(f"{message}; fix the file, or skip and report such rows with --skip-bad-rows")
+            before, kept = self.reported.get(reason, (0, []))
+            self.reported[reason] = before + rows, [*kept, *islice(examples, EXAMPLES - len(kept))]
 
     def note(self, sentence: str) -> None:
         """Remember a remark once."""
@@ -112,18 +107,15 @@ class RowReport:
     ) -> ReadReport:
         """The final account. Raises DataError: no row is left."""
         if rows_kept == 0:
-            name = ", ".join(files)
-            first = next((text for texts in self.examples.values() for text in texts), "")
+            first = next((text for _, texts in self.reported.values() for text in texts), "")
             why = f": all {rows_in} rows were left out, the first because: {first}" if first else ""
-            raise DataError(f"{name} has no check-ins{why}")
+            raise DataError(f"{', '.join(files)} has no check-ins{why}")
         return ReadReport(
             source_format=source_format,
             files=files,
             rows_in=rows_in,
             rows_kept=rows_kept,
-            reported={
-                reason: Reported(rows=rows, examples=self.examples[reason]) for reason, rows in self.counts.items()
-            },
+            reported={reason: Reported(rows=rows, examples=texts) for reason, (rows, texts) in self.reported.items()},
             columns=columns or {},
             notes=self.notes,
         )

@@ -1,19 +1,17 @@
 """Turn the rows of a block into typed columns; an unusable row gets one reason, with its place and value."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from recap.data.parsing.read_report import EXAMPLES, HARMLESS, RowReport
-from recap.data.parsing.text_table import TextTable
+from recap.errors import DataError
 from recap.printable import shortened
 
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
-
-
+_NUMBER: Final = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$|^[+-]?(?i:nan|inf|infinity)$"
 _NOTHING: Final = (
     "NULL Null null nan NaN NAN None NONE none \\N \\\\N NA N/A n/a #N/A <NA> NaT nil Nil undefined - -- (null) <null> "
     "[null] N.A. n.a. ? unknown Unknown missing #REF! #NULL! #VALUE!"
@@ -36,12 +34,9 @@ def plain(value: pa.Scalar) -> str:
 
 
 class RowBlock:
-    """The rows of one block while they are parsed. The parsing methods return columns of full length; what they find
-    bad is only marked in ``bad``, and `finish` leaves it out.
-
-    Args:
-        columns: name -> column, text or typed (Parquet); all of one length.
-        lines, noun: place of each row in the file, and what it counts, ``line`` or ``row``.
+    """The rows of one block while they are parsed: columns, text or typed, and the place of each row in the file, of
+    which ``noun`` says what it counts. The parsing methods return columns of full length; what they find bad is only
+    marked in ``bad``, and `finish` leaves it out.
     """
 
     def __init__(self, name: str, columns: dict[str, pa.Array], lines: np.ndarray, noun: str = "line") -> None:
@@ -52,9 +47,9 @@ class RowBlock:
     def __len__(self) -> int:
         return len(self.lines)
 
-    def flag(self, reason: str, bad: np.ndarray, describe: Callable[[int], str]) -> None:
+    def flag(self, reason: str, bad: np.ndarray | pa.Array, describe: Callable[[int], str]) -> None:
         """Mark rows; a row that is already marked keeps its first reason."""
-        new = np.flatnonzero(bad & ~self.bad)
+        new = np.flatnonzero(np.asarray(bad) & ~self.bad)
         self.bad[new] = True
         places = [(int(self.lines[row]), int(row)) for row in new[:EXAMPLES]]
         first = [(line, f"{self.name} {self.noun} {line}: {describe(row)}") for line, row in places]
@@ -68,8 +63,8 @@ class RowBlock:
     def identifier(self, column: str, reason: str, what: str) -> pa.Array:
         """Text of an id: surrounding blanks are trimmed, whole numbers become their digits; empty ones are marked."""
         values = self.text(column)
-        self.flag(reason, _to_numpy(pc.equal(pc.binary_length(values), 0)), lambda row: f"{what} is empty")
-        is_word = _to_numpy(pc.is_in(values, pa.array(NOTHING)))
+        self.flag(reason, pc.equal(values, ""), lambda row: f"{what} is empty")
+        is_word = pc.is_in(values, pa.array(NOTHING))
         self.flag(reason, is_word, lambda row: f"{what} is empty: {shorten(values[row])} stands for nothing")
         return values
 
@@ -93,9 +88,8 @@ class RowBlock:
         """float64 values; those outside ``[low, high]``, NaN and what is no number are marked."""
         given = decoded(self.columns[column])
         values = (parse or to_numbers)(given)
-        numbers = _to_numpy(values, fill=np.nan)
-        readable = ~_to_numpy(pc.is_null(values))
-        self.flag(reason, ~readable, lambda row: f"{what} must be a number, got {shorten(given[row])}")
+        numbers = np.asarray(values)  # NaN where null
+        self.flag(reason, pc.is_null(values), lambda row: f"{what} must be a number, got {shorten(given[row])}")
         inside = (numbers >= low) & (numbers <= high)
         self.flag(reason, ~inside, lambda row: f"{what} {plain(given[row])} is outside [{low:g}, {high:g}]")
         return values
@@ -106,46 +100,11 @@ class RowBlock:
         """
         firsts = [first[0] for reason, _, first in self._left_out if first and reason not in HARMLESS]
         if firsts and not row_report.skip_bad_rows:
-            row_report.refuse(min(firsts)[1])
+            raise DataError(f"{min(firsts)[1]}; fix the file, or skip and report such rows with --skip-bad-rows")
         for reason, count, first in sorted(self._left_out, key=lambda item: item[0] == "wrong_columns"):
             row_report.report(reason, count, (text for _, text in first))
         table = pa.table(columns)
         return table.filter(pa.array(~self.bad)) if self.bad.any() else table
-
-
-def text_rows(table: TextTable, wanted: list[str], row_report: RowReport) -> Iterator[RowBlock]:
-    """The rows of a text table block by block. Blank lines, which come as rows of empty values, are marked. Raises
-    DataError: see `TextTable.blocks`; or the last lines have other columns and the report does not skip.
-    """
-    spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(table.delimiter, repr(table.delimiter))
-    seen = shown = 0
-
-    def leave_out_wrong(rows: RowBlock) -> None:
-        nonlocal seen, shown
-        new, found = table.num_wrong - seen, table.wrong_columns[shown:]
-        seen, shown = seen + new, shown + len(found)
-        expected = f"expected {len(table.names)} columns separated by {spoken}"
-        first = [(line, f"{table.name} line {line}: {expected}, got {count}") for line, count in found]
-        rows.leave_out("wrong_columns", new, first)
-
-    for columns, lines in table.blocks(wanted):
-        blank = np.ones(len(lines), dtype=bool)
-        for column in columns.values():
-            blank &= _to_numpy(pc.equal(pc.binary_length(column), 0))
-        where = np.flatnonzero(blank)
-        # Left out at once: a file can hold millions of them in a few bytes.
-        examples = (f"{table.name} line {lines[row]}: blank line" for row in where[:EXAMPLES])
-        row_report.report("blank_line", len(where), examples)
-        if len(where) == len(blank):
-            continue
-        kept = pa.array(~blank)
-        columns = {name: column.filter(kept) for name, column in columns.items()} if len(where) else columns
-        rows = RowBlock(table.name, columns, lines[~blank])
-        leave_out_wrong(rows)
-        yield rows
-    rest = RowBlock(table.name, {}, np.empty(0, np.int64))
-    leave_out_wrong(rest)
-    rest.finish({}, row_report)
 
 
 def decoded(values: pa.Array) -> pa.Array:
@@ -189,8 +148,3 @@ def floats_or_null(values: pa.Array, pattern: str) -> pa.Array:
         return pa.nulls(len(values), pa.float64())
     text = pc.utf8_trim_whitespace(values)
     return pc.cast(pc.if_else(pc.match_substring_regex(text, pattern), text, None), pa.float64())
-
-
-def _to_numpy(values: pa.Array, fill: Any = False) -> np.ndarray:
-    """A numpy copy in which null is ``fill``."""
-    return np.asarray(pc.fill_null(values, fill).to_numpy(zero_copy_only=False))

@@ -13,7 +13,7 @@ from recap.data.parsing.degrees import to_degrees, unwrapped, wraps_around
 from recap.data.parsing.moments import Moments
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead, RowReport
-from recap.data.parsing.row_block import RowBlock, shorten, text_rows
+from recap.data.parsing.row_block import RowBlock, shorten
 from recap.data.parsing.text_table import TextTable
 from recap.data.parsing.times import TimeLayout
 
@@ -55,7 +55,7 @@ class CheckinTableBuilder:
         wanted: Sequence[str] | None = None,
     ) -> None:
         """Add the rows of a text table, each block prepared first; columns are called as their fields by default."""
-        for rows in text_rows(table, list(wanted or table.names), self.report):
+        for rows in table.rows(self.report, wanted):
             prepare(rows)
             self.add(rows, fields or {name: name for name in table.names})
 
@@ -94,7 +94,11 @@ class CheckinTableBuilder:
         }
         if "split" in fields:
             columns[c.SPLIT] = _read_split(rows, fields["split"])
-        self._keep(rows.finish(columns, self.report))
+        table = rows.finish(columns, self.report)
+        if "split" in fields:
+            self._splits |= set(pc.unique(table[c.SPLIT]).to_pylist())
+        self.num_rows += table.num_rows
+        (self.sink or self._tables.append)(table)
 
     def read(
         self,
@@ -127,12 +131,6 @@ class CheckinTableBuilder:
         frame = frame.iloc[::-1].reset_index(drop=True) if newest_first else frame
         return RawRead(frame, account, self.moments.proposed, self.moments.zone, self.moments.is_marked)
 
-    def _keep(self, table: pa.Table) -> None:
-        if c.SPLIT in table.column_names:
-            self._splits |= set(pc.unique(table[c.SPLIT]).to_pylist())
-        self.num_rows += table.num_rows
-        (self.sink or self._tables.append)(table)
-
     def _longitudes(self, values: pa.Array) -> pa.Array:
         found = to_degrees(values)
         self._is_wrapped = wraps_around(found) if self._is_wrapped is None else self._is_wrapped
@@ -144,16 +142,11 @@ class CheckinTableBuilder:
 def _read_split(rows: RowBlock, column: str) -> pa.Array:
     words = pc.utf8_lower(rows.text(column))
     found = pc.index_in(words, pa.array(list(SPLIT_WORDS)))
-    rows.flag(
-        "split",
-        np.asarray(pc.is_null(found).to_numpy(zero_copy_only=False)),
-        lambda row: f"split must be train, val or test, got {shorten(words[row])}",
-    )
-    codes = pa.array(np.array(list(SPLIT_WORDS.values()), dtype=np.int8))
-    return pc.fill_null(pc.take(codes, found), 0)
+    rows.flag("split", pc.is_null(found), lambda row: f"split must be train, val or test, got {shorten(words[row])}")
+    return pc.fill_null(pc.take(pa.array(list(SPLIT_WORDS.values()), pa.int8()), found), 0)
 
 
 def _flag_long(rows: RowBlock, column: str, values: pa.Array) -> None:
-    long = np.asarray(pc.greater(pc.utf8_length(values), MOST_CHARACTERS).to_numpy(zero_copy_only=False))
+    long = pc.greater(pc.utf8_length(values), MOST_CHARACTERS)
     expected = f"{column} must have at most {MOST_CHARACTERS:,} characters"
     rows.flag("too_long", long, lambda row: f"{expected}, got {len(values[row].as_py()):,}: {shorten(values[row])}")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +18,7 @@ from recap.data.parsing.degrees import split_point
 from recap.data.parsing.nested_records import Flat, Shape, records_of
 from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
-from recap.data.parsing.row_block import RowBlock, text_rows
+from recap.data.parsing.row_block import RowBlock
 from recap.data.parsing.text_table import TextTable, first_cells, open_bytes, require_distinct, require_file, scan_text
 from recap.data.parsing.workbook import read_sheets, sheet_names
 from recap.errors import DataError
@@ -28,7 +28,7 @@ _BATCH_ROWS: Final = 1 << 18
 _NESTED_ROWS: Final = 1 << 14
 _LARGEST_JSON: Final = 1 << 26
 _LARGEST_EXPORT: Final = 1 << 28
-_Batch = tuple[Sequence[int] | np.ndarray, Sequence[Flat | None]]
+_Batch = list[tuple[int, Flat | None]]
 """Numbers of records, and each flat; empty where blank, None where it is none."""
 
 
@@ -83,7 +83,7 @@ def _open_text(path: Path, options: ReadOptions) -> TableSource:
     )
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
-        yield from text_rows(table, stored, row_report)
+        yield from table.rows(row_report, stored)
         source.rows_in = table.rows_in
 
     source = TableSource(path.name, names, table.rows_in, read)
@@ -121,28 +121,28 @@ def _unnested(path: Path, flat: TableSource) -> TableSource:
             yield from (batch.to_pylist() for batch in file.iter_batches(_NESTED_ROWS, use_threads=False))
 
     def shaped() -> Iterator[_Batch]:
-        start = 0
+        start = 1
         for batch in batches():
-            numbers, records = zip(*shape.rows(batch), strict=True)
-            yield np.array(numbers) + start, records
+            yield [*shape.rows(batch, start)]
             start += len(batch)
 
     first = next(batches(), [])
     shape = Shape.of(first, path.name)
     if shape == Shape():
         return flat
-    return _of_records(path.name, "row", [record or {} for _, record in shape.rows(first)], shaped)
+    return _of_records(path.name, "row", shape.rows(first), shaped)
 
 
 def _of_records(
-    name: str, noun: str, first: Iterable[Flat | None], batches: Callable[[], Iterable[_Batch]]
+    name: str, noun: str, first: Iterable[tuple[int, Flat | None]], batches: Callable[[], Iterable[_Batch]]
 ) -> TableSource:
     """Flat records block by block, with their numbers; their columns are those of the first ones."""
-    names = list({name: None for record in first for name in record or {}})
+    names = list({name: None for _, record in first for name in record or {}})
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
         source.rows_in = 0
-        for numbers, records in batches():
+        for batch in batches():
+            numbers, records = zip(*batch, strict=True)
             columns = {
                 name: pa.array([(record or {}).get(name, "") for record in records], pa.string()) for name in stored
             }
@@ -183,10 +183,10 @@ def _flattened(table: pa.Table) -> pa.Table:
 def _open_json(path: Path, options: ReadOptions) -> TableSource:
     """JSON records, one per line or in one list, which may be inside a record."""
     found = read_json(path, options.encoding)
-    numbers, records = zip(*Shape.of(found, path.name).rows(found), strict=True) if found else ((), ())
-    if not any(records):
+    records = [*Shape.of(found, path.name).rows(found)]
+    if not any(record for _, record in records):
         raise DataError(f"{path.name} has no JSON records; expected one per line, or a list of them")
-    return _of_records(path.name, "line", records, lambda: [(numbers, records)])
+    return _of_records(path.name, "line", records, lambda: [records])
 
 
 def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
@@ -195,8 +195,7 @@ def _open_workbook(path: Path, options: ReadOptions) -> TableSource:
     sheet = next((sheet for sheet in sheets if options.sheet in (None, sheet.name)), None)
     if sheet is None:
         raise DataError(f"{path.name} has no table in a sheet {options.sheet!r}; its tables: {sheet_names(sheets)}")
-    numbers = range(sheet.first, sheet.first + len(sheet.rows))
-    return _of_records(path.name, "row", sheet.rows, lambda: [(numbers, sheet.rows)])
+    return _of_records(path.name, "row", sheet.rows, lambda: [sheet.rows])
 
 
 def read_json(path: Path, encoding: str | None) -> list[Any]:

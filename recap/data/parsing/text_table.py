@@ -15,10 +15,12 @@ from typing import IO, Final, Literal
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 
 from recap.data.parsing.column_names import VALUE
-from recap.data.parsing.read_report import EXAMPLES
+from recap.data.parsing.read_report import EXAMPLES, RowReport
+from recap.data.parsing.row_block import RowBlock
 from recap.errors import DataError
 
 GZIP_MAGIC: Final = b"\x1f\x8b"
@@ -154,11 +156,9 @@ def read_head(path: Path, lines: int = 20, encoding: str | None = None) -> list[
 def first_cells(
     path: Path, delimiter: str | None, encoding: str | None, quoted: bool = True
 ) -> tuple[str, list[str], int]:
-    """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator,
-    and lines of a title before column names are passed over.
-
-    Where none is named, it is the one that cuts most of the first lines like the first, and into most columns; blanks
-    only where no other gives all of them equally many fields. Raises DataError: the first line holds none.
+    """The separator, the cells of the first line, and that line's number; ``sep=;`` before it names the separator, and
+    a title before it is passed over. Where none is named, it is the one that cuts most of the first lines like the
+    first, and into most columns; blanks come last. Raises DataError: the first line holds none.
     """
     first, *others = read_head(path, 50, encoding)
     number = 1
@@ -219,19 +219,12 @@ def require_distinct(names: list[str], where: str) -> None:
 
 class TextTable:
     """A delimited text file whose rows all must have the same columns. Raises DataError: not a text file, see
-    `open_bytes` and `scan_text`, or a header with a name twice.
+    `open_bytes` and `scan_text`, or a header with a name twice. ``rows_in``: rows, the header not counted.
 
     Args:
-        names: all column names in file order; None takes them from the first line.
-        header: lines before the first row, where names are given.
-        wanted: the columns to read; all by default.
+        names: all column names in file order, below ``header`` lines; None takes them from the first line.
         quoted: values may stand in double quotes (RFC 4180).
         multiline: quoted values may hold line ends; line numbers then count rows.
-
-    Attributes:
-        wrong_columns: (line number, number of columns) of the first rows that have another number of columns.
-        num_wrong: how many such rows there are, as far as read.
-        rows_in: rows of the file, the header not counted.
     """
 
     def __init__(
@@ -255,35 +248,72 @@ class TextTable:
             require_distinct(names, f"{self.name} line {self.header}")
         self.names = list(names)
         self.rows_in = lines - self.header
-        self.wrong_columns: list[tuple[int, int]] = []
-        self.num_wrong = 0
+        self._num_wrong = 0
+        self._first_wrong: list[tuple[int, int]] = []
+        """Line number and number of columns of the first rows that have another number of columns."""
         self._wrong_lines = array("q")  # of the rows that are still to come
-        self._wrong_before = 0
 
-    def blocks(self, wanted: Sequence[str] | None = None) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
-        """Read the file once, in order: text columns by name, and the line number of each row, counted from 1. Raises
-        DataError: a line longer than 2 MB, or quoted values over several lines without ``multiline``.
+    def rows(self, row_report: RowReport, wanted: Sequence[str] | None = None) -> Iterator[RowBlock]:
+        """The rows block by block, in order; blank lines, which come as rows of empty values, are left out. Raises
+        DataError: a line longer than 2 MB, quoted values over several lines without ``multiline``, or the last lines
+        have other columns and the report does not skip.
         """
-        wanted = self.names if wanted is None else list(dict.fromkeys(wanted))
-        self.num_wrong, self._wrong_before, self._wrong_lines = 0, 0, array("q")
-        self.wrong_columns.clear()
-        rows = 0
+        spoken = {"\t": "tabs", ",": "commas", " ": "blanks", ";": "semicolons"}.get(
+            self.delimiter, repr(self.delimiter)
+        )
+        expected = f"expected {len(self.names)} columns separated by {spoken}"
+        seen = 0
+
+        def leave_out_wrong(rows: RowBlock) -> None:
+            nonlocal seen
+            found = self._first_wrong[seen:]
+            first = [(line, f"{self.name} line {line}: {expected}, got {count}") for line, count in found]
+            rows.leave_out("wrong_columns", self._num_wrong - seen, first)
+            seen = self._num_wrong
+
+        for columns, lines in self._blocks(list(dict.fromkeys(self.names if wanted is None else wanted))):
+            letters = sum((np.asarray(pc.binary_length(column)) for column in columns.values()), np.zeros(len(lines)))
+            blank = letters == 0
+            where = np.flatnonzero(blank)
+            # Left out at once: a file can hold millions of them in a few bytes.
+            examples = (f"{self.name} line {lines[row]}: blank line" for row in where[:EXAMPLES])
+            row_report.report("blank_line", len(where), examples)
+            if len(where) == len(blank):
+                continue
+            kept = pa.array(~blank)
+            columns = {name: column.filter(kept) for name, column in columns.items()} if len(where) else columns
+            rows = RowBlock(self.name, columns, lines[~blank])
+            leave_out_wrong(rows)
+            yield rows
+        rest = RowBlock(self.name, {}, np.empty(0, np.int64))
+        leave_out_wrong(rest)
+        rest.finish({}, row_report)
+
+    def _blocks(self, wanted: list[str]) -> Iterator[tuple[dict[str, pa.Array], np.ndarray]]:
+        """Text columns by name, and the line number of each row, counted from 1."""
+        self._num_wrong, self._wrong_lines = 0, array("q")
+        self._first_wrong.clear()
+        rows, line = 0, self.header + 1
         try:
             with (
                 self._open() as file,
                 csv.open_csv(pa.PythonFile(file, mode="r"), *self._arrow_options(wanted)) as reader,
             ):
                 for batch in reader:
-                    columns = {name: batch.column(name) for name in wanted}
-                    yield columns, self._lines(rows, batch.num_rows)
+                    wrong = np.array(self._wrong_lines, dtype=np.int64)
+                    lines = np.arange(line, line + batch.num_rows + len(wrong))
+                    lines = np.setdiff1d(lines, wrong, assume_unique=True)[: batch.num_rows]
+                    yield {name: batch.column(name) for name in wanted}, lines
                     rows += batch.num_rows
+                    line = lines[-1] + 1 if len(lines) else line
+                    self._wrong_lines = self._wrong_lines[np.searchsorted(wrong, line) :]
         except pa.ArrowInvalid as error:
             if "straddling" in str(error):
                 raise DataError(
                     f"{self.name}: a line is longer than {_BLOCK_BYTES >> 20} MB; this is not a check-in file"
                 ) from error
-            if self.num_wrong > MOST_WRONG_LINES:
-                line, count = self.wrong_columns[0]
+            if self._num_wrong > MOST_WRONG_LINES:
+                line, count = self._first_wrong[0]
                 raise DataError(
                     f"{self.name}: more than {MOST_WRONG_LINES:,} lines do not have {len(self.names)} columns, the "
                     f"first is line {line} with {count}; name the --format or the --text delimiter"
@@ -292,7 +322,7 @@ class TextTable:
                 raise DataError(f"{self.name} cannot be read as text: {str(error).splitlines()[0]}") from error
         except UnicodeError as error:
             raise DataError(f"{self.name} is not {self.encoding} text; name its --text encoding") from error
-        read = rows + self.num_wrong
+        read = rows + self._num_wrong
         if self.multiline:
             self.rows_in = read
         elif read != self.rows_in:
@@ -302,7 +332,9 @@ class TextTable:
             )
 
     def _open(self) -> IO[bytes]:
-        is_padded = self.delimiter != " " and self.quoted and self._has_padded_quotes()
+        padded = re.compile(rf"{re.escape(self.delimiter)} +\"(?!\")")  # the mark would then be a letter
+        head = read_head(self.path, encoding=self.encoding) if self.quoted and self.delimiter != " " else []
+        is_padded = any(map(padded.search, head))
         if self.delimiter != " " and not is_padded:
             return open_bytes(self.path)
         with open_bytes(self.path) as file:
@@ -313,18 +345,13 @@ class TextTable:
         # Any number of blanks separates columns.
         return io.BytesIO(re.sub(rb"(?m)^ +| +(?=\r?$)", b"", re.sub(rb" +", b" ", text)))
 
-    def _has_padded_quotes(self) -> bool:
-        """Whether blanks are between a separator and a quotation mark, which would then be a letter."""
-        padded = re.compile(rf"{re.escape(self.delimiter)} +\"(?!\")")
-        return any(padded.search(line) for line in read_head(self.path, encoding=self.encoding))
-
     def _arrow_options(self, wanted: list[str]) -> tuple[csv.ReadOptions, csv.ParseOptions, csv.ConvertOptions]:
         def remember(row: csv.InvalidRow) -> str:
-            self.num_wrong += 1
+            self._num_wrong += 1
             self._wrong_lines.append(row.number)
-            if len(self.wrong_columns) < EXAMPLES:
-                self.wrong_columns.append((row.number, row.actual_columns))
-            return "skip" if self.num_wrong <= MOST_WRONG_LINES else "error"
+            if len(self._first_wrong) < EXAMPLES:
+                self._first_wrong.append((row.number, row.actual_columns))
+            return "skip" if self._num_wrong <= MOST_WRONG_LINES else "error"
 
         return (
             csv.ReadOptions(
@@ -348,15 +375,3 @@ class TextTable:
                 check_utf8=True,
             ),
         )
-
-    def _lines(self, start: int, count: int) -> np.ndarray:
-        """Line numbers of good rows start .. start + count; bad lines may be between them."""
-        bad = np.array(self._wrong_lines, dtype=np.int64)
-        good_before = bad - 1 - self.header - self._wrong_before - np.arange(len(bad))
-        rows = np.arange(start, start + count, dtype=np.int64)
-        passed = np.searchsorted(good_before, rows, side="right")
-        if count:
-            self._wrong_before, before = self._wrong_before + int(passed[-1]), self._wrong_before
-            self._wrong_lines = self._wrong_lines[int(passed[-1]) :]
-            return rows + 1 + self.header + before + passed
-        return rows

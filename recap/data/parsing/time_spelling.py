@@ -1,15 +1,17 @@
 """Times in other spellings as the layouts know them: one blank, padded clocks, offsets in digits."""
 
+import re
 import tomllib
+from datetime import timedelta, timezone, tzinfo
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-
-from recap.data.parsing.zones import find_zone
 
 _ZONES: Final = tomllib.loads(Path(__file__).with_name("short_zones.toml").read_text(encoding="utf-8"))
 _MINUTES: Final = {name: int(minutes) for minutes, names in _ZONES.items() for name in names.split()}
@@ -32,6 +34,21 @@ _STEPS: Final = (
 _NAMED: Final = (
     r"^(?P<before>.*" + _TIME[:-1].replace("(", "(?:", 1) + r")) ?(?P<zone>[A-Za-z][\w/+-]*)(?P<after> \d{4})?$"
 )
+_FIXED: Final = re.compile(r"^(?:UTC|GMT)?([+-])(\d{1,2}):?(\d{2})?$")
+LARGEST_MINUTES: Final = 900
+
+
+@lru_cache(maxsize=1000)
+def find_zone(name: str) -> tzinfo | None:
+    """An IANA zone (``Asia/Tokyo``) or a fixed offset (``+09:00``, ``UTC-3:30``); None where it is neither."""
+    if fixed := _FIXED.match(name):
+        minutes = 60 * int(fixed[2]) + int(fixed[3] or 0)
+        way = -1 if fixed[1] == "-" else 1
+        return timezone(timedelta(minutes=way * minutes)) if minutes <= LARGEST_MINUTES else None
+    try:
+        return ZoneInfo(name)
+    except (KeyError, ValueError, OSError):
+        return None
 
 
 def tidy_times(text: pa.Array) -> pa.Array:

@@ -1,6 +1,7 @@
 """Parse times in the formats of check-in files, one column at a time; unreadable ones become null."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -32,19 +33,15 @@ _FIRST_DAY: Final = -25_569
 
 @dataclass(frozen=True)
 class TimeLayout:
-    """One way to write a time.
-
-    Attributes:
-        example: shown where a value does not fit.
-        is_utc: the text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time.
-        zone: the zone that a typed column names, if not UTC, such as America/New_York or +02:00.
-        parse: text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``.
-    """
+    """One way to write a time; ``example`` is shown where a value does not fit."""
 
     example: str
     is_utc: bool
+    """The text itself tells UTC; otherwise it is a wall-clock time or a naive UTC time."""
     parse: Callable[[pa.Array], pa.Array]
+    """Text or typed column -> ``timestamp[s]`` without zone, null where unreadable; UTC where ``is_utc``."""
     zone: str | None = None
+    """The zone that a typed column names, if not UTC, such as America/New_York or +02:00."""
 
 
 def parse_ctime(text: pa.Array) -> pa.Array:
@@ -217,9 +214,12 @@ def read_times(rows: RowBlock, column: str, layout: TimeLayout) -> np.ndarray:
     return np.where(outside, np.datetime64("NaT", "s"), times)
 
 
-def iso_offsets(text: pa.Array) -> np.ndarray | None:
-    """Minutes of the offsets that times carry (``-04:00`` -> -240); None where every one is UTC."""
-    parts = pc.extract_regex(text, _OFFSET)
+def iso_offsets(times: pa.Array) -> np.ndarray | None:
+    """Minutes of the offsets that times carry (``-04:00`` -> -240); None where all are UTC or none is text."""
+    times = decoded(times)
+    if not pa.types.is_string(times.type):
+        return None
+    parts = pc.extract_regex(times, _OFFSET)
     if parts.null_count == len(parts):
         return None
     hours = pc.cast(pc.struct_field(parts, "hours"), pa.int64())
@@ -229,3 +229,65 @@ def iso_offsets(text: pa.Array) -> np.ndarray | None:
     signed = pc.if_else(pc.equal(pc.struct_field(parts, "sign"), "-"), pc.negate(minutes), minutes)
     offsets = np.asarray(pc.fill_null(signed, 0).to_numpy(zero_copy_only=False)).astype(np.int64)
     return offsets if offsets.any() else None
+
+
+_SAMPLE: Final = 300
+_FORMS: Final = 8
+"""Values whose forms are compared; some have an hour or a weekday more."""
+_WRITTEN_CLOCK: Final = re.compile(
+    r"(?<!\d)(?P<hour>[01]?\d|2[0-4])"
+    r"(?:(?P<a> ?[:h時时] ?|(?<= \d\d)\.(?=[\d.]+$))(?P<minute>[0-5]\d)"
+    r"(?:(?P<b>[:m分.] ?)(?P<second>[0-6]\d)(?:(?P<c>[.,])(?P<fraction>\d+))?)?(?P<end>[m分秒]?)|(?= ?[AP]M))"
+    r"(?P<gap> ?)(?P<half>[AP]M\b)?(?P<space> ?)(?:(?P<offset>[+-]\d\d(?::?\d\d)?\b|Z\b)|(?P<zone>(?:UTC|GMT)\b))?",
+    re.IGNORECASE,
+)
+_LETTERS: Final = {"minute": "%M", "second": "%S", "fraction": "%f", "half": "%p", "offset": "%z", "zone": "%Z"}
+_TOGETHER: Final = {14: ["%Y%m%d%H%M%S"], 12: ["%Y%m%d%H%M"], 8: ["%Y%m%d", "%d%m%Y", "%m%d%Y"]}
+_WEEK: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_LITERAL: Final = " T at on um Uhr den le à a las del de 年 月 日 "
+"""Words next to days and clocks that mean nothing more; others, such as an afternoon in Korean, may."""
+
+
+def written_layouts(values: Sequence[str], least: float) -> list[str]:
+    """strptime layouts that read most of the first values as times from 1990 to 2099, the best one first. ``least``:
+    share that the best must read.
+    """
+    text = in_english(tidy_times(pa.array(values[:_SAMPLE], pa.string())))
+    forms = dict.fromkeys(form for value in text.to_pylist()[:_FORMS] for form in _layouts_of(value))
+    read = {form: count_plausible(strptime_layout(form).parse(text)) / len(text) for form in forms}
+    is_read = max(read.values(), default=0) >= least
+    return sorted((form for form in read if is_read and read[form] > 0.5), key=lambda form: -read[form])
+
+
+def _layouts_of(text: str) -> list[str]:
+    text = " ".join(text[:60].replace("%", "?").split())
+    clock = _WRITTEN_CLOCK.search(text)
+    if clock is None:
+        return _days(text)
+    letters = _LETTERS | {"hour": "%I" if clock["half"] else "%H"}
+    form = "".join(letters.get(name, part) for name, part in clock.groupdict().items() if part)
+    return [day.replace("\0", form) for day in _days(f"{text[: clock.start()]}\0{text[clock.end() :]}")]
+
+
+def _days(text: str) -> list[str]:
+    """Layouts of the days in a text: weekdays and months by name, years by their four digits, numbers in each order."""
+    pieces = re.split(r"(\d+|[^\W\d_]+)", text)
+    numbers = [place for place, piece in enumerate(pieces) if piece.isdigit()]
+    if len(numbers) == 1:
+        return [text.replace(pieces[numbers[0]], form) for form in _TOGETHER.get(len(pieces[numbers[0]]), [])]
+    orders = ["dmy", "mdy", "ymd"]
+    for place, piece in enumerate(pieces):
+        if piece in MONTHS and len(orders) == 3:
+            pieces[place], orders = "%b", ["dy", "yd"]
+        elif piece[:3].title() in _WEEK:
+            pieces[place] = "%a" if len(piece) == 3 else "%A"
+        elif piece.isalpha() and f" {piece} " not in _LITERAL:
+            return []
+    years = [number for number, place in enumerate(numbers) if len(pieces[place]) == 4]
+    found = []
+    for order in orders:
+        if len(numbers) == len(order) and (not years or order.index("y") == years[0]):
+            for place, letter in zip(numbers, order, strict=True):
+                pieces[place] = "%Y" if years and letter == "y" else f"%{letter}"
+            found.append("".join(pieces))
+    return found

@@ -13,20 +13,16 @@ from recap.errors import DataError
 
 _LARGEST: Final = 1 << 29
 """Bytes that a workbook may unpack to."""
-_OTHERS: Final = {b"\xd0\xcf\x11\xe0": "an old Excel workbook (.xls)"}
 _LEAST_COLUMNS: Final = 3
 _SAVE: Final = "save it as .xlsx or CSV"
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A table of a workbook; ``first``: number of the row after the names; ``rows``: name -> cell as text, empty where
-    all cells are.
-    """
+    """A table of a workbook; ``rows``: number and name -> cell as text, empty where all cells are."""
 
     name: str
-    first: int
-    rows: list[dict[str, str]]
+    rows: list[tuple[int, dict[str, str] | None]]
 
 
 def workbook_kind(path: Path) -> str | None:
@@ -36,8 +32,8 @@ def workbook_kind(path: Path) -> str | None:
     require_file(path)
     with path.open("rb") as file:
         magic = file.read(4)
-    if magic in _OTHERS:
-        raise DataError(f"{path.name} is {_OTHERS[magic]}; {_SAVE}")
+    if magic == b"\xd0\xcf\x11\xe0":
+        raise DataError(f"{path.name} is an old Excel workbook (.xls); {_SAVE}")
     if magic != b"PK\x03\x04":
         return None
     try:
@@ -90,14 +86,14 @@ def _table_of(name: str, rows: list[list[Any]]) -> Sheet | None:
     text = [[_text(cell) for cell in row] for row in rows]
     start = next((at for at, row in enumerate(text) if sum(map(bool, row)) >= _LEAST_COLUMNS), len(text))
     body = text[start + 1 :]
-    if not any(map(any, body)):
-        return None
     while body and not any(body[-1]):
         body.pop()
+    if not body:
+        return None
     named = [(at, cell.strip()) for at, cell in enumerate(text[start]) if cell.strip()]
     require_distinct([cell for _, cell in named], f"sheet {name!r}")
     records = [{cell: row[at] if at < len(row) else "" for at, cell in named} for row in body]
-    return Sheet(name, start + 2, [record if any(record.values()) else {} for record in records])
+    return Sheet(name, [*enumerate((record if any(record.values()) else {} for record in records), start + 2)])
 
 
 def _text(cell: Any) -> str:

@@ -26,12 +26,8 @@ _NEEDED: Final = ("user", "poi", "time", "lat", "lon", "category")
 
 @dataclass(frozen=True)
 class _Export:
-    """How the visits of a kind of export are written.
-
-    Attributes:
-        is_visit: whether a record is one.
-        fields: field of `--map` -> paths in a record, of which the first that is there counts.
-        others: what the other records are.
+    """How the visits of an export are written: whether a record is one; field of `--map` -> paths in a record, the
+    first that is there counts; what the other records are.
     """
 
     is_visit: Callable[[Record], bool]

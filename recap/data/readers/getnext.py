@@ -7,12 +7,11 @@ from typing import Final
 import pyarrow as pa
 
 from recap import columns as c
+from recap.data.parsing.moments import HELP_ZONE
 from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
-from recap.data.parsing.row_block import text_rows
 from recap.data.parsing.table_builder import SPLIT_WORDS, CheckinTableBuilder
 from recap.data.parsing.text_table import TextTable
-from recap.data.parsing.zones import HELP_ZONE
 from recap.errors import DataError
 
 HEADER: Final = (
@@ -58,11 +57,9 @@ def find_parts(folder: Path) -> dict[int, Path]:
 
 
 def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read a folder of GETNext CSV files, or one of them (Yang, Liu, Zhao; SIGIR 2022).
-
-    A folder's three files become one table with `split` and `trajectory_id`; one file alone has no split. The offset is
-    the column `timezone` (minutes); a file without it needs the option. Raises DataError: a file is missing, lacks a
-    column, or holds a bad row; the message names file and line.
+    """Read a folder of GETNext CSV files as one table with `split` and `trajectory_id`, or one of them, without split
+    (Yang, Liu, Zhao; SIGIR 2022). A file without the column `timezone` (minutes) needs the option. Raises DataError: a
+    file is missing, lacks a column, or holds a bad row; the message names file and line.
     """
     options = options or ReadOptions()
     parts: dict[int | None, Path] = dict(find_parts(path).items()) if path.is_dir() else {None: path}
@@ -79,7 +76,7 @@ def read_getnext(path: Path, options: ReadOptions | None = None) -> RawRead:
                 f"{path.name}: some of its files have a column {_OPTIONAL[field]}, {file.name} differs; "
                 f"expected the same columns in all of them{f', or {HELP_ZONE}' if field == 'tz' else ''}"
             )
-        for rows in text_rows(table, list(fields.values()), builder.report):
+        for rows in table.rows(builder.report, list(fields.values())):
             if code is not None:
                 rows.columns[c.SPLIT] = pa.array([c.SPLIT_NAMES[code]] * len(rows))
             builder.add(rows, fields | ({"split": c.SPLIT} if code is not None else {}))

@@ -23,11 +23,9 @@ _TIST_PLACES: Final = ("poi", "latitude", "longitude", "category", "country")
 
 
 def read_foursquare(path: Path, options: ReadOptions | None = None, sink: Sink | None = None) -> RawRead:
-    """Read a published TSMC2014 file (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015), plain or .gz.
-
-    Text is UTF-8 where all of it is, otherwise Latin-1, the encoding of the published files. Quotation marks are
-    letters. A missing category is the empty string. Raises DataError: no such file; the message names the line.
-    ``sink``: takes the rows block by block, for files beyond memory.
+    """Read a published TSMC2014 file (Yang, Zhang, Zheng, Yu; IEEE TSMC: Systems 45(1), 2015), plain or .gz. Text is
+    UTF-8 where all of it is, otherwise Latin-1, as published. Raises DataError: no such file; the message names the
+    line. ``sink``: takes the rows block by block, for files beyond memory.
     """
     options = options or ReadOptions()
     table = _open(path, _FOURSQUARE, options, "latin-1")
@@ -37,11 +35,9 @@ def read_foursquare(path: Path, options: ReadOptions | None = None, sink: Sink |
 
 
 def read_gowalla(path: Path, options: ReadOptions | None = None) -> RawRead:
-    """Read a file of the SNAP collection, plain or .gz (Cho, Myers, Leskovec; KDD 2011).
-
-    The files have no categories and no time zone: `bbox="california"` cuts out the state and brings its zone, other
-    places need `timezone`. A user's rows are written newest first, so the table is reversed: rows of one second
-    are then in the order in which they happened. Raises DataError: no such file, or no time zone is known.
+    """Read a file of the SNAP collection, plain or .gz (Cho, Myers, Leskovec; KDD 2011). It names no time zone:
+    `bbox="california"` brings that of the state, other places need `timezone`. Rows are written newest first, so the
+    table is reversed. Raises DataError: no such file, or no time zone is known.
     """
     options = options or ReadOptions()
     table = _open(path, _GOWALLA, options)

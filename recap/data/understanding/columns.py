@@ -17,8 +17,7 @@ from recap.data.parsing.options import ONE_PERSON, ReadOptions
 from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.row_block import decoded, to_numbers
 from recap.data.parsing.table_source import TableSource
-from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled
-from recap.data.parsing.written_times import written_layouts
+from recap.data.parsing.times import SPREADSHEET, detect_layout, read_spelled, written_layouts
 from recap.geodesy import distance_km
 
 MOST_COLUMNS: Final = 300
@@ -141,7 +140,7 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
             blocks.append({name: values.filter(pa.array(~rows.bad)) for name, values in rows.columns.items()})
             found += int((~rows.bad).sum())
     if not found:
-        report.account("", [source.name], sum(report.counts.values()), 0)
+        report.account("", [source.name], sum(rows for rows, _ in report.reported.values()), 0)
     sample = {}
     for name in names:
         values = pa.concat_arrays([decoded(block[name]) for block in blocks]).slice(0, most)

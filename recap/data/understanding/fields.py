@@ -11,7 +11,7 @@ from recap.data.coordinates import RADIANS, are_in_gulf, look_swapped
 from recap.data.parsing.column_names import says, words_of
 from recap.data.parsing.read_report import TRACK
 from recap.data.parsing.table_builder import SPLIT_WORDS
-from recap.data.parsing.zones import find_zone
+from recap.data.parsing.time_spelling import find_zone
 from recap.data.understanding.columns import Column, comes_back, determines, keeps_spot
 from recap.data.understanding.draft import Candidate, Draft
 from recap.data.understanding.missing import how_to_join, why_no_degrees

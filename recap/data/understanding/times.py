@@ -199,7 +199,7 @@ def choose_zone(draft: Draft, column: Column) -> None:
     form, values = draft.options.time_format, column.values
     layout = detect_layout(values, form)
     times, spelled = read_spelled(layout, decoded(values))
-    carries = layout.is_utc and pa.types.is_string(spelled.type) and iso_offsets(spelled) is not None
+    carries = layout.is_utc and iso_offsets(spelled) is not None
     if layout.zone is not None or carries:
         return
     is_known = draft.options.zone is not None or "tz" in draft.taken

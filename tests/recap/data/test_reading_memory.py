@@ -11,6 +11,7 @@ import pytest
 from recap.data.parsing import text_table
 from recap.data.parsing.clocks import spell_clocks
 from recap.data.parsing.options import ReadOptions
+from recap.data.parsing.read_report import RowReport
 from recap.data.parsing.text_table import TextTable
 from recap.data.reading import read_checkins
 from recap.errors import DataError
@@ -51,14 +52,15 @@ def test_lines_keep_their_numbers_over_blocks(tmp_path: Path, monkeypatch: pytes
     lines = ["a,b", *["wrong,by,far" if i % 3 == 0 else "" if i % 7 == 0 else f"{i + 2},x" for i in range(400)]]
     (tmp_path / "t.csv").write_text("\n".join(lines) + "\n")
     table = TextTable(tmp_path / "t.csv", delimiter=",")
-    found = [
-        (int(line), text)
-        for columns, lines in table.blocks()
-        for line, text in zip(lines, columns["a"].to_pylist(), strict=True)
-    ]
-    assert [line for line, _ in found] == [i + 2 for i in range(400) if i % 3]
-    assert all(text in ("", str(line)) for line, text in found)
-    assert table.num_wrong == 134 and table.wrong_columns[0] == (2, 3)
+    report = RowReport(skip_bad_rows=True)
+    found: list[tuple[int, str]] = []
+    for rows in table.rows(report):
+        found += zip(rows.lines.tolist(), rows.columns["a"].to_pylist(), strict=True)
+        rows.finish(rows.columns, report)
+    assert found == [(i + 2, str(i + 2)) for i in range(400) if i % 3 and i % 7]
+    (wrong, examples), (blank, blanks) = report.reported["wrong_columns"], report.reported["blank_line"]
+    assert (wrong, examples[0]) == (134, "t.csv line 2: expected 2 columns separated by commas, got 3")
+    assert (blank, blanks[0]) == (38, "t.csv line 9: blank line")
 
 
 def test_a_file_of_wrong_lines_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from recap.data.card import dataset_card
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
-from recap.data.out_of_core.engine import FORMATS
-from recap.data.out_of_core.preparation import choose_engine, prepare_out_of_core
+from recap.data.out_of_core.preparation import FORMATS, choose_engine, prepare_out_of_core
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import read_checkins

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from recap import columns as c
-from recap.data.cleaning import DataConfig
+from recap.data.cleaning import DROP_REASONS, DataConfig
 from recap.data.dataset import Dataset
 from recap.data.parsing.options import ReadOptions
 from recap.data.preparation import prepare_dataset
@@ -61,14 +61,7 @@ def test_their_split_goes_through_the_pipeline(folder: Path, tmp_path: Path) -> 
     dataset = prepare_dataset(read.table, DataConfig(), name="NYC", source_format="getnext", reading=read.account)
     assert dataset.checkins[c.SPLIT].tolist() == [0, 0, 0, 1, 2]
     assert dataset.checkins[c.TRAJECTORY].tolist() == [0, 0, 1, 2, 2]
-    assert dataset.manifest.report.dropped == {
-        "rare_poi": 0,
-        "rare_user": 0,
-        "exact_duplicate": 0,
-        "short_trajectory": 0,
-        "unseen_user": 1,
-        "unseen_poi": 1,
-    }
+    assert dataset.manifest.report.dropped == dict.fromkeys(DROP_REASONS, 0) | {"unseen_user": 1, "unseen_poi": 1}
     assert [dataset.cases(split).tolist() for split in range(3)] == [[0], [], [3]]
     dataset.save(tmp_path / "out")
     assert Dataset.load(tmp_path / "out").manifest.reading == read.account

@@ -25,15 +25,8 @@ def own(path: Path, **columns: list[str]) -> Path:
 
 
 FORMATS = [
-    "%m/%d/%Y %I:%M %p",
-    "%d/%m/%Y %H:%M:%S",
-    "%d.%m.%Y %H:%M",
-    "%d-%b-%Y %H:%M:%S",
-    "%b %d, %Y, %I:%M:%S %p",
-    "%Y%m%d%H%M%S",
-    "%d %b %Y %H:%M",
-    "%Y/%m/%d %H:%M",
-    "%Y-%m-%d %H:%M:%S UTC",
+    *("%m/%d/%Y %I:%M %p", "%d/%m/%Y %H:%M:%S", "%d.%m.%Y %H:%M", "%d-%b-%Y %H:%M:%S", "%b %d, %Y, %I:%M:%S %p"),
+    *("%Y%m%d%H%M%S", "%d %b %Y %H:%M", "%Y/%m/%d %H:%M", "%Y-%m-%d %H:%M:%S UTC"),
 ]
 
 
@@ -66,14 +59,7 @@ def test_a_clock_and_its_day_in_two_columns(tmp_path: Path) -> None:
     days, clocks = MOMENTS.strftime("%Y-%m-%d"), MOMENTS.strftime("%H:%M:%S")
     path = own(tmp_path / "own.csv", day=list(days), time=list(clocks))
     proposed = read_checkins(path, "csv", ReadOptions(timezone="UTC"))
-    assert proposed.account.columns == {
-        "user": "user",
-        "poi": "poi",
-        "time": "time",
-        "date": "day",
-        "lat": "lat",
-        "lon": "lon",
-    }
+    assert proposed.account.columns == {name: name for name in ("user", "poi", "time", "lat", "lon")} | {"date": "day"}
     both = ReadOptions(timezone="UTC", columns={"date": "day", "time": "time"})
     assert read_checkins(path, "csv", both).table[c.TIME].dt.tz_localize(None).tolist() == list(MOMENTS)
     for kind in (pa.date32(), pa.timestamp("ms")):
