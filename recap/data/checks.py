@@ -204,7 +204,7 @@ def _spellings(table: _Sorted) -> Iterator[Problem]:
     for column, pairs in spelling_pairs(table.raw).items():
         yield from _found(
             "several_spellings",
-            f"pairs of {nouns[column]} have ids that differ only in case, blanks, accents or a decimal",
+            f"pairs of {nouns[column]} have ids that differ only in case, blanks, accents, zeros or a decimal",
             pairs,
             (pair.shown() for pair in pairs),
             "They count as different ones; --text ids=join joins these pairs and no others.",

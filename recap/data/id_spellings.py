@@ -1,4 +1,4 @@
-"""Ids that differ only in how they are written: 4008 and 4008.0, upper and lower case, blanks, composed accents."""
+"""Ids that differ only in how they are written: 4008, 4008.0 and 04008, in case, blanks or composed accents."""
 
 import re
 import unicodedata
@@ -74,7 +74,7 @@ def _fold(name: object, keep_case: bool = False) -> str:
     """An id without what spellings differ in."""
     letters = unicodedata.normalize("NFKC", str(name))
     letters = "".join(letter for letter in letters if not letter.isspace() and unicodedata.category(letter) != "Cf")
-    letters = re.sub(r"^([+-]?\d+)[.,]0+$", r"\1", letters)
+    letters = re.sub(r"^([+-]?)0*(\d+)(?:[.,]0+)?$", r"\1\2", letters)
     return letters if keep_case else letters.casefold()
 
 

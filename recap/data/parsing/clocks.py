@@ -105,7 +105,8 @@ def _read_text(text: str) -> str | None:
         hour = hour % 12 + 12 * (half == "p")
     fraction = (found["fraction"] or "").replace(",", ".") if found["second"] else ""
     clock = f"{hour:02}:{int(found['minute'] or 0):02}:{int(found['second'] or 0):02}{fraction}"
-    return clock + (found["zone"] or "").upper()
+    zone = (found["zone"] or "").upper()
+    return clock + (zone if zone != "Z" or text[:1] != "1" or "-" not in text else "")
 
 
 def _of_seconds(seconds: int) -> str | None:

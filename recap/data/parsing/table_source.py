@@ -116,21 +116,20 @@ def _open_parquet(path: Path, options: ReadOptions) -> TableSource:
 def _unnested(path: Path, flat: TableSource) -> TableSource:
     """Parquet with lists of visits inside its rows: one row for each visit; as it is where there are none."""
 
-    def batches() -> Iterator[list[dict[str, Any]]]:
-        with _readable(path), pq.ParquetFile(path, pre_buffer=False) as file:
-            yield from (batch.to_pylist() for batch in file.iter_batches(_NESTED_ROWS, use_threads=False))
-
-    def shaped() -> Iterator[_Batch]:
+    def batches() -> Iterator[tuple[int, list[dict[str, Any]]]]:
         start = 1
-        for batch in batches():
-            yield [*shape.rows(batch, start)]
-            start += len(batch)
+        with _readable(path), pq.ParquetFile(path, pre_buffer=False) as file:
+            for batch in file.iter_batches(_NESTED_ROWS, use_threads=False):
+                yield start, batch.to_pylist()
+                start += batch.num_rows
 
-    first = next(batches(), [])
+    _, first = next(batches(), (1, []))
     shape = Shape.of(first, path.name)
     if shape == Shape():
         return flat
-    return _of_records(path.name, "row", shape.rows(first), shaped)
+    return _of_records(
+        path.name, "row", shape.rows(first), lambda: ([*shape.rows(batch, start)] for start, batch in batches())
+    )
 
 
 def _of_records(
@@ -141,7 +140,7 @@ def _of_records(
 
     def read(stored: list[str], row_report: RowReport) -> Generator[RowBlock]:
         source.rows_in = 0
-        for batch in batches():
+        for batch in filter(None, batches()):
             numbers, records = zip(*batch, strict=True)
             columns = {
                 name: pa.array([(record or {}).get(name, "") for record in records], pa.string()) for name in stored

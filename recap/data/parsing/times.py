@@ -71,7 +71,7 @@ def _parse_iso(text: pa.Array, *, zoned: bool = False) -> pa.Array:
     except pa.ArrowInvalid:
         trimmed = pc.utf8_trim_whitespace(text)
         is_zoned = pc.match_substring_regex(trimmed, _ZONED_ISO)
-        fits = is_zoned if zoned else pc.invert(pc.or_(is_zoned, pc.match_substring_regex(trimmed, r":\d\d[+-]\d$")))
+        fits = is_zoned if zoned else pc.invert(pc.or_(is_zoned, pc.match_substring_regex(trimmed, r":\d\d ?[+-]\d$")))
         fits = pc.and_(fits, pc.match_substring_regex(trimmed, r"^\d{4}-\d{2}-\d{2}|^\d{8}T\d{4}"))
         series = pd.Series(pc.if_else(fits, trimmed, None).to_pandas(), dtype=object)
         parsed = pd.to_datetime(series, format="ISO8601", errors="coerce", utc=True).dt.tz_localize(None)

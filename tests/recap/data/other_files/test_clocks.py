@@ -40,6 +40,7 @@ SPELLINGS: dict[str, tuple[Clocks, str]] = {
     "minutes of the day": (lambda t: of_day(t) // 60, "min"),
     "Excel's fractions": (lambda t: (of_day(t) / 86_400).round(8), "s"),
     "Excel's first day": (lambda t: t.dt.strftime("1899-12-30 %H:%M:%S"), "s"),
+    "Excel's first day with a Z": (lambda t: t.dt.strftime("1899-12-30T%H:%M:%S.000Z"), "s"),
     "Access": (lambda t: t.dt.strftime("12/30/1899 %H:%M:%S"), "s"),
     "timedelta": (lambda t: t - t.dt.floor("D"), "s"),
     "letters": (lambda t: t.dt.strftime("%Hh%Mm%Ss"), "s"),

@@ -70,6 +70,13 @@ def test_each_person_with_visits(name: str, tmp_path: Path) -> None:
     assert found.table["user_id"].nunique() == checkins()["u"].nunique()
 
 
+def test_many_rows_of_parquet_without_visits(tmp_path: Path) -> None:
+    """Whole blocks of rows give no visit."""
+    people = [*parallel(), *[{name: [] if isinstance(value, list) else value for name, value in parallel()[0].items()}]]
+    found = read(write(tmp_path / "own.parquet", [*people, *people[-1:] * 40_000]))
+    assert_all_read(found)
+
+
 def test_columns_of_one_document(tmp_path: Path) -> None:
     """One list for each column, or pandas' object of row numbers, or its names and rows."""
     table = visits()[["user", "place", "lat", "lon", "when"]]

@@ -105,11 +105,12 @@ def test_one_place_in_two_spellings(name: str, tmp_path: Path) -> None:
     assert any(f"{problem.count} ids" in note for note in joined.account.notes)
 
 
-@pytest.mark.parametrize("decimal", [".0", ",0"])
-def test_numbers_with_a_decimal(decimal: str, tmp_path: Path) -> None:
-    """4008 and 4008.0 of places and of users, row by row."""
+@pytest.mark.parametrize("spelling", ["{}.0", "{},0", "00{}"])
+def test_numbers_in_two_spellings(spelling: str, tmp_path: Path) -> None:
+    """4008 and 4008.0 or 004008 of places and of users, row by row."""
     for column, number in (("place", "pn"), ("user", "un")):
-        ids: Any = checkins()[number].astype(str) + np.where(np.arange(ROWS) % 2, decimal, "")
+        plain = checkins()[number].astype(str)
+        ids: Any = plain.where(np.arange(ROWS) % 2 == 0, plain.map(spelling.format))
         path = own(tmp_path / "own.csv", **{column: ids})
         assert problems(path)["several_spellings"] > 10
         field = {"place": c.POI_ID, "user": c.USER_ID}[column]
