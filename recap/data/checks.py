@@ -1,8 +1,8 @@
 """Problems of raw check-ins that no single row shows."""
 
-from collections.abc import Callable, Iterable, Iterator, Sized
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pandas as pd
@@ -47,7 +47,8 @@ def check_checkins(raw: pd.DataFrame, zone: str | None = None, is_marked: bool =
     ``is_marked``: times were written as UTC, see `RawRead`.
     """
     table = _Sorted(raw, zone, is_marked)
-    return [problem for check in _CHECKS for problem in check(table)]
+    checks = _repeats, _speeds, _moving_places, _categories, _gaps, _zones, _spellings, _precision, _zeros, _leaks
+    return [problem for check in checks for problem in check(table)]
 
 
 class _Sorted:
@@ -70,16 +71,13 @@ class _Sorted:
         item = self.raw.iloc[int(row)]
         return f"user {item[c.USER_ID]} at {item[c.POI_ID]}, {item[c.TIME]:%Y-%m-%d %H:%M:%S} UTC"
 
-    def found(self, kind: str, title: str, rows: np.ndarray, advice: str) -> Iterator[Problem]:
-        """A problem of rows, see `_found`."""
-        return _found(kind, title, rows, map(self.describe, rows), advice)
-
-
-def _found(kind: str, title: str, rows: Sized, examples: Iterable[str], advice: str) -> Iterator[Problem]:
-    """A problem, unless no row has it; the first few of the examples are shown."""
-    if len(rows):
-        shown = list(islice(examples, EXAMPLES))
-        yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=advice)
+    def found(
+        self, kind: str, title: str, rows: Collection[Any], advice: str, examples: Iterable[str] | None = None
+    ) -> Iterator[Problem]:
+        """A problem, unless no row has it; the first few of the examples are shown, else of the rows."""
+        if len(rows):
+            shown = list(islice(map(self.describe, rows) if examples is None else examples, EXAMPLES))
+            yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=advice)
 
 
 def _worst(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -107,12 +105,12 @@ def _speeds(table: _Sorted) -> Iterator[Problem]:
     with np.errstate(divide="ignore", invalid="ignore"):
         kmh = np.where(hours > 0, km / hours, np.inf)
     rows = np.flatnonzero(table.same_user & (km >= MIN_JOURNEY_KM) & (kmh > MAX_SPEED_KMH))
-    yield from _found(
+    yield from table.found(
         "impossible_speed",
         f"journeys of {MIN_JOURNEY_KM:g} km or more are faster than {MAX_SPEED_KMH:g} km/h",
         rows,
-        (f"{table.describe(row)}: {km[row]:,.0f} km later in {hours[row] * 60:.1f} min" for row in _worst(km, rows)),
         "Shared accounts, wrong coordinates or remote check-ins; they become transitions like any other.",
+        (f"{table.describe(row)}: {km[row]:,.0f} km later in {hours[row] * 60:.1f} min" for row in _worst(km, rows)),
     )
 
 
@@ -122,12 +120,12 @@ def _moving_places(table: _Sorted) -> Iterator[Problem]:
     km = distance_km(low["lat"].to_numpy(), low["lon"].to_numpy(), high["lat"].to_numpy(), high["lon"].to_numpy())
     moving = np.flatnonzero(km > 0)
     far = int((km > MIN_SPREAD_KM).sum())
-    yield from _found(
+    yield from table.found(
         "moving_places",
         f"places have several coordinates, {far:,} of them more than {1000 * MIN_SPREAD_KM:g} m apart",
         moving,
-        (f"{table.poi_ids[i]} spreads over {km[i]:,.2f} km" for i in _worst(km, moving)),
         "The dataset takes the coordinates of a place's first check-in.",
+        (f"{table.poi_ids[i]} spreads over {km[i]:,.2f} km" for i in _worst(km, moving)),
     )
 
 
@@ -135,17 +133,15 @@ def _categories(table: _Sorted) -> Iterator[Problem]:
     category, _ = pd.factorize(table.raw[c.CATEGORY_ID])
     pairs = pd.DataFrame({c.POI: table.poi, c.CATEGORY: category}).drop_duplicates()
     several = np.flatnonzero(np.bincount(pairs[c.POI]) > 1)
-    advice = "The dataset takes the category of a place's first check-in."
-    yield from _found(
-        "changing_categories", "places have several categories", several, map(str, table.poi_ids[several]), advice
-    )
+    title, advice = "places have several categories", "The dataset takes the category of a place's first check-in."
+    yield from table.found("changing_categories", title, several, advice, map(str, table.poi_ids[several]))
     missing = np.flatnonzero((table.raw[c.CATEGORY] == "").to_numpy())
-    if len(missing) == len(table.raw):
-        title, advice = "check-ins have no category: the file has none at all", "Everything works without."
-        yield from _found("no_categories", title, missing, [], advice)
-    else:
-        title = "check-ins have no category"
+    title = "check-ins have no category"
+    if len(missing) < len(table.raw):
         yield from table.found("missing_category", title, missing, "They share one unnamed category.")
+    else:
+        title += ": the file has none at all"
+        yield from table.found("no_categories", title, missing, "Everything works without.", [])
 
 
 def _gaps(table: _Sorted) -> Iterator[Problem]:
@@ -155,12 +151,12 @@ def _gaps(table: _Sorted) -> Iterator[Problem]:
     # Only where the file is dense: at least ten check-ins would be expected in the gap.
     rows = np.flatnonzero((hours > LONG_GAP_HOURS) & (hours * len(seconds) > 10 * max(span, 1e-9)))
     times = pd.to_datetime(seconds, unit="s")
-    yield from _found(
+    yield from table.found(
         "time_gaps",
         f"stretches of more than {LONG_GAP_HOURS:g} h have no check-in at all",
         rows,
-        (f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows)),
         "Whole days may be missing from the file: that cuts trajectories and makes routines look rarer.",
+        (f"{times[row]:%Y-%m-%d %H:%M} to {times[row + 1]:%Y-%m-%d %H:%M} UTC" for row in _worst(hours, rows)),
     )
 
 
@@ -201,14 +197,10 @@ def _at_night(local_seconds: np.ndarray) -> np.ndarray:
 
 def _spellings(table: _Sorted) -> Iterator[Problem]:
     nouns = {c.POI_ID: "places at one spot", c.USER_ID: "users who share a place"}
+    advice = "They count as different ones; --text ids=join joins these pairs and no others."
     for column, pairs in spelling_pairs(table.raw).items():
-        yield from _found(
-            "several_spellings",
-            f"pairs of {nouns[column]} have ids that differ only in case, blanks, accents, zeros or a decimal",
-            pairs,
-            (pair.shown() for pair in pairs),
-            "They count as different ones; --text ids=join joins these pairs and no others.",
-        )
+        title = f"pairs of {nouns[column]} have ids that differ only in case, blanks, accents, zeros or a decimal"
+        yield from table.found("several_spellings", title, pairs, advice, (pair.shown() for pair in pairs))
 
 
 def _precision(table: _Sorted) -> Iterator[Problem]:
@@ -223,7 +215,7 @@ def _precision(table: _Sorted) -> Iterator[Problem]:
         rounded = names[names.str.fullmatch(r"\d([.,]\d+)?[eE]\+?\d{1,3}") & names.str.contains(r"[.,+]")]
         title = f"{noun} have ids in scientific notation: digits are lost"
         advice = "A spreadsheet rounded them, so that different ids became one; export them again as text."
-        yield from _found("rounded_ids", title, rounded, rounded, advice)
+        yield from table.found("rounded_ids", title, rounded, advice, rounded)
 
 
 def _step(seconds: np.ndarray) -> float:
@@ -284,24 +276,9 @@ def _leaks(table: _Sorted) -> Iterator[Problem]:
         several = parts[parts > 1]
         title = "trajectories are in more than one part of the split"
         advice = "Fine if the parts follow each other in time; otherwise a leak."
-        yield from _found("split_trajectories", title, several, map(str, several.index), advice)
+        yield from table.found("split_trajectories", title, several, advice, map(str, several.index))
     for kind, codes, noun in (("unknown_users", table.user, "users"), ("unknown_pois", table.poi, "places")):
         unknown = np.setdiff1d(codes[~train], codes[train])
         title, examples = f"{noun} of validation or test are not in training", np.flatnonzero(np.isin(codes, unknown))
-        yield from _found(
-            kind, title, unknown, map(table.describe, examples.tolist()), "Their check-ins are dropped and counted."
-        )
-
-
-_CHECKS: Final[tuple[Callable[[_Sorted], Iterator[Problem]], ...]] = (
-    _repeats,
-    _speeds,
-    _moving_places,
-    _categories,
-    _gaps,
-    _zones,
-    _spellings,
-    _precision,
-    _zeros,
-    _leaks,
-)
+        advice = "Their check-ins are dropped and counted."
+        yield from table.found(kind, title, unknown, advice, map(table.describe, examples.tolist()))

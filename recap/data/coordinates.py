@@ -44,9 +44,8 @@ def _at_places(latitude: np.ndarray, longitude: np.ndarray, seconds: np.ndarray,
     expected = minutes.astype(np.int64, copy=True)
     for name in set(names.tolist()) & available_timezones():
         rows = np.flatnonzero((names == name)[spot])
-        utc = pd.Series(pd.to_datetime(seconds[rows], unit="s", utc=True))
-        local = utc.dt.tz_convert(name).dt.tz_localize(None)
-        there = (local - utc.dt.tz_localize(None)).dt.total_seconds().to_numpy() // 60
+        utc = pd.to_datetime(seconds[rows], unit="s")
+        there = (utc.tz_localize("UTC").tz_convert(name).tz_localize(None) - utc).total_seconds().to_numpy() // 60
         allowed = _AT_SEA_MINUTES if name.startswith("Etc/") else _CONTRADICTS_MINUTES
         expected[rows] = np.where(np.abs(there - minutes[rows]) >= allowed, there, minutes[rows])
     return expected

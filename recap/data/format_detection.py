@@ -58,18 +58,19 @@ def _of_folder(folder: Path) -> tuple[str, str] | None:
         return ("tist2015", "it has a file of TIST2015 check-ins")
     if any(name.endswith((".csv", ".csv.gz")) and "train" in name for name in names):
         return ("getnext", "it has a CSV file with train in its name")
-    first = next(iter(sorted(folder.rglob("*.json"))), None)
+    first = min(folder.rglob("*.json"), default=None)
     return _of_export(first, None) if first is not None else None
 
 
 def _of_file(path: Path, encoding: str | None) -> tuple[str, str] | None:
     require_file(path)
     with path.open("rb") as file:
-        if file.read(4) == PARQUET_MAGIC:
-            return ("parquet", "it begins with Parquet's mark")
+        magic = file.read(4)
+    if magic == PARQUET_MAGIC:
+        return ("parquet", "it begins with Parquet's mark")
     if path.suffix in (".dyna", ".geo"):
         return ("libcity", f"its name ends in {path.suffix}")
-    if kind := workbook_kind(path):
+    if kind := workbook_kind(path, magic):
         return (kind, "it is an Excel workbook")
     if found := _of_export(path, encoding):
         return found

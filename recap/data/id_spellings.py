@@ -3,7 +3,7 @@
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,26 +35,20 @@ def spelling_pairs(raw: pd.DataFrame) -> dict[str, list[Pair]]:
     """
     place, places = pd.factorize(raw[c.POI_ID])
     user, users = pd.factorize(raw[c.USER_ID])
-    groups = {c.POI_ID: _groups(place, places), c.USER_ID: _groups(user, users)}
-    if not any(groups.values()):
-        return {name: [] for name in groups}
-    first = np.unique(place, return_index=True)[1]
+    first = np.flatnonzero(~pd.Series(place).duplicated())
     lat, lon = (raw[name].to_numpy(np.float64)[first] for name in (c.LATITUDE, c.LONGITUDE))
     found: dict[str, list[Pair]] = {c.POI_ID: [], c.USER_ID: []}
     joined = np.arange(len(places))
-    for kept, *others in groups[c.POI_ID]:
-        for other in others:
-            if distance_km(lat[[kept]], lon[[kept]], lat[[other]], lon[[other]])[0] <= _SAME_SPOT_KM:
-                found[c.POI_ID].append(Pair(str(places[kept]), str(places[other])))
-                joined[other] = kept
+    for kept, other in _alike(place, places):
+        if distance_km(lat[[kept]], lon[[kept]], lat[[other]], lon[[other]])[0] <= _SAME_SPOT_KM:
+            found[c.POI_ID].append(Pair(str(places[kept]), str(places[other])))
+            joined[other] = kept
     seconds = raw[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-    for kept, *others in groups[c.USER_ID]:
-        for other in others:
-            a, b = (np.flatnonzero(user == code) for code in (kept, other))
-            is_case = _fold(users[kept], keep_case=True) != _fold(users[other], keep_case=True)
-            visits = [(seconds[rows], joined[place[rows]]) for rows in (a, b)]
-            if np.isin(visits[0][1], visits[1][1]).any() and not _overlap(*visits, is_case=is_case):
-                found[c.USER_ID].append(Pair(str(users[kept]), str(users[other])))
+    for kept, other in _alike(user, users):
+        is_case = _fold(users[kept], keep_case=True) != _fold(users[other], keep_case=True)
+        a, b = ((seconds[rows], joined[place[rows]]) for rows in (user == kept, user == other))
+        if np.isin(a[1], b[1]).any() and not _overlap(a, b, is_case=is_case):
+            found[c.USER_ID].append(Pair(str(users[kept]), str(users[other])))
     return found
 
 
@@ -78,13 +72,15 @@ def _fold(name: object, keep_case: bool = False) -> str:
     return letters if keep_case else letters.casefold()
 
 
-def _groups(codes: np.ndarray, ids: Iterable[object]) -> list[list[int]]:
-    """Codes of ids with one folded form, the most frequent first."""
+def _alike(codes: np.ndarray, ids: Iterable[object]) -> Iterator[tuple[int, int]]:
+    """Pairs of codes of ids with one folded form: the most frequent with each other one."""
     together: defaultdict[str, list[int]] = defaultdict(list)
     for code, name in enumerate(ids):
         together[_fold(name)].append(code)
     counts = np.bincount(codes)
-    return [sorted(group, key=lambda code: -counts[code]) for group in together.values() if len(group) > 1]
+    for group in together.values():
+        kept, *others = sorted(group, key=lambda code: -counts[code])
+        yield from ((kept, other) for other in others)
 
 
 def _overlap(a: tuple[np.ndarray, np.ndarray], b: tuple[np.ndarray, np.ndarray], *, is_case: bool) -> bool:

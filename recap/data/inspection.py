@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import pandas as pd
 from pydantic import Field
@@ -14,10 +14,8 @@ from recap.data.checks import Problem, check_checkins
 from recap.data.cleaning import DataConfig, clean_rows, number_rows
 from recap.data.parsing.read_report import HARMLESS, REASONS, RawRead, ReadReport
 from recap.data.reading import read_checkins
-from recap.data.understanding import Understanding
+from recap.data.understanding.proposal import FIRST_ROWS, Understanding
 from recap.errors import DataError
-
-FIRST_ROWS: Final = 5
 
 
 class Preview(Config):

@@ -29,6 +29,7 @@ _CLOCK: Final = re.compile(
 _NUMBER: Final = re.compile(r"\d{1,6}(?:\.0+)?")
 _SERIAL: Final = re.compile(r"(3[3-9]|[4-7]\d)\d{3}([.,]0+)?")
 """A day as spreadsheets number it, of 1990 to 2099."""
+_FIRST_DAY: Final = np.datetime64("1899-12-30")
 _MIDNIGHT: Final = re.compile(r"[ T]0?0:00(:00(\.0+)?)?$")
 _SHARE: Final = re.compile(r"0?[.,]\d+(?:[eE]-\d+)?|0|0\.0+")
 
@@ -50,9 +51,9 @@ class ClockStyle:
         found = pc.value_counts(text).to_pylist()
         counts = {item["values"]: item["counts"] for item in found if item["values"] and item["values"] not in NOTHING}
         if not _most(counts, _NUMBER.fullmatch):
-            shares = cls("share"), _most(counts, _SHARE.fullmatch) and is_named
-            texts = cls("text"), _are_no_days(counts) and _most(counts, _read_text)
-            return next((style for style, fits in (shares, texts) if fits), None)
+            if is_named and _most(counts, _SHARE.fullmatch):
+                return cls("share")
+            return cls("text") if _are_no_days(counts) and _most(counts, _read_text) else None
         numbers = [value.partition(".")[0] for value in counts if _NUMBER.fullmatch(value)]
         width, largest = max(map(len, numbers)), max(map(int, numbers))
         styles = [cls("digits", width + width % 2)]
@@ -145,10 +146,8 @@ def _days(rows: RowBlock, date: str) -> pa.Array:
         rows.columns[date] = pc.cast(values, pa.date32(), safe=False)
         return rows.text(date)
     days = pc.dictionary_encode(rows.text(date))
-    return pc.take(pa.array([_spell_day(day) for day in days.dictionary.to_pylist()], pa.string()), days.indices)
-
-
-def _spell_day(day: str) -> str:
-    if _SERIAL.fullmatch(day):
-        return str(np.datetime64("1899-12-30") + int(day[:5]))
-    return _MIDNIGHT.sub("", day)
+    spelled = [
+        str(_FIRST_DAY + int(day[:5])) if _SERIAL.fullmatch(day) else _MIDNIGHT.sub("", day)
+        for day in days.dictionary.to_pylist()
+    ]
+    return pc.take(pa.array(spelled, pa.string()), days.indices)

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import tzinfo
 from typing import Final
 
@@ -45,12 +44,8 @@ _AMBIGUOUS: Final = {
 _LARGEST_HOURS: Final = 14
 
 
-@dataclass(frozen=True, eq=False)
-class _ZoneNames:
-    """Each row's zone: an index into the distinct ``zones``, -1 where the row names none that exists."""
-
-    code: np.ndarray
-    zones: tuple[tzinfo, ...]
+_Zones = tuple[np.ndarray, list[tzinfo]]
+"""Each row's zone: an index into distinct ones, -1 where the row names none that exists."""
 
 
 class Moments:
@@ -81,7 +76,7 @@ class Moments:
         how many wall-clock times the zone skips or repeats. Raises DataError: no zone is known, or options contradict
         the times.
         """
-        offsets: np.ndarray | _ZoneNames | None = None
+        offsets: np.ndarray | _Zones | None = None
         if "tz" in fields and self.options.timezone is None:
             offsets = self._read_zones(rows, fields["tz"])
         times, layout = self._read_times(rows, fields["time"], fields.get("date"))
@@ -111,7 +106,7 @@ class Moments:
         if self._skipped:
             self.report.note(f"{self._skipped} times fall into an hour that {whose} skips; they are moved to its end.")
 
-    def _read_zones(self, rows: RowBlock, column: str) -> np.ndarray | _ZoneNames:
+    def _read_zones(self, rows: RowBlock, column: str) -> np.ndarray | _Zones:
         """Minutes (int64, local minus UTC) or zones of a column; whether it holds names, minutes or hours is decided by
         its first rows. What is neither is marked.
         """
@@ -133,27 +128,23 @@ class Moments:
         if date is not None:
             self._clocks = self._clocks or ClockStyle.of(rows.text(column))
             rows.columns[column] = join_clock(rows, column, date, self._clocks, self.options.time_format)
-        if self._is_first and self.options.timezone is None:
-            self._name_ambiguous(decoded(rows.columns[column]))
+        values = decoded(rows.columns[column])
+        is_named = self._is_first and self.options.timezone is None and pa.types.is_string(values.type)
+        for name, meanings in _AMBIGUOUS.items() if is_named else ():
+            if pc.any(pc.match_substring_regex(values, rf"\b{name}\b")).as_py():
+                self.report.note(f"{name} is read as {meanings}, name that zone with --timezone and --local-times.")
         layout = self.layout = self.layout or detect_layout(rows.columns[column], self.options.time_format)
         if says(column, "local"):
             self._believe_name(rows, column, layout)
         if layout is EPOCH:
-            numbers = to_numbers(decoded(rows.columns[column])).drop_null()
-            units, counts = np.unique(epoch_units(numbers), return_counts=True)
+            units, counts = np.unique(epoch_units(to_numbers(values).drop_null()), return_counts=True)
             self._units.update(dict(zip(units.tolist(), counts.tolist(), strict=True)))
         return read_times(rows, column, layout), layout
 
-    def _name_ambiguous(self, values: pa.Array) -> None:
-        """Note short names of zones that have several meanings."""
-        for name, meanings in _AMBIGUOUS.items():
-            if pa.types.is_string(values.type) and pc.any(pc.match_substring_regex(values, rf"\b{name}\b")).as_py():
-                self.report.note(f"{name} is read as {meanings}, name that zone with --timezone and --local-times.")
-
     def _believe_name(self, rows: RowBlock, column: str, layout: TimeLayout) -> None:
         """Whether times are local because the column's name says so and they have no offset, or all zero."""
-        typed_utc = layout.is_utc and layout.zone is None and not pa.types.is_string(decoded(rows.columns[column]).type)
-        carries_zero = layout in (ISO_ZONED, CTIME) or (typed_utc and pa.types.is_timestamp(rows.columns[column].type))
+        is_typed = layout.is_utc and layout.zone is None and pa.types.is_timestamp(rows.columns[column].type)
+        carries_zero = layout in (ISO_ZONED, CTIME) or is_typed
         has_others = layout is ISO_ZONED and iso_offsets(rows.columns[column]) is not None
         if self._is_first:
             self._is_local_by_name = not layout.is_utc or (carries_zero and not has_others)
@@ -185,22 +176,20 @@ class Moments:
         self._is_local = by_format or self.options.local_times
 
     def _in_utc(
-        self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | _ZoneNames
+        self, times: np.ndarray, longitude: np.ndarray, offsets: np.ndarray | _Zones
     ) -> tuple[np.ndarray, np.ndarray]:
-        if self.zone is not None and self.zone != LONGITUDE_ZONE:
-            return self._in_zone(times, self.zone)
-        if self.zone is None and isinstance(offsets, _ZoneNames):
+        if not isinstance(offsets, np.ndarray):
+            codes, zones = offsets
             utc, minutes = times.copy(), np.zeros(len(times), dtype=np.int16)
-            for code, zone in enumerate(offsets.zones):
-                rows = offsets.code == code
-                utc[rows], minutes[rows] = self._in_zone(times[rows], zone)
+            for code, zone in enumerate(zones):
+                utc[codes == code], minutes[codes == code] = self._in_zone(times[codes == code], zone)
             return utc, minutes
-        if self.zone is None:
-            assert isinstance(offsets, np.ndarray)
-            whole = offsets.astype(np.int64)
-        else:
+        whole = offsets
+        if self.zone == LONGITUDE_ZONE:
             # Impossible longitudes are marked elsewhere; here they only must not overflow.
             whole = 60 * np.round(np.nan_to_num(longitude).clip(-180, 180) / 15).astype(np.int64)
+        elif self.zone is not None:
+            return self._in_zone(times, self.zone)
         utc = times - whole.astype("timedelta64[m]") if self._is_local else times
         return utc.astype("datetime64[s]"), whole.astype(np.int16)
 
@@ -231,12 +220,12 @@ def _are_names(values: pa.Array) -> bool:
     return len(sample) > 0 and 2 * (pc.sum(named).as_py() or 0) > len(sample)
 
 
-def _read_names(rows: RowBlock, column: str) -> _ZoneNames:
+def _read_names(rows: RowBlock, column: str) -> _Zones:
     names = pc.dictionary_encode(rows.text(column))
     found = [find_zone(name) for name in names.dictionary.to_pylist()]
-    zones = tuple(zone for zone in found if zone is not None)
+    zones = [zone for zone in found if zone is not None]
     place = np.array([-1 if zone is None else zones.index(zone) for zone in found], dtype=np.int64)
-    code = place[names.indices.to_numpy(zero_copy_only=False)] if len(found) else np.empty(0, np.int64)
+    code = place[names.indices.to_numpy(zero_copy_only=False)]
     expected = "time zone must be a name such as America/New_York, or minutes"
     rows.flag("tz_offset", code < 0, lambda row: f"{expected}, got {shorten(names[row])}")
-    return _ZoneNames(code, zones)
+    return code, zones

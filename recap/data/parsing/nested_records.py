@@ -74,7 +74,7 @@ def records_of(document: Any, name: str) -> list[Any] | None:
         ]
     lists = {key: items for key, items in document.items() if _has_records(items)}
     visits = {key: items for key, items in lists.items() if _is_of_visits(items)}
-    if len(lists) > 1 and len(visits) > 1:
+    if len(visits) > 1:
         _refuse(name, [*visits])
     if len(lists) > 1 and not visits:
         return [document]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from recap.data.parsing.text_table import require_distinct, require_file
+from recap.data.parsing.text_table import require_distinct
 from recap.errors import DataError
 
 _LARGEST: Final = 1 << 29
@@ -25,13 +25,10 @@ class Sheet:
     rows: list[tuple[int, dict[str, str] | None]]
 
 
-def workbook_kind(path: Path) -> str | None:
-    """``xlsx`` where a file is a workbook by its content; None where it is something else. Raises DataError: it is a
-    spreadsheet of another kind.
+def workbook_kind(path: Path, magic: bytes) -> str | None:
+    """``xlsx`` where a file is a workbook by its first four bytes and content; None where it is something else. Raises
+    DataError: it is a spreadsheet of another kind.
     """
-    require_file(path)
-    with path.open("rb") as file:
-        magic = file.read(4)
     if magic == b"\xd0\xcf\x11\xe0":
         raise DataError(f"{path.name} is an old Excel workbook (.xls); {_SAVE}")
     if magic != b"PK\x03\x04":
@@ -64,10 +61,7 @@ def read_sheets(path: Path) -> list[Sheet]:
             raise DataError(f"{path.name} unpacks to {size >> 20:,} MB; save its sheet as CSV")
         book = python_calamine.CalamineWorkbook.from_filelike(io.BytesIO(path.read_bytes()))
         cells = {name: book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in book.sheet_names}
-    except (
-        *(python_calamine.CalamineError, python_calamine.PasswordError, python_calamine.XmlError),
-        *(python_calamine.ZipError, python_calamine.WorksheetNotFound, zipfile.BadZipFile, OSError, ValueError),
-    ) as error:
+    except (python_calamine.CalamineError, zipfile.BadZipFile, OSError, ValueError) as error:
         reason = (str(error).splitlines() or [""])[0]
         raise DataError(f"{path.name} cannot be read as an Excel workbook: {reason}") from error
     found = [sheet for name, rows in cells.items() if (sheet := _table_of(name, rows)) is not None]
@@ -85,9 +79,8 @@ def _table_of(name: str, rows: list[list[Any]]) -> Sheet | None:
     """The table of a sheet; rows above its names, such as a title, do not count."""
     text = [[_text(cell) for cell in row] for row in rows]
     start = next((at for at, row in enumerate(text) if sum(map(bool, row)) >= _LEAST_COLUMNS), len(text))
-    body = text[start + 1 :]
-    while body and not any(body[-1]):
-        body.pop()
+    end = max((at for at, row in enumerate(text, 1) if any(row)), default=0)
+    body = text[start + 1 : end]
     if not body:
         return None
     named = [(at, cell.strip()) for at, cell in enumerate(text[start]) if cell.strip()]

@@ -17,12 +17,13 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     DataError: no such table, one of more than 300 columns of which not all needed are named, or a column named that it
     does not have.
     """
+    found = Understanding(path=str(path), source_format=source_format, why=why, options=options)
     sheets = read_sheets(path) if source_format == "xlsx" and options.sheet is None else []
     if len(sheets) > 1:
         answers = {sheet.name: options.model_copy(update={"sheet": sheet.name}) for sheet in sheets}
         text = f"Which sheet has the check-ins: {sheet_names(sheets)}?"
         question = Question(about="sheet", text=text, answers=answers)
-        return Understanding(path=str(path), source_format=source_format, why=why, question=question, options=options)
+        return found.model_copy(update={"question": question})
     draft = Draft(path, source_format, options)
     choose_coordinates(draft)
     draft.place_rows()
@@ -36,11 +37,4 @@ def understand_table(path: Path, source_format: str, options: ReadOptions, why: 
     draft.options = draft.with_answer({"is_settled": is_settled})
     if times is not None and is_settled:
         choose_zone(draft, times)
-    return Understanding(
-        path=str(path),
-        source_format=source_format,
-        why=why,
-        columns=draft.columns(),
-        question=draft.question(),
-        options=draft.options,
-    )
+    return found.model_copy(update={"columns": draft.columns(), "question": draft.question(), "options": draft.options})

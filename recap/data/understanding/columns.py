@@ -38,7 +38,7 @@ _EPOCHS: Final = np.array(["1995", "2036"], dtype="datetime64[s]")
 
 
 class Column:
-    """A column of the sample; ``is_half`` of a point, and then ``name.1`` or ``name.2``.
+    """A column of the sample; ``name.1`` or ``name.2`` are halves of a point, and then ``x_first`` is not None.
 
     Attributes:
         text, distinct, codes: values as trimmed text; the distinct ones, without the empty one; a number for each.
@@ -51,15 +51,16 @@ class Column:
             empty where the column holds no times.
     """
 
-    is_x_first = False
-
-    def __init__(self, name: str, values: pa.Array, time_format: str | None = None, is_half: bool = False) -> None:
+    def __init__(
+        self, name: str, values: pa.Array, time_format: str | None = None, x_first: bool | None = None
+    ) -> None:
         self.name, self.values, self.time_format = name, values, time_format
+        self.is_x_first = x_first or bool(re.search(r"coordinates(\.[12])?$", name))
         self.text = _as_text(values)
         texts = pc.dictionary_encode(self.text)
         self.codes, self.distinct = np.asarray(texts.indices), [text for text in texts.dictionary.to_pylist() if text]
         field, points = field_of(name)
-        numbers = np.asarray(self._to_numbers(values, field, is_half).to_numpy(zero_copy_only=False))
+        numbers = np.asarray(self._to_numbers(values, field, x_first is not None).to_numpy(zero_copy_only=False))
         self.numbers = np.where(np.isfinite(numbers), numbers, np.nan)
         self.is_number = bool(np.isnan(self.numbers).mean() < 0.5)
         angles = self.numbers[np.abs(self.numbers) <= 180]
@@ -95,13 +96,13 @@ class Column:
         is_named = self.meaning[0] == "time"
         if digits < (8 - 3 * is_named if self.is_number else 4) or self.is_clock:
             return []
-        sample, least = self.distinct[:1000], 0.5 if self.meaning[0] == "time" else _MOST
+        sample = self.distinct[:1000]
         text = pa.array(sample, pa.string())
         layout = detect_layout(text, self.time_format)
         if layout is SPREADSHEET and not is_named:
             return []
         times = read_spelled(layout, text)[0].to_numpy(zero_copy_only=False)
-        least = _MOST if layout is SPREADSHEET else least
+        least = 0.5 if is_named and layout is not SPREADSHEET else _MOST
         low, high = _EPOCHS if self.is_number and not self.time_format else _TIMES
         if ((times >= low) & (times < high)).mean() >= least:
             return [self.time_format]
@@ -144,7 +145,8 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
     sample = {}
     for name in names:
         values = pa.concat_arrays([decoded(block[name]) for block in blocks]).slice(0, most)
-        may_be_point = pa.types.is_string(values.type) or pa.types.is_binary(values.type)
+        is_text = pa.types.is_string(values.type)
+        may_be_point = is_text or pa.types.is_binary(values.type)
         first = split_point(values.slice(0, _FIRST_POINTS))[0] if may_be_point else pa.nulls(1)
         is_point = 2 * first.null_count <= len(first)  # most columns are none, and need not be looked at further
         halves = split_point(values) if is_point else (first, first)
@@ -152,11 +154,8 @@ def read_sample(source: TableSource, options: ReadOptions) -> dict[str, Column]:
         if not is_point or name in given:
             sample[name] = Column(name, values, options.time_format)
         for half, part in enumerate(halves if is_point else [], 1):
-            column = sample[f"{name}.{half}"] = Column(f"{name}.{half}", part, is_half=True)
-            is_text = pa.types.is_string(values.type)
-            column.is_x_first = not is_text or pc.any(pc.match_substring_regex(values, X_FIRST)).as_py()
-        for column in (sample[key] for key in (name, f"{name}.1", f"{name}.2") if key in sample):
-            column.is_x_first = column.is_x_first or bool(re.search(r"coordinates(\.[12])?$", column.name))
+            x_first = not is_text or pc.any(pc.match_substring_regex(values, X_FIRST)).as_py()
+            sample[f"{name}.{half}"] = Column(f"{name}.{half}", part, x_first=x_first)
     return sample
 
 

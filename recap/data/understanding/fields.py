@@ -102,15 +102,11 @@ def choose_needed(draft: Draft, field: str) -> None:
         return
     candidates = _candidates(draft, field)
     if field == "user" and not candidates:
-        left = [
-            column for column in _free(draft) if re.fullmatch(r"column\d+", column.name) and len(column.distinct) > 1
-        ]
-        candidates = [
-            Candidate(0, {field: column}, "the only one left") for column in left if _as_user(draft, column)[0] >= 0
-        ]
-    is_track = not draft.taken.keys() & {"category", "name"} and all(
-        item.meaning[0] == "user" or item.meaning[1] < 0 for item in _free(draft)
-    )
+        left = (item for item in _free(draft) if re.fullmatch(r"column\d+", item.name) and len(item.distinct) > 1)
+        fits = (item for item in left if _as_user(draft, item)[0] >= 0)
+        candidates = [Candidate(0, {field: item}, "the only one left") for item in fits]
+    others = [item for item in _free(draft) if item.meaning[0] != "user" and item.meaning[1] >= 0]
+    is_track = not others and not draft.taken.keys() & {"category", "name"}
     if field == "poi" and not candidates and is_track and not how_to_join(draft.path, draft.sample, {"poi"}):
         raise DataError(TRACK.format(name=draft.path.name))
     draft.decide(field, candidates, replaces)

@@ -1,7 +1,7 @@
 """What to say where no column fits: why the one of that name was not taken, or which other file has it."""
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from pathlib import Path
 from typing import Final
 
@@ -34,11 +34,10 @@ def why_no_time(columns: list[Column]) -> str:
 
 
 def _no_time(column: Column) -> str:
-    there, first = f"“{column.name}” is there, but", next(_values(column), column.distinct[0])
+    there, first = f"“{column.name}” is there, but", _example(column)
     if column.is_clock:
-        return (
-            f"{there} it holds clocks without a day, such as {first!r}; name the day's column with --map date=COLUMN."
-        )
+        what = f"it holds clocks without a day, such as {first!r}"
+        return f"{there} {what}; name the day's column with --map date=COLUMN."
     years = np.array([int(year) for text in column.distinct[:1000] for year in re.findall(r"(?<!\d)\d{4}(?!\d)", text)])
     for low, high, calendar in _CALENDARS:
         if len(years) and ((years >= low) & (years <= high)).mean() > 0.5 and not column.is_number:
@@ -50,12 +49,8 @@ def _no_time(column: Column) -> str:
 
 def why_no_degrees(columns: list[Column]) -> str:
     """What keeps columns called latitude or longitude from being some; empty where there are none."""
-    named = [(column, field_of(column.name)[0]) for column in columns]
-    named = [
-        (column, field)
-        for column, field in named
-        if field in _LIMITS and column.distinct and column.meaning[0] != field
-    ]
+    named = [(column, field_of(column.name)[0]) for column in columns if column.distinct]
+    named = [(column, field) for column, field in named if field in _LIMITS and column.meaning[0] != field]
     numbers = [column.numbers[~np.isnan(column.numbers)] for column, _ in named if column.is_number]
     sizes = [float(np.median(np.abs(part))) for part in numbers]
     if len(sizes) >= 2 and _MOST_NMEA < max(sizes) <= _MERCATOR_METRES:
@@ -69,14 +64,14 @@ def _no_degrees(column: Column, what: str, limit: int) -> str:
     beyond = np.flatnonzero(np.abs(column.numbers) > limit)
     if column.is_number and len(beyond):
         return f"{there} {column.numbers[beyond[0]]:g} is above {limit}, the largest {what}."
-    return f"{there} {next(_values(column, column.is_number), column.distinct[0])!r} is no {what} that I can read."
+    return f"{there} {_example(column, column.is_number)!r} is no {what} that I can read."
 
 
-def _values(column: Column, no_number: bool = False) -> Iterator[str]:
-    """Values that stand for something, shortened."""
-    for text in column.distinct[:1000]:
-        if text not in NOTHING and not (no_number and re.fullmatch(r"[+-]?\d+([.,]\d+)?", text)):
-            yield shortened(text, 40)
+def _example(column: Column, no_number: bool = False) -> str:
+    """The first value that stands for something, shortened; else the first."""
+    given = (text for text in column.distinct[:1000] if text not in NOTHING)
+    texts = (text for text in given if not (no_number and re.fullmatch(r"[+-]?\d+([.,]\d+)?", text)))
+    return next((shortened(text, 40) for text in texts), column.distinct[0])
 
 
 def how_to_join(path: Path, names: Collection[str], missing: Collection[str]) -> str:
@@ -116,7 +111,6 @@ def _column_names(path: Path) -> list[str]:
         if "json" not in path.suffix:
             return first_cells(path, None, None)[1]
         first = parse_json(read_head(path, 1)[0])
-        rows = [row for _, row in Shape().rows([first]) if row is not None]
-        return [name for row in rows for name in row]
+        return [name for _, row in Shape().rows([first]) for name in row or ()]
     except (DataError, OSError, UnicodeError, IndexError):
         return []

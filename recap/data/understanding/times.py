@@ -184,10 +184,9 @@ def _count_unread(draft: Draft, layouts: list[str]) -> np.ndarray:
             for rows in blocks:
                 counts = pc.value_counts(join_clock(rows, time, date) if date else rows.text(time))
                 texts, times = counts.field("values"), counts.field("counts").to_numpy()
-                read = np.array(
-                    [np.asarray(read_spelled(strptime_layout(layout), texts)[0].is_valid()) for layout in layouts]
-                )
-                unread += (read.any(axis=0) & ~read) @ times
+                read = (read_spelled(strptime_layout(layout), texts)[0] for layout in layouts)
+                is_read = np.array([found.is_valid().to_numpy(zero_copy_only=False) for found in read])
+                unread += (is_read.any(axis=0) & ~is_read) @ times
     return unread
 
 
@@ -196,42 +195,38 @@ def choose_zone(draft: Draft, column: Column) -> None:
 
     Where only the second is open, it is taken from the hours, and the column's reason says so.
     """
-    form, values = draft.options.time_format, column.values
-    layout = detect_layout(values, form)
-    times, spelled = read_spelled(layout, decoded(values))
-    carries = layout.is_utc and iso_offsets(spelled) is not None
-    if layout.zone is not None or carries:
-        return
+    layout = detect_layout(column.values, draft.options.time_format)
+    times, spelled = read_spelled(layout, decoded(column.values))
+    carries = layout.zone is not None or (layout.is_utc and iso_offsets(spelled) is not None)
     is_known = draft.options.zone is not None or "tz" in draft.taken
-    zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
-    where = "several zones" if zone == LONGITUDE_ZONE else zone
-    given = "The file names no time zone" if not layout.is_utc else "The times are UTC"
-    unknown = [item for item in draft.sample.values() if item.meaning[0] == "tz" and item.name != draft.taken.get("tz")]
-    if unknown and "tz" not in draft.taken and unknown[0].distinct:
-        given += f" (“{unknown[0].name}” holds none that I know, such as {shortened(unknown[0].distinct[0], 40)!r})"
-    text = f"{given}; the coordinates are in {where}."
-    answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
     is_said = says(column.name, "utc") or says(column.name, "local") or draft.options.local_times
-    if not is_said and not (layout.is_utc and is_known):
-        is_local, as_local, as_utc, shift = _look_local(times, zone, draft.where["lon"])
-        nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
-        if not layout.is_utc:
-            if is_known:
-                draft.options = draft.options.model_copy(update={"local_times": bool(is_local and "tz" in draft.taken)})
-                draft.add_reason(column.name, nights)
-            text += f" Are its times local or UTC? {nights}."
-        elif is_local := shift >= LEAST_SHIFT_MINUTES and as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc:
-            text += f" Are they local all the same? {nights}."
-        if not layout.is_utc or is_local:
-            answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
-            answers = answers if as_local <= as_utc and not layout.is_utc else dict(reversed(answers.items()))
-    if not is_known:
-        draft.ask("timezone", text, answers)
+    if carries or (is_known and (layout.is_utc or is_said)):
+        return
+    zone = draft.options.zone or propose_zone(*draft.where.to_numpy().T)
+    as_local, as_utc, shift = _at_night(times, zone, draft.where["lon"])
+    nights = f"{as_local:.0%} of times are at night if local, {as_utc:.0%} if UTC"
+    if is_known:
+        is_quieter = len(times) >= _ENOUGH_TIMES and as_utc > 0 and as_local <= _QUIETER * as_utc
+        draft.options = draft.options.model_copy(update={"local_times": is_quieter and "tz" in draft.taken})
+        draft.add_reason(column.name, nights)
+        return
+    text = "The times are UTC" if layout.is_utc else "The file names no time zone"
+    unknown = next((item for item in draft.sample.values() if item.meaning[0] == "tz"), None)
+    if unknown and unknown.distinct:
+        text += f" (“{unknown.name}” holds none that I know, such as {shortened(unknown.distinct[0], 40)!r})"
+    text += f"; the coordinates are in {'several zones' if zone == LONGITUDE_ZONE else zone}."
+    answers: dict[str, dict[str, Any]] = {zone: {"timezone": zone}}
+    looks_local = shift >= LEAST_SHIFT_MINUTES and as_utc >= NIGHT_SHARE and as_local <= QUIETER * as_utc
+    if not is_said and (looks_local or not layout.is_utc):
+        text += f" Are {'they local all the same' if layout.is_utc else 'its times local or UTC'}? {nights}."
+        answers = {"local times": {**answers[zone], "local_times": True}, "UTC": answers[zone]}
+        answers = answers if as_local <= as_utc and not layout.is_utc else dict(reversed(answers.items()))
+    draft.ask("timezone", text, answers)
 
 
-def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool | None, float, float, float]:
-    """Whether times look local, as few people check in from 2 to 6 o'clock; None if that does not tell. Returns also
-    the share of times in those hours if they are local, and if they are UTC, and the minutes between both.
+def _at_night(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[float, float, float]:
+    """The share of times from 2 to 6 o'clock, when few people check in, if they are local, and if they are UTC, and the
+    minutes between both.
     """
     seconds = times.to_numpy(zero_copy_only=False).astype("datetime64[s]")
     seconds[~is_plausible(seconds)] = np.datetime64("NaT")
@@ -241,6 +236,5 @@ def _look_local(times: pa.Array, zone: str, longitude: pd.Series) -> tuple[bool 
     else:
         moved = wall.dt.tz_localize("UTC").dt.tz_convert(zone)
     as_local, as_utc = (float(clock.dropna().dt.hour.between(2, 5).mean()) for clock in (wall, moved))
-    is_clear = len(wall) >= _ENOUGH_TIMES and min(as_local, as_utc) <= _QUIETER * max(as_local, as_utc)
     shift = (moved.dt.tz_localize(None) - wall).abs().median() / pd.Timedelta(minutes=1)
-    return (as_local < as_utc if is_clear else None), as_local, as_utc, float(shift)
+    return as_local, as_utc, float(shift)
