@@ -80,7 +80,7 @@ def records_of(document: Any, name: str) -> list[Any] | None:
         return [document]
     for key, items in (visits or lists).items():
         own = {key: value for key, value in document.items() if not isinstance(value, list | dict)}
-        return [{**item, **{key: own[key] for key in own.keys() - item.keys()}} for item in items] if own else items
+        return [item | own | item if isinstance(item, dict) else item for item in items]
     columns = [column for column in document.values() if isinstance(column, dict) and column]
     are_columns = len(columns) == len(document) > 1 and all(column.keys() == columns[0].keys() for column in columns)
     if are_columns and not any(isinstance(value, list | dict) for column in columns for value in column.values()):

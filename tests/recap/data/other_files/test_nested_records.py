@@ -70,6 +70,14 @@ def test_each_person_with_visits(name: str, tmp_path: Path) -> None:
     assert found.table["user_id"].nunique() == checkins()["u"].nunique()
 
 
+def test_an_item_that_is_no_record_is_one_bad_row(tmp_path: Path) -> None:
+    rows = visits()[["place", "lat", "lon", "when"]].to_dict("records")
+    document = {"user": "u1", "count": 3, "visits": [*rows, 5, None]}
+    (tmp_path / "own.json").write_text(json.dumps(document))
+    found = read(tmp_path / "own.json")
+    assert found.account.dropped() == {"not_a_checkin": 2} and found.account.rows_kept == ROWS
+
+
 def test_many_rows_of_parquet_without_visits(tmp_path: Path) -> None:
     """Whole blocks of rows give no visit."""
     people = [*parallel(), *[{name: [] if isinstance(value, list) else value for name, value in parallel()[0].items()}]]
