@@ -10,13 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from recap.data.parsing import text_table
-from tests.recap.data.understanding.tables import ROWS, checkins
+from tests.recap.data.understanding.tables import ROWS, checkins, own_table
 from tests.shell import assert_refused, recap
 
 HEADER = "user,place,time,lat,lon\n"
@@ -24,10 +23,7 @@ HEADER = "user,place,time,lat,lon\n"
 
 def rows(**columns: object) -> bytes:
     """The invented check-ins as a table of text, with some columns replaced."""
-    frame = checkins()
-    own = {"user": frame["u"], "place": frame["p"], "time": frame["local"], "lat": frame["lat"], "lon": frame["lon"]}
-    table = pd.DataFrame({**own, **columns})
-    return table.to_csv(index=False).encode()
+    return own_table(**columns).to_csv(index=False).encode()
 
 
 def bomb(lines: bytes, times: int) -> bytes:
