@@ -9,6 +9,7 @@ from recap import columns as c
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import read_checkins
 from recap.errors import DataError
+from tests.recap.data.refusing import assert_unreadable
 
 GEO = """\
 geo_id,type,coordinates,venue_category_id,venue_category_name
@@ -66,8 +67,7 @@ def test_rows_of_other_kinds_and_unknown_places(tmp_path: Path) -> None:
     """Refused with their line, or reported with --skip-bad-rows."""
     dyna = DYNA + "3,state,2012-12-01T00:00:00Z,9,7\n4,trajectory,2012-12-01T00:00:00Z,9,8\n"
     folder = write(tmp_path / "city", dyna=dyna)
-    with pytest.raises(DataError, match=r"city\.dyna line 5: type must be trajectory, got 'state'"):
-        read_checkins(folder, "libcity", NEW_YORK)
+    assert_unreadable(r"city\.dyna line 5: type must be trajectory, got 'state'", folder, "libcity", NEW_YORK)
     account = read_checkins(folder, "libcity", NEW_YORK.model_copy(update={"skip_bad_rows": True})).account
     assert account.dropped() == {"not_a_checkin": 1, "unknown_place": 1}
     assert "place '8' is not in city.geo" in account.reported["unknown_place"].examples[0]
@@ -85,20 +85,16 @@ def test_rows_of_other_kinds_and_unknown_places(tmp_path: Path) -> None:
 )
 def test_refuses_bad_places(tmp_path: Path, geo: str, part: str) -> None:
     """Points that are none, ids that repeat, columns that are missing."""
-    with pytest.raises(DataError, match=part):
-        read_checkins(write(tmp_path / "city", geo=geo), "libcity", NEW_YORK)
+    assert_unreadable(part, write(tmp_path / "city", geo=geo), "libcity", NEW_YORK)
 
 
 def test_refuses_other_datasets(tmp_path: Path) -> None:
     """Two datasets in one folder, GPS points, no zone."""
     folder = write(tmp_path / "city")
-    with pytest.raises(DataError, match="--timezone"):
-        read_checkins(folder, "libcity")
+    assert_unreadable("--timezone", folder, "libcity")
     write(folder, dyna=DYNA.replace("location", "coordinates"))
-    with pytest.raises(DataError, match=r"city\.dyna line 1: no column location"):
-        read_checkins(folder, "libcity", NEW_YORK)
+    assert_unreadable(r"city\.dyna line 1: no column location", folder, "libcity", NEW_YORK)
     (folder / "other.geo").write_text(GEO)
-    with pytest.raises(DataError, match=r"one \.geo file, found city\.geo, other\.geo"):
-        read_checkins(folder, "libcity", NEW_YORK)
+    assert_unreadable(r"one \.geo file, found city\.geo, other\.geo", folder, "libcity", NEW_YORK)
     with pytest.raises(DataError, match="does not exist"):
         read_checkins(tmp_path / "nowhere" / "x.dyna", "libcity", NEW_YORK)
