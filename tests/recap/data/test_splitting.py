@@ -8,7 +8,7 @@ from tests.checkins import clean_checkins, raw_table
 
 
 def test_merging_counts_from_the_last_one_kept() -> None:
-    """Seconds 0, 30, 60, 90 with a limit of 45: 30 joins 0, 60 does not, 90 joins 60; 100 and 130 are another user's."""
+    """Seconds 0, 30, 60, 90 with a limit of 45: 30 joins 0, 60 does not, 90 joins 60; 100 and 130 are of another."""
     user, seconds = np.array([0, 0, 0, 0, 1, 1]), np.array([0, 30, 60, 90, 100, 130])
     gap = SplitConfig(merge_seconds=45)
     assert find_merged(user, seconds, gap).tolist() == [False, True, False, True, False, True]

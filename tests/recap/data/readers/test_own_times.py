@@ -43,8 +43,8 @@ def test_day_or_month_first_is_asked_where_both_read_it(tmp_path: Path) -> None:
 def test_the_value_shown_is_one_that_cannot_be_read(tmp_path: Path) -> None:
     """Not the first one, where that one could be."""
     path = own(tmp_path / "own.csv", time=["1333476009", "x1", "x2"])
-    with pytest.raises(DataError, match="line 3: time must look like '1333476009', got 'x1'"):
-        read_checkins(path, "csv", ReadOptions(timezone="UTC", columns={"time": "time"}))
+    options = ReadOptions(timezone="UTC", columns={"time": "time"})
+    assert_unreadable("line 3: time must look like '1333476009', got 'x1'", path, "csv", options)
 
 
 def test_days_alone_are_read_as_midnights(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_zone_of_a_parquet_type_counts(tmp_path: Path) -> None:
     """18:18:36 in New York is 22:18:36 UTC, four hours ahead; a fixed offset counts too."""
     for zone, minutes in (("America/New_York", -240), ("+02:00", 120)):
         frame = pd.DataFrame({"user": "u", "poi": "p", "lat": 40.0, "lon": -74.0, "time": MOMENTS.tz_localize(zone)})
-        pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "own.parquet")
+        frame.to_parquet(tmp_path / "own.parquet")
         table = read_checkins(tmp_path / "own.parquet", "parquet").table
         assert set(table[c.TZ_OFFSET_MINUTES]) == {minutes}
         assert table[c.TIME].iloc[0] == MOMENTS[0].tz_localize(zone)
@@ -109,8 +109,7 @@ def test_a_local_time_with_a_zero_offset(tmp_path: Path) -> None:
     offsets are as they say."""
     zoned = MOMENTS.tz_localize("UTC")
     path = own(tmp_path / "own.csv", local_time=[str(moment) for moment in zoned])
-    frame = pd.read_csv(path).assign(local_time=zoned)
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), tmp_path / "own.parquet")
+    pd.read_csv(path).assign(local_time=zoned).to_parquet(tmp_path / "own.parquet")
     for file, form in ((path, "csv"), (tmp_path / "own.parquet", "parquet")):
         assert_unreadable("--timezone", file, form)
         read = read_checkins(file, form, ReadOptions(timezone="America/New_York"))
