@@ -45,9 +45,8 @@ def test_what_is_removed_first_decides_how_long_a_trajectory_is() -> None:
     config = DataConfig(min_poi_checkins=1, min_user_checkins=1, history="cases_only", train_end=0.85, val_end=0.85)
     _, report = clean_checkins(raw_table(rows), config)
     assert (report.checkins, report.dropped["unseen_poi"], report.dropped["short_trajectory"]) == (19, 1, 0)
-    _, report = clean_checkins(raw_table(rows), config.override(["removal_order=unseen_first"]))
+    unseen_first = config.override(["removal_order=unseen_first"])
+    _, report = clean_checkins(raw_table(rows), unseen_first)
     assert (report.checkins, report.dropped["unseen_poi"], report.dropped["short_trajectory"]) == (17, 1, 2)
-    _, report = clean_checkins(
-        raw_table(rows), config.override(["removal_order=unseen_first", "history=every_checkin"])
-    )
+    _, report = clean_checkins(raw_table(rows), unseen_first.override(["history=every_checkin"]))
     assert (report.checkins, report.history_only, report.dropped["short_trajectory"]) == (17, 2, 0)

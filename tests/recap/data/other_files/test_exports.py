@@ -150,10 +150,9 @@ TRACKS = {
 @pytest.mark.parametrize("name", TRACKS)
 def test_tracks_are_explained(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_text(TRACKS[name])
+    part = "the points of a track, not visits to places. Make stops of them first, with trackintel"
     for command in (["inspect", tmp_path / name], ["prepare", tmp_path / name, "--out", tmp_path / "out"]):
-        assert_refused(
-            recap(*command), "the points of a track, not visits to places. Make stops of them first, with trackintel"
-        )
+        assert_refused(recap(*command), part)
 
 
 @pytest.mark.parametrize(

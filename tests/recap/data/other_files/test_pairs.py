@@ -34,9 +34,8 @@ def test_tist2015_is_read_as_a_folder(tmp_path: Path) -> None:
     assert found.account.source_format == "tist2015"
     assert found.table[c.LATITUDE].tolist() == checkins()["lat"].tolist()
     assert found.table[c.CATEGORY].tolist() == checkins()["kind"].tolist()
-    assert_refused(
-        recap("prepare", tmp_path / "dataset_TIST2015_Checkins.txt", "--out", tmp_path / "out"), "name the folder"
-    )
+    alone = tmp_path / "dataset_TIST2015_Checkins.txt"
+    assert_refused(recap("prepare", alone, "--out", tmp_path / "out"), "name the folder")
     (tmp_path / "dataset_TIST2015_POIs.txt").unlink()
     with pytest.raises(DataError, match="one TIST2015 file with pois in its name, found 0"):
         read(tmp_path)

@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a zip": (zipped, "is a zip archive"),
     "a header alone": (lambda: HEADER.encode(), "has no check-ins"),
     "prose": (
-        lambda: b"It was the best of times,\nit was the worst of times.\n" * 99,
+        lambda: b"It was the best of times,\nit was the worst.\n" * 99,
         "Which columns have latitude and longitude",
     ),
     "broken UTF-8": (lambda: rows(shop="café").replace(b"caf\xc3\xa9", b"caf\xe9"), "--text encoding=latin-1"),
@@ -140,13 +140,8 @@ def test_two_million_short_rows(line: str, tmp_path: Path) -> None:
 
 def test_records_that_are_none_are_counted(tmp_path: Path) -> None:
     """A broken line of JSON is a bad row, a blank one is none; halves of letters do not end the reading."""
-    lines = [
-        json.dumps({"user": "ann\ud800", "place": "p", "time": 1_700_000_000, "lat": 52.5, "lon": 13.4}),
-        "{broken",
-        "",
-        '"text"',
-    ]
-    (tmp_path / "own.jsonl").write_text("\n".join(lines))
+    good = {"user": "ann\ud800", "place": "p", "time": 1_700_000_000, "lat": 52.5, "lon": 13.4}
+    (tmp_path / "own.jsonl").write_text("\n".join([json.dumps(good), "{broken", "", '"text"']))
     zone = ["--timezone", "Europe/Berlin"]
     assert_refused(recap("prepare", tmp_path / "own.jsonl", "--out", tmp_path / "out", *zone), "line 2: no JSON record")
     found = recap("inspect", tmp_path / "own.jsonl", *zone)
