@@ -86,7 +86,7 @@ def contents() -> pd.DataFrame:
         coded=frame["p"].astype("category"),
         point=lat.astype(str) + ", " + lon.astype(str),
         wkt="SRID=4326;POINT (" + lon.astype(str) + " " + lat.astype(str) + ")",
-        record=frame[["lat", "lon"]].to_dict("records"),
+        record=pd.Series(frame[["lat", "lon"]].to_dict("records")),
         postcode=(lat * 50).astype(int) * 13 + 10115,
         degrees=(lat * 60).astype(int),
         half=np.where(lat > 52.5, "North", "South"),

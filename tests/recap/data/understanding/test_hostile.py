@@ -50,7 +50,7 @@ REFUSED: dict[str, tuple[Callable[[], bytes], str]] = {
     "a zip": (zipped, "is a zip archive"),
     "a header alone": (lambda: HEADER.encode(), "has no check-ins"),
     "prose": (
-        lambda: b"It was the best of times,\nit was the worst.\n" * 99,
+        lambda: b"It was the best of times,\nit was the worst of times.\n" * 99,
         "Which columns have latitude and longitude",
     ),
     "broken UTF-8": (lambda: rows(shop="café").replace(b"caf\xc3\xa9", b"caf\xe9"), "--text encoding=latin-1"),
