@@ -19,18 +19,13 @@ from tests.checkins import LENIENT, START, clean_checkins, configs, raw_rows, ra
 Rows = list[tuple[str, str, float]]
 
 
-def test_cuts_by_time_over_all_users() -> None:
-    """Ten rows: int(.8 * 10) = 8 train, int(.9 * 10) = 9 ends validation, whoever's rows they are."""
-    rows = [("ann" if hour % 2 else "bob", "home", float(hour)) for hour in range(10)]
+@pytest.mark.parametrize(("count", "train"), [(10, 8), (7, 5)])
+def test_cuts_by_time_over_all_users(count: int, train: int) -> None:
+    """Of 10 rows int(8) train and int(9) ends validation, of 7 int(5.6) and int(6.3), whoever's rows they are."""
+    rows = [("ann" if hour % 2 else "bob", "home", float(hour)) for hour in range(count)]
     frame, report = clean_checkins(raw_table(rows), LENIENT)
-    assert frame.sort_values(c.TIME)[c.SPLIT].tolist() == [0] * 8 + [1, 2]
-    assert (report.raw, report.kept, report.checkins) == (10, 10, 10)
-
-
-def test_cut_points_round_down() -> None:
-    """Seven rows: int(5.6) = 5 train, int(6.3) = 6, so one validation and one test row."""
-    frame, _ = clean_checkins(raw_table([("ann", "home", float(hour)) for hour in range(7)]), LENIENT)
-    assert frame[c.SPLIT].tolist() == [0, 0, 0, 0, 0, 1, 2]
+    assert frame.sort_values(c.TIME)[c.SPLIT].tolist() == [0] * train + [1, 2]
+    assert (report.raw, report.kept, report.checkins) == (count, count, count)
 
 
 def test_a_gap_of_exactly_the_limit_does_not_cut() -> None:

@@ -120,14 +120,9 @@ def test_history_only_rows_are_part_of_the_dataset_and_of_its_hash(tmp_path: Pat
     loaded = Dataset.load(tmp_path / "full")
     pd.testing.assert_frame_equal(loaded.checkins, full.checkins, check_dtype=False)
     assert full.hash != hash_tables(full.checkins.drop(columns=c.HISTORY_ONLY), full.pois, full.users)
-    assert "| kept as history, opens no case: validation or test check-in in a short trajectory | 2 |" in dataset_card(
-        full
-    )
-    assert (
-        "**18**" in dataset_card(full)
-        and "18 check-ins of 1 users" in dataset_card(full)
-        and "2 more are history only" in dataset_card(full)
-    )
+    card = dataset_card(full)
+    assert "| kept as history, opens no case: validation or test check-in in a short trajectory | 2 |" in card
+    assert "**18**" in card and "18 check-ins of 1 users" in card and "2 more are history only" in card
 
     cases = small_dataset(WALKED, config.model_copy(update={"history": "cases_only"}))
     assert c.HISTORY_ONLY not in cases.checkins

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,8 +42,8 @@ def drop(table: str, column: str) -> Callable[[Tables], None]:
     return lambda tables: tables.update({table: tables[table].drop(columns=column)})
 
 
-def turn(table: str, column: str, kind: str) -> Callable[[Tables], None]:
-    return lambda tables: tables.update({table: tables[table].astype({column: kind})})
+def fill(table: str, column: str, values: Any) -> Callable[[Tables], None]:
+    return lambda tables: tables.update({table: tables[table].assign(**{column: values})})
 
 
 FORGED: dict[str, tuple[Callable[[Tables], None], list[str]]] = {
@@ -53,14 +54,8 @@ FORGED: dict[str, tuple[Callable[[Tables], None], list[str]]] = {
     "offset": (put("checkins", c.TZ_OFFSET_MINUTES, 1, 10**6), ["row 1", "tz_offset_minutes"]),
     "trajectory": (put("checkins", c.TRAJECTORY, 4, 10**12), ["row 4", "trajectory"]),
     "user out of order": (put("checkins", c.USER, 0, 1), ["row 1", "user", "no smaller"]),
-    "far future": (
-        lambda tables: tables["checkins"].__setitem__(c.TIME, tables["checkins"][c.TIME] + pd.Timedelta(days=50_000)),
-        ["row 0", "time"],
-    ),
-    "time out of order": (
-        lambda tables: tables["checkins"].__setitem__(c.TIME, tables["checkins"][c.TIME].to_numpy()[::-1]),
-        ["checkins.parquet", "time"],
-    ),
+    "far future": (fill("checkins", c.TIME, lambda t: t[c.TIME] + pd.Timedelta(days=50_000)), ["row 0", "time"]),
+    "time out of order": (fill("checkins", c.TIME, lambda t: t[c.TIME].to_numpy()[::-1]), ["checkins.parquet", "time"]),
     "latitude": (put("pois", c.LATITUDE, 2, 91.5), ["pois.parquet row 2", "latitude", "91.5"]),
     "no latitude": (put("pois", c.LATITUDE, 2, np.nan), ["latitude"]),
     "category": (put("pois", c.CATEGORY_INDEX, 1, 10**9), ["row 1", "category_index"]),
@@ -68,18 +63,15 @@ FORGED: dict[str, tuple[Callable[[Tables], None], list[str]]] = {
     "id twice": (put("pois", c.POI_ID, 1, "a"), ["row 1", "poi_id"]),
     "no name": (put("pois", c.POI_NAME, 1, None), ["poi_name", "gaps"]),
     "missing column": (drop("checkins", c.TRAJECTORY), ["no column 'trajectory'"]),
-    "text for numbers": (turn("checkins", c.POI, "str"), ["column 'poi' must hold whole numbers"]),
-    "numbers for text": (lambda tables: tables["users"].__setitem__(c.USER_ID, [1, 2]), ["user_id", "must hold text"]),
+    "text for numbers": (fill("checkins", c.POI, "1"), ["column 'poi' must hold whole numbers"]),
+    "numbers for text": (fill("users", c.USER_ID, [1, 2]), ["user_id", "must hold text"]),
     "no rows": (lambda tables: tables.update(users=tables["users"].head(0)), ["users.parquet", "got 0"]),
-    "flag of numbers": (
-        lambda tables: tables["checkins"].__setitem__(c.HISTORY_ONLY, 0),
-        ["column 'history_only' must hold true or false"],
-    ),
+    "flag of numbers": (fill("checkins", c.HISTORY_ONLY, 0), ["column 'history_only' must hold true or false"]),
     "training as history only": (
-        lambda tables: tables["checkins"].__setitem__(c.HISTORY_ONLY, True),
+        fill("checkins", c.HISTORY_ONLY, True),
         ["row 0", "history_only", "false for training check-ins"],
     ),
-    "lists": (lambda tables: tables["users"].__setitem__("more", [[1], [2]]), ["column 'more'"]),
+    "lists": (fill("users", "more", [[1], [2]]), ["column 'more'"]),
 }
 
 

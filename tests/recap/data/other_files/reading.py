@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Any, Final
 
-import pandas as pd
-
 from recap import columns as c
 from recap.data.cleaning import DataConfig
 from recap.data.inspection import Inspection, describe_read, read_for_inspection
@@ -12,7 +10,7 @@ from recap.data.parsing.options import ReadOptions
 from recap.data.parsing.read_report import RawRead
 from recap.data.reading import understand
 from recap.data.understanding import Understanding
-from tests.recap.data.understanding.tables import checkins
+from tests.recap.data.understanding.tables import checkins, own_table
 
 CONFIG: Final = DataConfig(min_poi_checkins=1, min_user_checkins=1)
 
@@ -37,12 +35,8 @@ def problems(path: Path, **options: Any) -> dict[str, int]:
 
 
 def own(path: Path, **columns: Any) -> Path:
-    """The invented check-ins as a CSV file; columns are replaced, added, or left out where None."""
-    frame = checkins()
-    own = {"user": frame["u"], "place": frame["p"], "lat": frame["lat"], "lon": frame["lon"], "time": frame["local"]}
-    table = pd.DataFrame(own | columns).reset_index(drop=True)
-    gone = [name for name in table if name in columns and columns[name] is None]
-    table.drop(columns=gone).to_csv(path, index=False)
+    """`own_table` as a CSV file."""
+    own_table(**columns).to_csv(path, index=False)
     return path
 
 

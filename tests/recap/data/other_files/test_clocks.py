@@ -36,6 +36,7 @@ SPELLINGS: dict[str, tuple[Clocks, str]] = {
     "p.m.": (lambda t: t.dt.strftime("%I.%M %p").str.replace("AM", "a.m.").str.replace("PM", "p.m."), "min"),
     "half days": (lambda t: t.dt.strftime("%I:%M:%S%p").str.lower(), "s"),
     "seconds of the day": (of_day, "s"),
+    "hours and minutes in a number": (lambda t: t.dt.strftime("%H%M").astype(int), "min"),
     "seconds as decimals": (lambda t: of_day(t).astype(float), "s"),
     "minutes of the day": (lambda t: of_day(t) // 60, "min"),
     "Excel's fractions": (lambda t: (of_day(t) / 86_400).round(8), "s"),
@@ -123,12 +124,14 @@ def test_midnights_in_local_time_are_dates_only(tmp_path: Path) -> None:
 
 
 def test_durations_of_parquet(tmp_path: Path) -> None:
+    """Next to dates, or to days that are midnights."""
     frame = checkins()
     table = {"user": frame["u"], "place": frame["p"], "lat": frame["lat"], "lon": frame["lon"]}
     days = frame["local"].dt.floor("D")
-    for kind in ("s", "ns"):
+    for kind, day in (("s", pa.date32()), ("ns", pa.timestamp("ms"))):
         clocks = pa.array(frame["local"] - days, pa.duration("ns")).cast(pa.duration(kind))
-        pq.write_table(pa.table({**table, "date": pa.array(days.dt.date), "time": clocks}), tmp_path / "own.parquet")
+        dates = pa.array(days.dt.to_pydatetime().tolist(), day)
+        pq.write_table(pa.table({**table, "date": dates, "time": clocks}), tmp_path / "own.parquet")
         assert_all_read(read(tmp_path / "own.parquet"))
 
 

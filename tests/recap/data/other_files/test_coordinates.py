@@ -16,6 +16,7 @@ from recap.data.parsing.degrees import split_point, to_degrees
 from recap.data.reading import read_checkins
 from recap.errors import DataError
 from tests.recap.data.other_files.reading import asked, assert_all_read, own, problems, read
+from tests.recap.data.refusing import assert_unreadable
 from tests.recap.data.understanding.tables import ROWS, ZONE, checkins
 from tests.shell import assert_refused, recap
 
@@ -126,8 +127,7 @@ def test_longitudes_up_to_360(tmp_path: Path) -> None:
 )
 def test_the_reason_is_said(columns: dict[str, Any], part: str, tmp_path: Path) -> None:
     path = own(tmp_path / "own.csv", **columns)
-    with pytest.raises(DataError, match=part):
-        read_checkins(path, "csv")
+    assert_unreadable(part, path, "csv")
     assert_refused(recap("prepare", path, "--out", tmp_path / "out"), "“")
 
 
@@ -136,8 +136,7 @@ def test_radians(move: tuple[float, float], tmp_path: Path) -> None:
     """Refused with that name; a problem where the columns are named."""
     lat, lon = np.radians(checkins()["lat"] + move[1]), np.radians(checkins()["lon"] + move[0])
     path = own(tmp_path / "own.csv", lat=lat, lon=lon)
-    with pytest.raises(DataError, match="“lat” and “lon” are in the sea around 0, 0"):
-        read_checkins(path, "csv")
+    assert_unreadable("“lat” and “lon” are in the sea around 0, 0", path, "csv")
     assert problems(path, columns={"lat": "lat", "lon": "lon"})["no_degrees"] == ROWS
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from recap import columns as c
 from recap.errors import DataError
-from tests.recap.data.other_files.reading import asked, read
+from tests.recap.data.other_files.reading import asked, assert_all_read, read
 from tests.recap.data.understanding.tables import ROWS, checkins
 from tests.shell import assert_refused, recap
 
@@ -20,9 +20,8 @@ def places() -> pd.DataFrame:
 
 def write_tist2015(folder: Path) -> Path:
     frame = checkins()
-    minutes = ((frame["local"] - frame["utc"].dt.tz_localize(None)).dt.total_seconds() // 60).astype(int)
     times = frame["utc"].dt.strftime("%a %b %d %H:%M:%S +0000 %Y")
-    visits = pd.DataFrame({"u": frame["u"], "p": frame["p"], "t": times, "m": minutes})
+    visits = pd.DataFrame({"u": frame["u"], "p": frame["p"], "t": times, "m": frame["minutes"]})
     visits.to_csv(folder / "dataset_TIST2015_Checkins.txt", sep="\t", header=False, index=False)
     pois = places().assign(country="DE")
     pois.to_csv(folder / "dataset_TIST2015_POIs.txt", sep="\t", header=False, index=False)
@@ -31,13 +30,12 @@ def write_tist2015(folder: Path) -> Path:
 
 def test_tist2015_is_read_as_a_folder(tmp_path: Path) -> None:
     found = read(write_tist2015(tmp_path))
-    assert found.account.source_format == "tist2015" and found.account.rows_kept == ROWS
-    assert (found.table[c.TIME].to_numpy() == checkins()["utc"].dt.floor("s").to_numpy()).all()
+    assert_all_read(found)
+    assert found.account.source_format == "tist2015"
     assert found.table[c.LATITUDE].tolist() == checkins()["lat"].tolist()
     assert found.table[c.CATEGORY].tolist() == checkins()["kind"].tolist()
-    assert_refused(
-        recap("prepare", tmp_path / "dataset_TIST2015_Checkins.txt", "--out", tmp_path / "out"), "name the folder"
-    )
+    alone = tmp_path / "dataset_TIST2015_Checkins.txt"
+    assert_refused(recap("prepare", alone, "--out", tmp_path / "out"), "name the folder")
     (tmp_path / "dataset_TIST2015_POIs.txt").unlink()
     with pytest.raises(DataError, match="one TIST2015 file with pois in its name, found 0"):
         read(tmp_path)

@@ -76,9 +76,8 @@ def test_offsets_that_contradict_the_coordinates(
     odd = [item for item in inspected(path).problems if item.kind == "odd_zone"]
     assert bool(odd) == is_odd
     if odd:
-        assert (
-            odd[0].count > 100 and "are at night (2 to 5 o'clock)" in odd[0].advice and "--timezone " in odd[0].advice
-        )
+        assert odd[0].count > 100
+        assert "are at night (2 to 5 o'clock)" in odd[0].advice and "--timezone " in odd[0].advice
 
 
 SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -123,9 +122,7 @@ def test_ids_that_differ_by_case_alone_stay() -> None:
     raw = raw_table([("ann", "a", 0.0), ("ann", "b", 5.0), ("ANN", "a", 3.0), ("bob", "A", 9.0), ("BOB", "b", 99.0)])
     far = raw.assign(**dict[str, Any]({c.LATITUDE: [40.0, 40.1, 40.0, 40.5, 40.1], c.LONGITUDE: -74.0}))
     assert spelling_pairs(far) == {c.POI_ID: [], c.USER_ID: []}
-    later = raw_table([("ann", "a", 0.0), ("ann", "b", 5.0), ("ANN", "a", 30.0)]).assign(
-        **dict[str, Any]({c.LATITUDE: [40.0, 40.1, 40.0], c.LONGITUDE: -74.0})
-    )
+    later = far.iloc[:3].assign(**{c.TIME: raw_table([("ann", "a", hour) for hour in (0.0, 5.0, 30.0)])[c.TIME]})
     (pair,) = spelling_pairs(later)[c.USER_ID]
     assert (pair.kept, pair.other) == ("ann", "ANN")
 
@@ -193,7 +190,6 @@ def test_prepare_says_what_inspect_says(tmp_path: Path) -> None:
     assert made == {item["kind"]: item["count"] for item in seen} and {"user_id", "several_spellings"} <= made.keys()
     shown = " ".join(recap("prepare", path, *zone, *out).stdout.split())
     assert "1 rows: no user id" in shown and f"{made['several_spellings']} pairs of places at one spot" in shown
-    assert_refused(
-        recap("prepare", path, *zone, *out, "--text", "ids=join", "--engine", "duckdb"), "works in memory only"
-    )
+    joined = ["--text", "ids=join", "--engine", "duckdb"]
+    assert_refused(recap("prepare", path, *zone, *out, *joined), "works in memory only")
     assert_refused(recap("inspect", path, *zone, "--text", "ids=split"), "ids")

@@ -1,50 +1,29 @@
 """One small set of invented check-ins as many tables: other names, orders, languages, layouts and files."""
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from recap import columns as c
+from recap.data.parsing.options import parse_mapping
 from recap.data.synthetic import build_demo_city
 
 ROWS: Final = 1000
 ZONE: Final = "Europe/Berlin"
-Frame = pd.DataFrame
-
-
-@dataclass(frozen=True)
-class Example:
-    """A table and what is expected of it.
-
-    Attributes:
-        name: of the file.
-        mapping: as `--map` takes it; other columns are expected to be left alone.
-        write: writes the check-ins to a path.
-        is_local: whether its times are local ones without a zone; None where the file names one.
-        unit: what the times are rounded down to.
-    """
-
-    name: str
-    mapping: str
-    write: Callable[[Path], Any]
-    is_local: bool | None = True
-    unit: str = "s"
 
 
 @cache
-def checkins() -> Frame:
+def checkins() -> pd.DataFrame:
     """1,000 check-ins of 40 invented people in Berlin; un and pn are numbers of user and place."""
     city = build_demo_city(people=40).head(ROWS)
-    local = city[c.TIME].dt.tz_localize(None)
-    utc = local.dt.tz_localize(ZONE, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
+    wall = city[c.TIME].dt.tz_localize(None)
+    utc = wall.dt.tz_localize(ZONE, ambiguous="NaT", nonexistent="shift_forward").dt.tz_convert("UTC")
+    local = utc.dt.tz_convert(ZONE).dt.tz_localize(None)
     return pd.DataFrame(
         {
             "u": city[c.USER_ID],
@@ -54,339 +33,265 @@ def checkins() -> Frame:
             "lat": (city[c.LATITUDE] + 6.47).round(5),
             "lon": (city[c.LONGITUDE] + 29.4).round(5),
             "utc": utc,
-            "local": utc.dt.tz_convert(ZONE).dt.tz_localize(None),
+            "local": local,
+            "minutes": ((local - utc.dt.tz_localize(None)).dt.total_seconds() // 60).astype(int),
             "un": city[c.USER_ID].str[1:].astype(int),
             "pn": city[c.POI_ID].str[1:].astype(int) + 7000,
         }
     )
 
 
-def noise(seed: int, low: int, high: int) -> np.ndarray:
-    return np.random.default_rng(seed).integers(low, high, ROWS)
+def own_table(**columns: Any) -> pd.DataFrame:
+    """The check-ins as a table of your own; columns are replaced, added, or left out where None."""
+    frame = checkins()
+    own = {"user": frame["u"], "place": frame["p"], "lat": frame["lat"], "lon": frame["lon"], "time": frame["local"]}
+    table = pd.DataFrame(own | columns).reset_index(drop=True)
+    return table.drop(columns=[name for name, values in columns.items() if values is None])
 
 
-def text(
-    spec: str, separator: str = ",", header: bool = True, index: bool = False, **more: Any
-) -> Callable[[Path], Any]:
-    """Columns of text in their order, each ``name=column`` or ``name=column as strftime writes it``; those without a
-    column are made by a function of their name, and other arguments are those of `to_csv`.
+FIELDS: Final = {
+    "user": ["u", "un"],
+    "poi": ["p", "pn", "coded"],
+    "time": ["local", "utc", "zoned", "iso", "millis", "hour", "clock", "typed_clock"],
+    "date": ["day", "typed_day"],
+    "lat": ["lat"],
+    "lon": ["lon"],
+    "category": ["kind"],
+    "name": ["name"],
+    "tz": ["hours"],
+}
+"""Field -> the contents that are mapped to it; all other contents are expected to be left alone."""
+
+
+@cache
+def contents() -> pd.DataFrame:
+    """The check-ins with their values in other forms, and with columns that are no part of a check-in."""
+    frame, rng = checkins(), np.random.default_rng(1)
+    lat, lon, user, local = frame["lat"], frame["lon"], frame["un"], frame["local"]
+    zoned, stay = frame["utc"].dt.tz_convert(ZONE), pd.to_timedelta(rng.integers(5, 200, ROWS), unit="min")
+    return frame.assign(
+        day=local,
+        hour=local.dt.hour,
+        clock=local.dt.strftime("%H%M%S").astype(int),
+        typed_day=local.dt.date,
+        typed_clock=local.dt.time,
+        zoned=zoned,
+        iso=zoned.map(lambda time: time.isoformat()),
+        millis=frame["utc"].map(lambda time: int(time.timestamp() * 1000)),
+        hours=frame["minutes"] // 60,
+        wall=local,
+        later=local + stay,
+        later_utc=frame["utc"] + stay,
+        born=pd.Timestamp("1991-02-03") + pd.to_timedelta(user * 50, unit="D"),
+        coded=frame["p"].astype("category"),
+        point=lat.astype(str) + ", " + lon.astype(str),
+        wkt="SRID=4326;POINT (" + lon.astype(str) + " " + lat.astype(str) + ")",
+        record=pd.Series(frame[["lat", "lon"]].to_dict("records")),
+        postcode=(lat * 50).astype(int) * 13 + 10115,
+        degrees=(lat * 60).astype(int),
+        half=np.where(lat > 52.5, "North", "South"),
+        home_lat=52.4 + user / 997,
+        home_lon=13.2 + user / 991,
+        row=np.arange(ROWS),
+        number=np.arange(ROWS) * 7919,
+        session=frame["u"] + local.dt.strftime("%j"),
+        age=user % 60 + 18,
+        gender=user % 2,
+        version=user % 5,
+        tag=user + 400,
+        stars=rng.integers(1, 6, ROWS),
+        seconds=rng.integers(5, 200, ROWS),
+        price=rng.integers(50, 900, ROWS),
+        amount=rng.integers(100, 9000, ROWS) / 100,
+        temperature=rng.integers(-50, 300, ROWS) / 10,
+    )
+
+
+@dataclass(frozen=True)
+class Example:
+    """A table and what is expected of it.
+
+    Attributes:
+        name: of the file; its suffix says what it is, and dots in names of JSON's columns are objects in objects.
+        spec: its columns in their order, each ``name=content`` or ``name=content as strftime writes it``.
+        options: those of `to_csv`.
+        point: as `--map` takes coordinates that are parts of one column.
+        is_local: whether its times are local ones without a zone; None where the file names one.
+        unit: what the times are rounded down to.
     """
 
-    def write(path: Path) -> None:
-        frame, made = checkins(), {}
-        for name, _, column in (part.partition("=") for part in spec.split("|")):
-            column, _, layout = column.partition(" ")
-            values = frame[column] if column else more[name](frame)
+    name: str
+    spec: str
+    options: dict[str, Any] = field(default_factory=dict)
+    point: str = ""
+    is_local: bool | None = True
+    unit: str = "s"
+
+    @property
+    def mapping(self) -> dict[str, str]:
+        """The column of each field; those of files without a header are numbered."""
+        found = parse_mapping([self.point] if self.point else [])
+        for number, (name, content, _) in enumerate(self._columns(), 1):
+            fields = [name for name, contents in FIELDS.items() if content in contents]
+            found |= dict.fromkeys(fields, name if self.options.get("header", True) else f"column{number}")
+        return found
+
+    def write(self, path: Path) -> None:
+        made = {}
+        for name, content, layout in self._columns():
+            values = contents()[content]
             made[name] = values.dt.strftime(layout) if layout else values
-        options = {name: value for name, value in more.items() if not callable(value)}
-        pd.DataFrame(made).to_csv(path, sep=separator, header=header, index=index, **options)
+        table = pd.DataFrame(made)
+        if path.suffix == ".parquet":
+            table.to_parquet(path, index=False)
+        elif path.suffix == ".jsonl":
+            path.write_text("\n".join(map(json.dumps, _nested(table))))
+        elif path.suffix == ".json":
+            path.write_text(json.dumps({"total": ROWS, "rows": _nested(table)}))
+        else:
+            table.to_csv(path, **{"index": False, **self.options})
 
-    return write
-
-
-def records(make: Callable[[Any], dict[str, Any]], lines: bool = True) -> Callable[[Path], Any]:
-    def write(path: Path) -> None:
-        found = [make(row) for row in checkins().itertuples()]
-        path.write_text("\n".join(map(json.dumps, found)) if lines else json.dumps({"total": ROWS, "rows": found}))
-
-    return write
-
-
-def parquet(make: Callable[[Frame], dict[str, Any]]) -> Callable[[Path], Any]:
-    return lambda path: pq.write_table(pa.table(make(checkins())), path)
-
-
-def _later(frame: Frame) -> pd.Series:
-    return frame["local"] + pd.to_timedelta(noise(3, 5, 200), unit="m")
+    def _columns(self) -> list[tuple[str, str, str]]:
+        """Name, content and layout of each."""
+        found = []
+        for part in self.spec.split("|"):
+            name, _, content = part.partition("=")
+            content, _, layout = content.partition(" ")
+            found.append((name, content, layout))
+        return found
 
 
-def _zones(frame: Frame) -> pd.Series:
-    return (frame["local"] - frame["utc"].dt.tz_localize(None)).dt.total_seconds() // 3600
+def _nested(table: pd.DataFrame) -> list[dict[str, Any]]:
+    records: list[dict[str, Any]] = []
+    for row in table.to_dict("records"):
+        records.append({})
+        for name, value in row.items():
+            *outer, last = str(name).split(".")
+            inner = records[-1]
+            for part in outer:
+                inner = inner.setdefault(part, {})
+            inner[last] = value
+    return records
 
 
 EXAMPLES: Final = [
     Example(
         "portuguese.csv",
-        "user=Cliente,poi=Loja,time=Hora,date=Data,lat=Latitude,lon=Longitude,category=Categoria",
-        text(
-            "Data=local %d/%m/%Y|Hora=local %H:%M|Loja=p|Categoria=kind|Cliente=u|Latitude=lat|Longitude=lon",
-            ";",
-            decimal=",",
-        ),
+        "Data=day %d/%m/%Y|Hora=local %H:%M|Loja=p|Categoria=kind|Cliente=u|Latitude=lat|Longitude=lon",
+        {"sep": ";", "decimal": ","},
         unit="min",
     ),
     Example(
         "dutch.csv",
-        "user=klantnr,poi=winkel,time=tijdstip,lat=breedtegraad,lon=lengtegraad",
-        text("winkel=p|klantnr=un|tijdstip=local %d-%m-%y %H:%M:%S|breedtegraad=lat|lengtegraad=lon", "|"),
+        "winkel=p|klantnr=un|tijdstip=local %d-%m-%y %H:%M:%S|breedtegraad=lat|lengtegraad=lon",
+        {"sep": "|"},
     ),
     Example(
         "italian.csv",
-        "user=utente,poi=luogo,time=quando,lat=latitudine,lon=longitudine,name=nome luogo",
-        text("utente=u|luogo=pn|nome luogo=name|quando=local %d %b %Y %H:%M|latitudine=lat|longitudine=lon"),
+        "utente=u|luogo=pn|nome luogo=name|quando=local %d %b %Y %H:%M|latitudine=lat|longitudine=lon",
         unit="min",
     ),
     Example(
         "spanish.txt",
-        "user=persona,poi=tienda,time=entrada,lat=lat,lon=lng",
-        text(
-            "salida=|entrada=local %Y/%m/%d %H:%M|persona=u|tienda=p|lng=lon|lat=lat|importe=",
-            "\t",
-            salida=lambda f: _later(f).dt.strftime("%Y/%m/%d %H:%M"),
-            importe=lambda f: noise(1, 100, 9000) / 100,
-        ),
+        "salida=later %Y/%m/%d %H:%M|entrada=local %Y/%m/%d %H:%M|persona=u|tienda=p|lng=lon|lat=lat|importe=amount",
+        {"sep": "\t"},
         unit="min",
     ),
     Example(
         "japanese.csv",
-        "user=会員番号,poi=店舗コード,time=来店日時,lat=緯度,lon=経度,category=カテゴリ",
-        text("来店日時=local %Y年%m月%d日 %H:%M|店舗コード=p|カテゴリ=kind|会員番号=un|緯度=lat|経度=lon"),
+        "来店日時=local %Y年%m月%d日 %H:%M|店舗コード=p|カテゴリ=kind|会員番号=un|緯度=lat|経度=lon",
         unit="min",
     ),
     Example(
         "russian.csv",
-        "user=клиент,poi=магазин,time=дата,lat=широта,lon=долгота",
-        text(
-            "дата=local %d.%m.%Y %H:%M:%S|клиент=u|магазин=p|цена=|широта=lat|долгота=lon",
-            ";",
-            цена=lambda f: noise(2, 50, 900),
-        ),
+        "дата=local %d.%m.%Y %H:%M:%S|клиент=u|магазин=p|цена=price|широта=lat|долгота=lon",
+        {"sep": ";"},
     ),
-    Example(
-        "turkish.csv",
-        "user=müşteri,poi=mekân,time=saat,date=tarih,lat=enlem,lon=boylam",
-        text("müşteri=u|mekân=p|tarih=local %d.%m.%Y|saat=local %H:%M:%S|enlem=lat|boylam=lon"),
-    ),
-    Example(
-        "polish.csv",
-        "user=użytkownik,poi=sklep,time=czas,lat=szerokość,lon=długość,category=rodzaj",
-        text("sklep=p|rodzaj=kind|użytkownik=u|czas=local %Y-%m-%d %H:%M:%S|szerokość=lat|długość=lon"),
-    ),
-    Example(
-        "chinese.jsonl",
-        "user=用户,poi=店铺,time=时间,lat=位置.纬度,lon=位置.经度",
-        records(
-            lambda r: {
-                "时间": f"{r.local:%Y-%m-%d %H:%M}",
-                "用户": r.u,
-                "店铺": r.p,
-                "位置": {"经度": r.lon, "纬度": r.lat},
-            }
-        ),
-        unit="min",
-    ),
+    Example("turkish.csv", "müşteri=u|mekân=p|tarih=day %d.%m.%Y|saat=local %H:%M:%S|enlem=lat|boylam=lon"),
+    Example("polish.csv", "sklep=p|rodzaj=kind|użytkownik=u|czas=local %Y-%m-%d %H:%M:%S|szerokość=lat|długość=lon"),
+    Example("chinese.jsonl", "时间=local %Y-%m-%d %H:%M|用户=u|店铺=p|位置.经度=lon|位置.纬度=lat", unit="min"),
     Example(
         "registry.csv",
-        "user=member_no,poi=outlet_id,time=opened,lat=geo.1,lon=geo.2",
-        text(
-            "row id=|opened=local %m/%d/%Y %I:%M:%S %p|geo=|outlet_id=p|postcode=|member_no=u|member_age=|stars=",
-            geo=lambda f: f["lat"].astype(str) + ", " + f["lon"].astype(str),
-            postcode=lambda f: (f["lat"] * 50).astype(int) * 13 + 10115,
-            member_age=lambda f: f["un"] % 60 + 18,
-            stars=lambda f: noise(4, 1, 6),
-            **dict[str, Any]({"row id": lambda f: range(len(f))}),
-        ),
+        "row id=row|opened=local %m/%d/%Y %I:%M:%S %p|geo=point|outlet_id=p|postcode=postcode|member_no=u|"
+        "member_age=age|stars=stars",
+        point="lat=geo.1,lon=geo.2",
     ),
     Example(
         "wkt.tsv",
-        "user=guest,poi=spot,time=t,lat=the_geom.2,lon=the_geom.1",
-        text(
-            "the_geom=|t=local %Y%m%d%H%M%S|guest=un|spot=pn",
-            "\t",
-            the_geom=lambda f: "SRID=4326;POINT (" + f["lon"].astype(str) + " " + f["lat"].astype(str) + ")",
-        ),
+        "the_geom=wkt|t=local %Y%m%d%H%M%S|guest=un|spot=pn",
+        {"sep": "\t"},
+        point="lat=the_geom.2,lon=the_geom.1",
     ),
-    Example(
-        "bare.txt",
-        "user=column3,poi=column5,time=column4,lat=column2,lon=column1,category=column6",
-        text("a=lon|b=lat|c=un|d=local %Y-%m-%dT%H:%M:%S|e=pn|f=kind", "\t", header=False),
-    ),
-    Example(
-        "blanks.txt",
-        "user=column1,poi=column6,time=column3,date=column2,lat=column4,lon=column5",
-        text("a=u|b=local %Y-%m-%d|c=local %H:%M:%S|d=lat|e=lon|f=p", " ", header=False),
-    ),
-    Example(
-        "nothing.csv",
-        "user=e,poi=c,time=g,lat=f,lon=b",
-        text(
-            "a=|b=lon|c=pn|d=|e=un|f=lat|g=local %a %d %b %Y %H:%M:%S|h=",
-            a=lambda f: noise(5, 1, 6),
-            d=lambda f: (f["lat"] * 60).astype(int),
-            h=lambda f: noise(6, 100, 999) / 10,
-        ),
-    ),
+    Example("bare.txt", "a=lon|b=lat|c=un|d=local %Y-%m-%dT%H:%M:%S|e=pn|f=kind", {"sep": "\t", "header": False}),
+    Example("blanks.txt", "a=u|b=day %Y-%m-%d|c=local %H:%M:%S|d=lat|e=lon|f=p", {"sep": " ", "header": False}),
+    Example("nothing.csv", "a=stars|b=lon|c=pn|d=degrees|e=un|f=lat|g=local %a %d %b %Y %H:%M:%S|h=temperature"),
     Example(
         "people.csv",
-        "user=traveller,poi=venue_ref,time=logged,lat=venue_lat,lon=venue_lon,name=venue_name",
-        text(
-            "traveller=u|traveller_home_lat=|traveller_home_lon=|session_id=|gender=|born=|venue_ref=p|venue_name=name|"
-            "venue_city=|venue_lat=lat|venue_lon=lon|logged=local %d.%m.%Y %H:%M|temperature=",
-            traveller_home_lat=lambda f: 52.4 + f["un"] / 997,
-            traveller_home_lon=lambda f: 13.2 + f["un"] / 991,
-            session_id=lambda f: f["u"] + f["local"].dt.strftime("%j"),
-            gender=lambda f: f["un"] % 2,
-            born=lambda f: pd.Timestamp("1991-02-03") + pd.to_timedelta(f["un"] * 50, unit="D"),
-            venue_city=lambda f: np.where(f["lat"] > 52.5, "North", "South"),
-            temperature=lambda f: noise(7, -50, 300) / 10,
-        ),
+        "traveller=u|traveller_home_lat=home_lat|traveller_home_lon=home_lon|session_id=session|gender=gender|born=born|"
+        "venue_ref=p|venue_name=name|venue_city=half|venue_lat=lat|venue_lon=lon|logged=local %d.%m.%Y %H:%M|"
+        "temperature=temperature",
         unit="min",
     ),
     Example(
         "clocks.csv",
-        "user=uid,poi=pid,time=time_utc,lat=Y,lon=X,tz=tz_hours",
-        text(
-            "uid=u|pid=p|time_utc=utc %Y-%m-%d %H:%M:%S|time_local=local %Y-%m-%d %H:%M:%S|tz_hours=|X=lon|Y=lat",
-            tz_hours=lambda f: _zones(f).astype(int),
-        ),
+        "uid=u|pid=p|time_utc=utc %Y-%m-%d %H:%M:%S|time_local=wall %Y-%m-%d %H:%M:%S|tz_hours=hours|X=lon|Y=lat",
         is_local=None,
     ),
-    Example(
-        "offsets.csv",
-        "user=subscriber,poi=cell,time=seen,lat=lat,lon=lon",
-        text(
-            "subscriber=un|cell=pn|lon=lon|lat=lat|seen=",
-            seen=lambda f: f["utc"].dt.tz_convert(ZONE).map(lambda time: time.isoformat()),
-        ),
-        is_local=None,
-    ),
+    Example("offsets.csv", "subscriber=un|cell=pn|lon=lon|lat=lat|seen=iso", is_local=None),
     Example(
         "millis.jsonl",
-        "user=actor.ref,poi=target.key,time=at,lat=target.pos.lat,lon=target.pos.lng,category=target.kind",
-        records(
-            lambda r: {
-                "_id": r.Index * 7919,
-                "actor": {"ref": r.un, "device_version": r.un % 5},
-                "target": {"key": r.p, "kind": r.kind, "pos": {"lng": r.lon, "lat": r.lat}},
-                "at": int(r.utc.timestamp() * 1000),
-            }
-        ),
+        "_id=number|actor.ref=un|actor.device_version=version|target.key=p|target.kind=kind|target.pos.lng=lon|"
+        "target.pos.lat=lat|at=millis",
         is_local=False,
     ),
     Example(
         "list.json",
-        "user=driver,poi=stop,time=when,lat=location.latitude,lon=location.longitude",
-        records(
-            lambda r: {
-                "driver": r.u,
-                "stop": r.p,
-                "when": f"{r.utc:%a, %d %b %Y %H:%M:%S} GMT",
-                "location": {"longitude": r.lon, "latitude": r.lat},
-            },
-            lines=False,
-        ),
+        "driver=u|stop=p|when=utc %a, %d %b %Y %H:%M:%S GMT|location.longitude=lon|location.latitude=lat",
         is_local=False,
     ),
     Example(
         "typed.parquet",
-        "user=passenger,poi=station,time=hour,date=day,lat=where.lat,lon=where.lon",
-        parquet(
-            lambda f: {
-                "day": pa.array(f["local"].dt.date),
-                "hour": pa.array(f["local"].dt.time, pa.time64("us")),
-                "where": pa.array(f[["lat", "lon"]].to_dict("records")),
-                "passenger": pa.array(f["un"]),
-                "station": pa.array(f["p"]).dictionary_encode(),
-            }
-        ),
+        "day=typed_day|hour=typed_clock|where=record|passenger=un|station=coded",
+        point="lat=where.lat,lon=where.lon",
     ),
-    Example(
-        "zoned.parquet",
-        "user=account,poi=branch,time=moment,lat=phi,lon=lambda",
-        parquet(
-            lambda f: {
-                "account": pa.array(f["un"]),
-                "branch": pa.array(f["pn"]),
-                "moment": pa.array(f["utc"].dt.tz_convert(ZONE)),
-                "phi": pa.array(f["lat"]),
-                "lambda": pa.array(f["lon"]),
-                "amount": pa.array(noise(8, 1, 500) / 4),
-            }
-        ),
-        is_local=None,
-    ),
+    Example("zoned.parquet", "account=un|branch=pn|moment=zoned|phi=lat|lambda=lon|amount=amount", is_local=None),
     Example(
         "french.csv",
-        "user=N° client,poi=Code magasin,time=Heure,date=Jour,lat=Lat.,lon=Long.,name=Nom du magasin",
-        text(
-            "N° client=un|Jour=local %d/%m/%Y|Heure=local %Hh%M|Code magasin=p|Nom du magasin=name|Code postal=|"
-            "Long.=lon|Lat.=lat",
-            ";",
-            index=True,
-            decimal=",",
-            encoding="utf-8-sig",
-            **dict[str, Any]({"Code postal": lambda f: (f["lat"] * 40).astype(int) * 17}),
-        ),
+        "N° client=un|Jour=day %d/%m/%Y|Heure=local %Hh%M|Code magasin=p|Nom du magasin=name|Code postal=postcode|"
+        "Long.=lon|Lat.=lat",
+        {"sep": ";", "index": True, "decimal": ",", "encoding": "utf-8-sig"},
         unit="min",
     ),
     Example(
         "german.csv",
-        "user=Besucher,poi=Standort-ID,time=Ankunft,lat=Geo-Breite,lon=Geo-Länge,category=Branche",
-        text(
-            "Abfahrt=|Ankunft=local %d.%m.%Y um %H:%M Uhr|Aufenthaltsdauer=|Standort-ID=p|Branche=kind|Besucher=u|"
-            "Geo-Breite=lat|Geo-Länge=lon",
-            encoding="utf-16",
-            Abfahrt=lambda f: _later(f).dt.strftime("%d.%m.%Y um %H:%M Uhr"),
-            Aufenthaltsdauer=lambda f: noise(9, 5, 200),
-        ),
+        "Abfahrt=later %d.%m.%Y um %H:%M Uhr|Ankunft=local %d.%m.%Y um %H:%M Uhr|Aufenthaltsdauer=seconds|"
+        "Standort-ID=p|Branche=kind|Besucher=u|Geo-Breite=lat|Geo-Länge=lon",
+        {"encoding": "utf-16"},
         unit="min",
     ),
     Example(
         "timeline.jsonl",
-        "user=account,poi=visit.location.placeId,time=visit.duration.startTimestamp,"
-        "lat=visit.location.latitude,lon=visit.location.longitude",
-        records(
-            lambda r: {
-                "account": r.u,
-                "visit": {
-                    "location": {"placeId": r.p, "latitude": r.lat, "longitude": r.lon, "confidence": r.Index % 97},
-                    "duration": {
-                        "startTimestamp": f"{r.utc:%Y-%m-%dT%H:%M:%S}Z",
-                        "endTimestamp": f"{r.utc + pd.Timedelta(minutes=5 + r.Index % 90):%Y-%m-%dT%H:%M:%S}Z",
-                    },
-                },
-            }
-        ),
+        "account=u|visit.location.placeId=p|visit.location.latitude=lat|visit.location.longitude=lon|"
+        "visit.location.confidence=seconds|visit.duration.startTimestamp=utc %Y-%m-%dT%H:%M:%SZ|"
+        "visit.duration.endTimestamp=later_utc %Y-%m-%dT%H:%M:%SZ",
         is_local=False,
     ),
     Example(
         "animals.csv",
-        "user=individual-local-identifier,poi=roost-site,time=timestamp,lat=location-lat,lon=location-long",
-        text(
-            "event-id=|timestamp=local %Y-%m-%d %H:%M:%S.000|location-long=lon|location-lat=lat|roost-site=p|"
-            "tag-local-identifier=|individual-local-identifier=u",
-            **dict[str, Any]({"event-id": lambda f: range(ROWS), "tag-local-identifier": lambda f: f["un"] + 400}),
-        ),
+        "event-id=row|timestamp=local %Y-%m-%d %H:%M:%S.000|location-long=lon|location-lat=lat|roost-site=p|"
+        "tag-local-identifier=tag|individual-local-identifier=u",
     ),
     Example(
         "geodatabase.csv",
-        "user=CUST_ID,poi=SITE_ID,time=DATETIME,lat=Y,lon=X",
-        text("X=lon|Y=lat|OBJECTID=|CUST_ID=u|SITE_ID=p|DATETIME=utc %Y/%m/%d %H:%M:%S+00", OBJECTID=lambda f: f.index),
+        "X=lon|Y=lat|OBJECTID=row|CUST_ID=u|SITE_ID=p|DATETIME=utc %Y/%m/%d %H:%M:%S+00",
         is_local=False,
     ),
     Example(
         "hours.csv",
-        "user=bezoekersnummer,poi=vestiging,time=uur,date=datum,lat=breedtegraad,lon=lengtegraad",
-        text(
-            "bezoekersnummer=un|vestiging=p|datum=local %d-%m-%Y|uur=|breedtegraad=lat|lengtegraad=lon",
-            ";",
-            decimal=",",
-            uur=lambda f: f["local"].dt.hour,
-        ),
+        "bezoekersnummer=un|vestiging=p|datum=day %d-%m-%Y|uur=hour|breedtegraad=lat|lengtegraad=lon",
+        {"sep": ";", "decimal": ","},
         unit="h",
     ),
-    Example(
-        "calls.csv",
-        "user=caller,poi=cell_id,time=call_time,date=call_date,lat=lat,lon=lon",
-        text(
-            "caller=un|cell_id=pn|call_date=local %Y%m%d|call_time=|lat=lat|lon=lon|seconds=",
-            call_time=lambda f: f["local"].dt.strftime("%H%M%S").astype(int),
-            seconds=lambda f: noise(10, 1, 900),
-        ),
-    ),
-    Example(
-        "short_years.csv",
-        "user=uid,poi=pid,time=when,lat=lat,lon=lon",
-        text("uid=u|pid=p|when=local %y/%m/%d %H:%M:%S|lat=lat|lon=lon"),
-    ),
+    Example("calls.csv", "caller=un|cell_id=pn|call_date=day %Y%m%d|call_time=clock|lat=lat|lon=lon|seconds=seconds"),
+    Example("short_years.csv", "uid=u|pid=p|when=local %y/%m/%d %H:%M:%S|lat=lat|lon=lon"),
 ]

@@ -10,13 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from recap.data.parsing import text_table
-from tests.recap.data.understanding.tables import ROWS, checkins
+from tests.recap.data.understanding.tables import ROWS, checkins, own_table
 from tests.shell import assert_refused, recap
 
 HEADER = "user,place,time,lat,lon\n"
@@ -24,10 +23,7 @@ HEADER = "user,place,time,lat,lon\n"
 
 def rows(**columns: object) -> bytes:
     """The invented check-ins as a table of text, with some columns replaced."""
-    frame = checkins()
-    own = {"user": frame["u"], "place": frame["p"], "time": frame["local"], "lat": frame["lat"], "lon": frame["lon"]}
-    table = pd.DataFrame({**own, **columns})
-    return table.to_csv(index=False).encode()
+    return own_table(**columns).to_csv(index=False).encode()
 
 
 def bomb(lines: bytes, times: int) -> bytes:
@@ -144,13 +140,8 @@ def test_two_million_short_rows(line: str, tmp_path: Path) -> None:
 
 def test_records_that_are_none_are_counted(tmp_path: Path) -> None:
     """A broken line of JSON is a bad row, a blank one is none; halves of letters do not end the reading."""
-    lines = [
-        json.dumps({"user": "ann\ud800", "place": "p", "time": 1_700_000_000, "lat": 52.5, "lon": 13.4}),
-        "{broken",
-        "",
-        '"text"',
-    ]
-    (tmp_path / "own.jsonl").write_text("\n".join(lines))
+    good = {"user": "ann\ud800", "place": "p", "time": 1_700_000_000, "lat": 52.5, "lon": 13.4}
+    (tmp_path / "own.jsonl").write_text("\n".join([json.dumps(good), "{broken", "", '"text"']))
     zone = ["--timezone", "Europe/Berlin"]
     assert_refused(recap("prepare", tmp_path / "own.jsonl", "--out", tmp_path / "out", *zone), "line 2: no JSON record")
     found = recap("inspect", tmp_path / "own.jsonl", *zone)

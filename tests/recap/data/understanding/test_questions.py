@@ -9,15 +9,13 @@ import pytest
 from recap.data.parsing.options import ReadOptions
 from recap.data.reading import understand
 from recap.data.understanding import Understanding
-from tests.recap.data.understanding.tables import ROWS, checkins
+from tests.recap.data.understanding.tables import ROWS, checkins, own_table
 
 
 def understood(path: Path, **columns: object) -> Understanding:
     """The invented check-ins, moved to Anatolia, where swapped coordinates are on land too; other columns added."""
-    frame = checkins().assign(lat=checkins()["lat"] - 13.5, lon=checkins()["lon"] + 21.8)
-    own = {"user": frame["u"], "place": frame["p"], "time": frame["local"], "lat": frame["lat"], "lon": frame["lon"]}
-    table = pd.DataFrame({**own, **columns})
-    table.loc[:, [name for name in table if not (name in columns and columns[name] is None)]].to_csv(path, index=False)
+    anatolia = {"lat": checkins()["lat"] - 13.5, "lon": checkins()["lon"] + 21.8}
+    own_table(**anatolia | columns).to_csv(path, index=False)
     return understand(path)
 
 
