@@ -90,10 +90,11 @@ def find_place(opened: Workspace, text: str) -> int | None:
 def places_named(labels: Sequence[str], text: str, taken: int = -1) -> list[int]:
     """Numbers of the places with this name, or else of those containing it, without one that is taken.
 
-    >>> [places_named(["Pier 9", "pier", "Old pier"], text) for text in (" Pier", "9", " ")]
-    [[1], [0], []]
-    >>> places_named(["Pier 9", "pier"], "pier", taken=1)
-    [0]
+    >>> labels = ["Pier 9", "pier", "Old pier"]
+    >>> places_named(labels, " Pier"), places_named(labels, "9"), places_named(labels, " ")
+    ([1], [0], [])
+    >>> places_named(labels, "pier", taken=1)
+    [0, 2]
     """
     wanted = " ".join(text.casefold().split())
     named = {poi: label.casefold() for poi, label in enumerate(labels) if poi != taken}
