@@ -152,6 +152,9 @@ if __name__ == "__main__":
         case ["agent", *options]:
             sys.exit(launch(options))
         case ["rank", folder, attempt]:
-            sys.exit(train_as_rank(folder, attempt))
+            code = train_as_rank(folder, attempt)
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(code)  # in the usual end a thread of gloo may still abort the process
         case arguments:
             sys.exit(main(arguments))
