@@ -73,7 +73,7 @@ def place_labels(
             for label in _options(index, text, float(gap[index]) + farther)
         )
         for label, box, room in options:
-            if not _outside(box, room) and not _covers(box, obstacles) and not any(_meet(box, t) for t in taken):
+            if not _outside(box, room) and not _covers(box, obstacles) and not any(boxes_meet(box, t) for t in taken):
                 taken.append(box)
                 placed.append(label)
                 break
@@ -118,8 +118,9 @@ def _outside(box: Box, half_size: tuple[float, float]) -> bool:
     return box[0] < -half_width or box[2] > half_width or box[1] < -half_height or box[3] > half_height
 
 
-def _meet(box: Box, other: Box) -> bool:
-    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+def boxes_meet(box: Box, other: Box, room: float = 0.0) -> bool:
+    """Whether less than so many pixels are between two boxes; without room, whether they overlap."""
+    return max(box[0] - other[2], other[0] - box[2], box[1] - other[3], other[1] - box[3]) < room
 
 
 def _covers(box: Box, discs: np.ndarray) -> bool:

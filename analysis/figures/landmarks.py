@@ -7,7 +7,7 @@ import pandas as pd
 import pydeck as pdk
 
 from analysis.figures import deck_layers
-from analysis.figures.labels import Box, Label, label_box, shorten
+from analysis.figures.labels import Box, Label, boxes_meet, label_box, shorten
 from analysis.figures.palette import Palette
 from analysis.figures.walk_marks import NARROW, positions
 from analysis.geography import Camera, screen_offsets
@@ -55,9 +55,11 @@ def with_landmarks(deck: pdk.Deck, named: pd.DataFrame, palette: Palette) -> pdk
     for at in np.flatnonzero(inside_N)[:_TRIED]:
         text = shorten(named["text"].iloc[at])
         box = label_box(Label(0, text, 0.0, 0.0, "middle"), x_N[at], y_N[at])
-        if len(kept) < _MOST and all(_apart(box, other) for other in taken):
+        if not any(boxes_meet(box, other, _APART_PX) for other in taken):
             taken.append(box)
             kept.append((int(at), text))
+        if len(kept) == _MOST:
+            break
     rows = named.iloc[[at for at, _ in kept]]
     table = pd.DataFrame({"text": [text for _, text in kept]}).assign(anchor="middle", of="landmark")
     table["at"] = positions(rows[c.LONGITUDE].to_numpy(), rows[c.LATITUDE].to_numpy())
@@ -74,8 +76,3 @@ def _box(mark: dict[str, Any], camera: Camera) -> Box:
         return label_box(Label(0, mark["text"], right, down, mark["anchor"]), x, y)
     radius = float(mark.get("r", 0.0))
     return x - radius, y - radius, x + radius, y + radius
-
-
-def _apart(box: Box, other: Box) -> bool:
-    gap = max(box[0] - other[2], other[0] - box[2], box[1] - other[3], other[1] - box[3])
-    return gap >= _APART_PX
