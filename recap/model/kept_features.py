@@ -72,7 +72,7 @@ class KeptFeatures:
     @classmethod
     def of(cls, curves: CurvePrior, cases: Histories) -> "KeptFeatures | None":
         """Compute the features of all cases; None if they take too much memory."""
-        places, num_pois = curves.features.places, len(curves.features.places.checkins_P)
+        num_pois = len(curves.features.places.checkins_P)
         pieces: list[CurveValues] = []
         held = 0
         for start in range(0, len(cases), _CASES):
@@ -92,7 +92,8 @@ class KeptFeatures:
             sources = torch.arange(num_pois, device=cases.row_B.device).split(_CASES)
             rows = [_shaped(curves.locate_distances(source_B), -1, num_pois) for source_B in sources]
             distance_PP = _joined(rows, dim=0)
-        return cls(places, packed, _joined(located, dim=1), distance_PP)
+        # `features_of` has moved the features to the cases' device.
+        return cls(curves.features.places, packed, _joined(located, dim=1), distance_PP)
 
     def take(self, histories: Histories, index_B: Tensor) -> CurveValues:
         """Features of a batch whose cases are at ``index_B`` among those kept."""

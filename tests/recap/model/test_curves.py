@@ -11,6 +11,7 @@ from torch import Tensor
 
 from recap import columns as c
 from recap.features.catalogue import FEATURES, VISIT_FEATURES, Feature
+from recap.features.values import Features
 from recap.history import Histories
 from recap.model.curve_prior import CurvePrior
 from recap.model.curves import INTERVALS, Curves, quantile_knots
@@ -183,6 +184,14 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
             curves.curves.step_FK.grad = None
         assert torch.equal(*scores)
         assert torch.equal(*gradients) and gradients[0].abs().sum() > 0
+
+
+def test_kept_features_stay_on_the_device_of_the_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A training on a card begins with features on the processor; what is kept holds the moved ones."""
+    monkeypatch.setattr(Features, "device", torch.device("meta"))  # so that computing features moves them
+    curves = prior()
+    kept = KeptFeatures.of(curves, CASES)
+    assert kept is not None and kept.places is curves.features.places
 
 
 def test_the_gradient_of_every_place_is_that_of_single_pairs() -> None:
