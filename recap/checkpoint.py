@@ -18,6 +18,7 @@ from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
+from recap.model.curves import KNOTS, STEPS, curves_by_name
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import checkpoint_label
@@ -215,24 +216,34 @@ class Checkpoint:
         do not depend on the batch it is scored in. Raises CheckpointError: it holds a published model; VocabularyError:
         it does not open with this dataset; MissingTensorError: weights and configuration do not fit.
         """
-        config = self.recap_training.model
-        if config.has_curves and self.manifest.features != describe_features():
+        config, known = self.recap_training.model, describe_features()
+        if config.has_curves and not all(feature in known for feature in self.manifest.features or [{}]):
             raise CheckpointError(f"{self.folder.name}: its curves read other features than this version; train again")
         match = self.match(dataset)
         return self._filled(lambda: Recap.for_dataset(config, dataset, graph, dtype, match), match, device)
 
     def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
-        tensors, _ = load_tensors(self.folder / WEIGHTS)
+        tensors: Mapping[str, Tensor] = load_tensors(self.folder / WEIGHTS)[0]
         if isinstance(self.manifest.train, TrainConfig):
             self._check_sizes(self.manifest.train.model, tensors)
         if match is not None:
             tensors = _rows_of_dataset(tensors, match, f"{self.folder.name}/{WEIGHTS}")
+        tensors = self.with_named_curves(tensors)
         with Unfilled():
             model = build()
         load_weights(model, tensors, f"{self.folder.name}/{WEIGHTS}")
         return model.to(device).eval()
 
-    def _check_sizes(self, size: ModelConfig, tensors: dict[str, Tensor]) -> None:
+    def with_named_curves(self, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
+        """Weights with a curve for each feature of this version, if they have curves."""
+        features, where = self.manifest.features, f"{self.folder.name}/{WEIGHTS}"
+        if features is None or not {KNOTS, STEPS} <= tensors.keys():
+            return tensors
+        if any(len(tensors[key]) != len(features) for key in (KNOTS, STEPS)):
+            raise MissingTensorError(f"{where} does not hold one curve for each of its {len(features)} features")
+        return curves_by_name(tensors, [feature["name"] for feature in features])
+
+    def _check_sizes(self, size: ModelConfig, tensors: Mapping[str, Tensor]) -> None:
         """Refuse a configuration far larger than its weights before it takes memory."""
         if not size.has_encoder:
             return

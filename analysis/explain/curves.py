@@ -3,7 +3,7 @@
 The paper's prior has one curve for each of its three terms (Eq. 9).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -21,6 +21,7 @@ from recap.errors import CaseError
 from recap.features.catalogue import FEATURES, PAST, Feature, Scale
 from recap.features.values import FeatureValues
 from recap.history import Histories, RevisitCandidates, find_revisit_candidates
+from recap.model.curves import KNOTS, STEPS
 from recap.model.recap import PRIOR_TERMS
 from recap.model.revisit_prior import RevisitPrior
 from recap.predictor import Predictor
@@ -34,7 +35,6 @@ GATE_BINS: Final = 20
 """Equal parts of the gate's range, -1 to 1."""
 REPLICATE_CURVES: Final = "*.curves.safetensors"
 """In a bundle's folder of seed replicates: knots and increments of each, without other weights."""
-_KNOTS, _STEPS = "curves.curves.knot_FK1", "curves.curves.step_FK"
 _PLACES_DRAWN: Final = 2_000
 _CASES_PER_BATCH: Final = 32
 _WHOLE_KNOTS: Final = 6
@@ -119,14 +119,14 @@ def learned_curves(predictor: Predictor) -> list[Curve]:
 def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
     """The same curves in the kept seed replicates, without densities; none for the paper's prior."""
     shipped = sorted(replicates_folder(checkpoint.folder).glob(REPLICATE_CURVES))
-    weights = [load_tensors(path)[0] for path in shipped]
+    weights: list[Mapping[str, torch.Tensor]] = [load_tensors(path)[0] for path in shipped]
     for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
         if replicate.manifest.dataset_hash == checkpoint.manifest.dataset_hash and replicate.manifest.features:
-            weights.append(load_tensors(folder / WEIGHTS)[0])
+            weights.append(replicate.with_named_curves(load_tensors(folder / WEIGHTS)[0]))
     nothing = [np.zeros(0)] * len(FEATURES)
-    levels = (torch.nn.functional.pad(tensors[_STEPS].cumsum(1), (1, 0)) for tensors in weights)
-    return [_curves(tensors[_KNOTS], level_FK1, nothing) for tensors, level_FK1 in zip(weights, levels, strict=True)]
+    levels = (torch.nn.functional.pad(tensors[STEPS].cumsum(1), (1, 0)) for tensors in weights)
+    return [_curves(tensors[KNOTS], level_FK1, nothing) for tensors, level_FK1 in zip(weights, levels, strict=True)]
 
 
 def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
@@ -135,7 +135,7 @@ def ship_replicate_curves(checkpoint: Checkpoint, target: Path) -> None:
         tensors, _ = load_tensors(folder / WEIGHTS)
         shipped = replicates_folder(target) / REPLICATE_CURVES.replace("*", folder.name)
         shipped.parent.mkdir(exist_ok=True)
-        save_tensors({name: tensors[name] for name in (_KNOTS, _STEPS)}, shipped)
+        save_tensors({name: tensors[name] for name in (KNOTS, STEPS)}, shipped)
 
 
 def values_at(edited_case: EditedCase, pois: Sequence[int]) -> dict[str, list[float | None]]:

@@ -12,7 +12,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS, LATELY
+from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS, LATELY, PAUSE_HOURS
 from recap.history import SECONDS_PER_DAY, CheckinTensors, Histories
 from recap.ragged import sum_within
 
@@ -67,10 +67,29 @@ def step_back(checkins: CheckinTensors, row: Tensor) -> tuple[Tensor, Tensor]:
 
 def new_lately(checkins: CheckinTensors, row_B: Tensor) -> Tensor:
     """Share of first visits among each user's last 20 check-ins, float64; (new + 1) / (all + 2) with few of them."""
-    back_BL = row_B[:, None] - torch.arange(LATELY, device=row_B.device)
+    back_BL = _latest_rows(row_B)
     is_own_BL = back_BL >= checkins.first_T[row_B][:, None]
-    is_new_BL = is_own_BL & (checkins.visit_number_T[back_BL.clamp_min(0)] == 1)
-    return (is_new_BL.sum(1) + 1.0).double() / (is_own_BL.sum(1) + 2.0)
+    return _share(is_own_BL, checkins.visit_number_T[back_BL.clamp_min(0)] == 1)
+
+
+def pauses_lately(checkins: CheckinTensors, row_B: Tensor) -> Tensor:
+    """Share of each user's last 20 check-ins that came after a pause, smoothed likewise, float64; the very first has
+    nothing before it.
+    """
+    back_BL = _latest_rows(row_B)
+    has_previous_BL = back_BL > checkins.first_T[row_B][:, None]
+    seconds_BL = checkins.seconds_T[back_BL.clamp_min(0)] - checkins.seconds_T[(back_BL - 1).clamp_min(0)]
+    return _share(has_previous_BL, seconds_BL > 3600.0 * PAUSE_HOURS)
+
+
+def _latest_rows(row_B: Tensor) -> Tensor:
+    """The last 20 rows up to each, (B, 20); those before the user's first are not the user's."""
+    return row_B[:, None] - torch.arange(LATELY, device=row_B.device)
+
+
+def _share(counts_BL: Tensor, is_true_BL: Tensor) -> Tensor:
+    """Share of true ones among those that count, (true + 1) / (all + 2), float64."""
+    return ((counts_BL & is_true_BL).sum(1) + 1.0).double() / (counts_BL.sum(1) + 2.0)
 
 
 def days_between(checkins: CheckinTensors, earlier: Tensor, later: Tensor) -> Tensor:

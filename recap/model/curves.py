@@ -6,7 +6,7 @@ its feature's lowest value and flat outside its knots.
 Shape suffixes: F features, K intervals between knots, N values.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,10 +14,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.features.catalogue import FEATURES, VISIT_FEATURES, Feature
+from recap.features.catalogue import FEATURES, NAMES, VISIT_FEATURES, Feature
 
 INTERVALS: Final = 10
 """At most, between knots."""
+KNOTS: Final = "curves.curves.knot_FK1"
+STEPS: Final = "curves.curves.step_FK"
+"""Names of a model's curves among its weights."""
 _NEW_PLACES_SMOOTHING: Final = 0.1
 """Share of the penalty for curves that new places have: few cases lead there, so it would hold them too flat."""
 _STEEP: Final = 7.0
@@ -147,6 +150,17 @@ class Curves(nn.Module):
         both_FK = is_slope_FK[:, 1:] & is_slope_FK[:, :-1]
         squared_F = (slope_FK.diff(dim=1) * both_FK / INTERVALS).square().sum(1)
         return (squared_F * self.smoothing_F).sum()
+
+
+def curves_by_name(tensors: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
+    """Weights whose curves read the features ``names``, with one curve for each feature of this version; those that an
+    earlier version did not have are 0.
+    """
+    index_N = [NAMES.index(name) for name in names]
+    knot_FK1, step_FK = (tensors[key].new_zeros(len(NAMES), *tensors[key].shape[1:]) for key in (KNOTS, STEPS))
+    knot_FK1[:, 1:] = torch.inf
+    knot_FK1[index_N], step_FK[index_N] = tensors[KNOTS], tensors[STEPS]
+    return {**tensors, KNOTS: knot_FK1, STEPS: step_FK}
 
 
 def quantile_knots(value_N: Tensor, *, from_zero: bool, last: float = 1.0) -> Tensor:

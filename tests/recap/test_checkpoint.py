@@ -18,11 +18,14 @@ from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, ChecksumError, FormatVersionError, MissingTensorError, RecapError
+from recap.features.catalogue import NAMES
 from recap.graph import TransitionGraph
+from recap.model.curves import KNOTS, STEPS
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.storage.artifacts import write_sums
+from recap.storage.atomic import replace_json
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.loop import StepReport
 from recap.training.run import train
@@ -32,7 +35,7 @@ from tests.cli_runner import recap_here, recap_json_here
 from tests.shell import assert_refused, files_limited_to
 from tests.spoiled import LISTED, change_one_byte, change_weights, write_sums_again
 from tests.tiny import WORDS, tiny
-from tests.worlds import batch_of, small_city, small_training
+from tests.worlds import CURVES, batch_of, small_city, small_training
 
 CPU = torch.device("cpu")
 
@@ -165,6 +168,39 @@ def test_refuses_weights_that_do_not_fit(checkpoint: Path, city_folder: Path) ->
             Checkpoint.load(checkpoint).build_model(dataset, graph)
     change_weights(checkpoint, lambda weights: None)
     assert_refused(recap_here("explain", checkpoint, "--data", city_folder, "--case", 0), "core.output.bias")
+
+
+def test_curves_that_a_later_version_added_are_zero(tmp_path: Path) -> None:
+    """A checkpoint without some of this version's curves scores as with curves of 0; one with an unknown curve, or
+    another number of curves than it names, is refused.
+    """
+    dataset, folder = small_city(), tmp_path / "curves"
+    graph, added = TransitionGraph.from_dataset(dataset), [at for at, name in enumerate(NAMES) if "pauses" in name]
+    train(dataset, small_training(model=CURVES), folder, device=CPU)
+    whole = Checkpoint.load(folder).build_model(dataset, graph)
+    assert whole.curves is not None and len(added) == 4
+    with torch.no_grad():
+        whole.curves.curves.step_FK[added] = 0.0
+    expected = RecapScorer(whole, Checkpoint.load(folder).stage).score(batch_of(dataset)).total
+
+    def before(weights: dict[str, Tensor]) -> None:
+        kept = [row for row in range(len(NAMES)) if row not in added]
+        weights.update({key: weights[key][kept].contiguous() for key in (KNOTS, STEPS)})
+
+    change_weights(folder, before)
+    with pytest.raises(MissingTensorError, match=f"one curve for each of its {len(NAMES)} features"):
+        Checkpoint.load(folder).build_model(dataset, graph)
+    manifest = json.loads((folder / "checkpoint.json").read_text())
+    manifest["features"] = [row for at, row in enumerate(manifest["features"]) if at not in added]
+    replace_json(folder / "checkpoint.json", manifest)
+    write_sums_again(folder)
+    opened = Checkpoint.load(folder)
+    assert torch.equal(opened.scorer(dataset, graph).score(batch_of(dataset)).total, expected)
+    manifest["features"][0]["unit"] = "something else"
+    replace_json(folder / "checkpoint.json", manifest)
+    write_sums_again(folder)
+    with pytest.raises(CheckpointError, match="other features than this version; train again"):
+        Checkpoint.load(folder).build_model(dataset, graph)
 
 
 def test_refuses_a_newer_format(checkpoint: Path, city_folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Every feature once more, one check-in and one transition at a time: nothing shared with the code under test."""
 
 from collections import Counter, defaultdict
+from itertools import pairwise
 from math import cos, exp, log, log1p, pi, radians, sin, sqrt
 
 import numpy as np
@@ -94,6 +95,8 @@ class Reference:
         lately = mine[-20:]
         new = sum(self.poi[q] not in [self.poi[p] for p in mine if p < q] for q in lately)
         exploring = (new + 1) / (len(lately) + 2)
+        waits = [self.seconds[q] - self.seconds[p] for p, q in pairwise(mine[-21:])]
+        pausing = (sum(wait > 86_400 for wait in waits) + 1) / (len(waits) + 2)
         found = {}
         for d in range(self.dataset.num_pois):
             visits = [q for q in mine if self.poi[q] == d]
@@ -109,12 +112,16 @@ class Reference:
                     "visits_by_new_lately": seen["visits"] * exploring,
                     "visits_50_checkins_by_distance": seen["visits_50_checkins"] * distance,
                     "overdue_by_first_of_day": seen["overdue"] * seen["visits_first_of_day"],
+                    "visits_50_checkins_by_pauses": seen["visits_50_checkins"] * pausing,
+                    "time_since_visit_by_pauses": seen["time_since_visit"] * pausing,
+                    "visits_first_of_day_by_pauses": seen["visits_first_of_day"] * pausing,
                     "visits_on_weekday_by_popularity": weekday * popularity,
                     "visits_on_such_days_by_distance": such_days * distance,
                     "own_transitions_by_visits": seen["own_transitions"] * seen["visits_50_checkins"],
                     "own_transitions_at_hour_by_first_of_day": seen["own_transitions_at_hour"]
                     * seen["visits_first_of_day"],
                     "own_slow_transitions_by_distance": seen["own_slow_transitions"] * distance,
+                    "own_transitions_by_pauses": seen["own_transitions"] * pausing,
                     "category_by_popularity": category * popularity,
                     "popularity_known": popularity,
                     "distance_known": distance,
