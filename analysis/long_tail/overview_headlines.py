@@ -14,7 +14,7 @@ from analysis.records.accuracy import METRIC_LABELS, finds, finds_and, found_of,
 from analysis.records.bootstrap import UserBootstrap, group_means, interval
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap import columns as c
-from recap.evaluation.metrics import LONG_GAP_HOURS
+from recap.features.catalogue import LONG_GAP_HOURS
 from recap.printable import count_of
 
 CURVES_LEAD: Final = 0.002

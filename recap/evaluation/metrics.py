@@ -12,14 +12,13 @@ import pandas as pd
 from scipy.special import digamma
 
 from recap import columns as c
+from recap.features.catalogue import LONG_GAP_HOURS
 from recap.graph import TAIL_MAX_COUNT
 
 METRICS: Final = ("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr")
 SHOWN_METRICS: Final = ("hr1", "hr20", "ndcg20", "mrr")
 """Metrics in tables and selectors with little space."""
 GROUPS: Final = ("all", "head", "tail", "unseen")
-
-LONG_GAP_HOURS: Final = 24.0
 GAP_GROUPS: Final = ("gap_up_to_24h", "gap_over_24h")
 """Groups of every_next: the next check-in comes within a day, or later."""
 

@@ -54,9 +54,9 @@ HABIT_DAYS: Final = 60.0
 BURST_MINUTES: Final = 10.0
 """Check-ins closer than this are one burst."""
 LATELY: Final = 20
-"""Check-ins that tell how often the user goes to new places, and pauses."""
-PAUSE_HOURS: Final = 24.0
-"""A longer time between two check-ins is a pause."""
+"""Check-ins that tell how often the user goes to new places, and how often after a long gap."""
+LONG_GAP_HOURS: Final = 24.0
+"""A longer time between two check-ins is a long gap."""
 
 _DECAYED: Final = "visits, recent ones more"
 _USUAL: Final = "times as usual, log"
@@ -88,9 +88,9 @@ VISIT_FEATURES: Final = (
     _interaction("visits_by_new_lately", PAST, "visits", "new_lately"),
     _interaction("visits_50_checkins_by_distance", PAST, "visits_50_checkins", "distance_known"),
     _interaction("overdue_by_first_of_day", PAST, "overdue", "visits_first_of_day"),
-    _interaction("visits_50_checkins_by_pauses", PAST, "visits_50_checkins", "pauses_lately"),
-    _interaction("time_since_visit_by_pauses", PAST, "time_since_visit", "pauses_lately"),
-    _interaction("visits_first_of_day_by_pauses", PAST, "visits_first_of_day", "pauses_lately"),
+    _interaction("visits_50_checkins_by_long_gaps", PAST, "visits_50_checkins", "long_gaps_lately"),
+    _interaction("time_since_visit_by_long_gaps", PAST, "time_since_visit", "long_gaps_lately"),
+    _interaction("visits_first_of_day_by_long_gaps", PAST, "visits_first_of_day", "long_gaps_lately"),
     Feature("visits_0_to_2_hours_later", TIME, _DECAYED, "visits up to two hours later in the day"),
     Feature("next_at_hour_on_such_days", TIME, _DECAYED, "visits right after a check-in at this hour on such a day"),
     _interaction("visits_on_weekday_by_popularity", TIME, "visits_on_weekday", "popularity_known"),
@@ -104,7 +104,7 @@ VISIT_FEATURES: Final = (
         "own_transitions_at_hour_by_first_of_day", TRANSITIONS, "own_transitions_at_hour", "visits_first_of_day"
     ),
     _interaction("own_slow_transitions_by_distance", TRANSITIONS, "own_slow_transitions", "distance_known"),
-    _interaction("own_transitions_by_pauses", TRANSITIONS, "own_transitions", "pauses_lately"),
+    _interaction("own_transitions_by_long_gaps", TRANSITIONS, "own_transitions", "long_gaps_lately"),
     Feature("popularity_known", PLACES, "check-ins of others", "other users' check-ins, at visited places"),
     Feature("distance_known", PLACES, "km", "distance from here, at visited places"),
     _interaction("category_by_popularity", PLACES, "category_known", "popularity_known"),

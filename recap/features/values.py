@@ -18,7 +18,7 @@ from recap.features.others import EdgeEdits, NextCategories, OtherUsers
 from recap.features.places import Places
 from recap.features.similar_users import SimilarUsers
 from recap.features.two_hop import two_hop_paths, without_paths
-from recap.features.visits import PastRows, new_lately, pauses_lately, visit_features
+from recap.features.visits import PastRows, long_gaps_lately, new_lately, visit_features
 from recap.graph import TransitionGraph
 from recap.history import Histories
 from recap.ragged import found_in, sum_within
@@ -143,7 +143,7 @@ class Features:
             "distance_known": torch.log1p(self.places.distance_between(histories.source_B[case_C], poi_C)),
             "category_known": category_BK[case_C, self.places.category_P[poi_C]],
             "new_lately": share_B[case_C],
-            "pauses_lately": pauses_lately(histories.checkins, histories.row_B)[case_C],
+            "long_gaps_lately": long_gaps_lately(histories.checkins, histories.row_B)[case_C],
         }
         found |= {f.name: found[f.factors[0]] * found[f.factors[1]] for f in VISIT_FEATURES if f.factors}
         visits = Pairs(key_C, torch.stack([found[feature.name] for feature in VISIT_FEATURES]).to(dtype))

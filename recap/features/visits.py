@@ -12,7 +12,7 @@ from typing import Final
 import torch
 from torch import Tensor
 
-from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS, LATELY, PAUSE_HOURS
+from recap.features.catalogue import BURST_MINUTES, HABIT_DAYS, LATELY, LONG_GAP_HOURS
 from recap.history import SECONDS_PER_DAY, CheckinTensors, Histories
 from recap.ragged import sum_within
 
@@ -72,14 +72,14 @@ def new_lately(checkins: CheckinTensors, row_B: Tensor) -> Tensor:
     return _share(is_own_BL, checkins.visit_number_T[back_BL.clamp_min(0)] == 1)
 
 
-def pauses_lately(checkins: CheckinTensors, row_B: Tensor) -> Tensor:
-    """Share of each user's last 20 check-ins that came after a pause, smoothed likewise, float64; the very first has
+def long_gaps_lately(checkins: CheckinTensors, row_B: Tensor) -> Tensor:
+    """Share of each user's last 20 check-ins that came after a long gap, smoothed likewise, float64; the very first has
     nothing before it.
     """
     back_BL = _latest_rows(row_B)
     has_previous_BL = back_BL > checkins.first_T[row_B][:, None]
     seconds_BL = checkins.seconds_T[back_BL.clamp_min(0)] - checkins.seconds_T[(back_BL - 1).clamp_min(0)]
-    return _share(has_previous_BL, seconds_BL > 3600.0 * PAUSE_HOURS)
+    return _share(has_previous_BL, seconds_BL > 3600.0 * LONG_GAP_HOURS)
 
 
 def _latest_rows(row_B: Tensor) -> Tensor:

@@ -175,7 +175,7 @@ def test_curves_that_a_later_version_added_are_zero(tmp_path: Path) -> None:
     another number of curves than it names, is refused.
     """
     dataset, folder = small_city(), tmp_path / "curves"
-    graph, added = TransitionGraph.from_dataset(dataset), [at for at, name in enumerate(NAMES) if "pauses" in name]
+    graph, added = TransitionGraph.from_dataset(dataset), [at for at, name in enumerate(NAMES) if "long_gaps" in name]
     train(dataset, small_training(model=CURVES), folder, device=CPU)
     whole = Checkpoint.load(folder).build_model(dataset, graph)
     assert whole.curves is not None and len(added) == 4
