@@ -19,7 +19,7 @@ from torch import Tensor, nn
 
 from recap import columns as c
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, DataError, DivergenceError
+from recap.errors import CheckpointError, DataError, DivergenceError, MissingTensorError
 from recap.evaluation.cases import describe_cases, numbered_among
 from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
@@ -177,8 +177,13 @@ class TrainingLoop(ABC):
         return -(-self.num_examples // self.config.batch_size)
 
     def resume(self) -> None:
-        """Continue from the folder's state; raises CheckpointError if it cannot be read."""
-        self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
+        """Continue from the folder's state; raises CheckpointError if it cannot be read, or another version wrote it."""
+        try:
+            self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
+        except MissingTensorError as error:
+            raise CheckpointError(
+                f"{error}; continue with the version that started this training, or train again in another folder"
+            ) from error
         sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
         self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
 

@@ -159,6 +159,16 @@ def test_refuses_a_state_without_random_numbers(tmp_path: Path) -> None:
         session(tmp_path)
 
 
+def test_refuses_a_state_with_weights_of_another_shape(tmp_path: Path) -> None:
+    """As an earlier version writes them, with fewer curves: the line says what to do."""
+    session(tmp_path, stop_after=1)
+    tensors, progress = load_tensors(tmp_path / STATE_FILE)
+    name = next(name for name in tensors if name.startswith("model.") and tensors[name].ndim == 2)
+    save_tensors(tensors | {name: tensors[name][:-1].contiguous()}, tmp_path / STATE_FILE, progress)
+    with pytest.raises(CheckpointError, match="continue with the version that started this training, or train again"):
+        session(tmp_path)
+
+
 @pytest.mark.parametrize("broken", ["the loss main", "the weights"])
 def test_a_diverged_training_keeps_the_last_good_state(
     broken: str,
