@@ -146,8 +146,9 @@ def _comparison_table(found: "Comparison", protocol: str) -> Table:
     from analysis.compare.words import row_cells
     from analysis.records.accuracy import METRIC_LABELS
 
-    title = f"{METRIC_LABELS[found.metric]} in points, B minus A, 95 % over users, protocol {protocol}"
-    headings = ("seen", "n", "A", "B", "difference", "only A", "only B", "p", "better")
+    metric = METRIC_LABELS[found.metric]
+    title = f"{metric} in points, A: {found.a}, B: {found.b}, protocol {protocol}; in brackets 95 % over users"
+    headings = ("seen", "n", "A", "B", "B − A", "only A", "only B", "p", "better")
     table = table_of(title, *headings, left=("seen", "better"))
     for row in found.rows.to_dict(orient="records"):
         cells = row_cells(row, found)
