@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from analysis.formatting import rank_word
@@ -147,12 +148,12 @@ def _comparison_table(found: "Comparison", protocol: str) -> Table:
     from analysis.records.accuracy import METRIC_LABELS
 
     metric = METRIC_LABELS[found.metric]
-    title = f"{metric} in points, A: {found.a}, B: {found.b}, protocol {protocol}; in brackets 95 % over users"
+    title = escape(f"{metric} in points, A: {found.a}, B: {found.b}, protocol {protocol}; in brackets 95 % over users")
     headings = ("seen", "n", "A", "B", "B − A", "only A", "only B", "p", "better")
     table = table_of(title, *headings, left=("seen", "better"))
     for row in found.rows.to_dict(orient="records"):
         cells = row_cells(row, found)
         interval = cells.pop("interval")
         cells["points"] += f" {interval}" if row["n"] else ""
-        table.add_row(_SEEN[row["group"]], *cells.values())
+        table.add_row(_SEEN[row["group"]], *map(escape, cells.values()))
     return table
