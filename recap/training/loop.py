@@ -177,7 +177,7 @@ class TrainingLoop(ABC):
         return -(-self.num_examples // self.config.batch_size)
 
     def resume(self) -> None:
-        """Continue from the folder's state; raises CheckpointError if it cannot be read, or another version wrote it."""
+        """Continue from the folder's state; raises CheckpointError: unreadable, or written by another version."""
         try:
             self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
         except MissingTensorError as error:
