@@ -18,7 +18,7 @@ from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
-from recap.model.curves import KNOTS, STEPS, curves_by_name
+from recap.model.curves import INTERVALS, KNOTS, STEPS, curves_by_name
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import checkpoint_label
@@ -216,10 +216,7 @@ class Checkpoint:
         do not depend on the batch it is scored in. Raises CheckpointError: it holds a published model; VocabularyError:
         it does not open with this dataset; MissingTensorError: weights and configuration do not fit.
         """
-        config, known = self.recap_training.model, describe_features()
-        if config.has_curves and not all(feature in known for feature in self.manifest.features or [{}]):
-            raise CheckpointError(f"{self.folder.name}: its curves read other features than this version; train again")
-        match = self.match(dataset)
+        config, match = self.recap_training.model, self.match(dataset)
         return self._filled(lambda: Recap.for_dataset(config, dataset, graph, dtype, match), match, device)
 
     def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
@@ -235,12 +232,19 @@ class Checkpoint:
         return model.to(device).eval()
 
     def with_named_curves(self, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-        """Weights with a curve for each feature of this version, if they have curves."""
-        features, where = self.manifest.features, f"{self.folder.name}/{WEIGHTS}"
-        if features is None or not {KNOTS, STEPS} <= tensors.keys():
+        """Weights with a curve for each feature of this version, if they have curves; they may lack some. Raises
+        CheckpointError: they read other features, or not in this version's order; MissingTensorError: another shape.
+        """
+        features, known = self.manifest.features or [], describe_features()
+        if not {KNOTS, STEPS} <= tensors.keys():
             return tensors
-        if any(len(tensors[key]) != len(features) for key in (KNOTS, STEPS)):
-            raise MissingTensorError(f"{where} does not hold one curve for each of its {len(features)} features")
+        if not features or [feature for feature in known if feature in features] != features:
+            raise CheckpointError(f"{self.folder.name}: its curves read other features than this version; train again")
+        sizes = {KNOTS: (len(features), INTERVALS + 1), STEPS: (len(features), INTERVALS)}
+        if any(tensors[key].shape != size for key, size in sizes.items()):
+            raise MissingTensorError(
+                f"{self.folder.name} does not hold one curve for each of its {len(features)} features"
+            )
         return curves_by_name(tensors, [feature["name"] for feature in features])
 
     def _check_sizes(self, size: ModelConfig, tensors: Mapping[str, Tensor]) -> None:

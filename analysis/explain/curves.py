@@ -3,7 +3,7 @@
 The paper's prior has one curve for each of its three terms (Eq. 9).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -119,7 +119,7 @@ def learned_curves(predictor: Predictor) -> list[Curve]:
 def replicate_curves(checkpoint: Checkpoint) -> list[list[Curve]]:
     """The same curves in the kept seed replicates, without densities; none for the paper's prior."""
     shipped = sorted(replicates_folder(checkpoint.folder).glob(REPLICATE_CURVES))
-    weights: list[Mapping[str, torch.Tensor]] = [load_tensors(path)[0] for path in shipped]
+    weights = [checkpoint.with_named_curves(load_tensors(path)[0]) for path in shipped]
     for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
         if replicate.manifest.dataset_hash == checkpoint.manifest.dataset_hash and replicate.manifest.features:

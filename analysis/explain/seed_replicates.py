@@ -17,6 +17,8 @@ from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
+from recap.features.catalogue import describe_features
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.predictor import Predictor
 from recap.storage.artifacts import SUMS
 from recap.training.run import train
@@ -27,8 +29,13 @@ def train_replicates(
 ) -> None:
     """Train until this many seeds exist, including the original; an interrupted training continues.
 
-    ConfigError: fewer than two seeds, or another dataset than the checkpoint's own.
+    ConfigError: fewer than two seeds, another dataset than the checkpoint's own, or curves of another version.
     """
+    manifest = checkpoint.manifest
+    if manifest.features not in (None, describe_features()) or (
+        manifest.started_from not in (None, PretrainedCurves.load().hash)
+    ):
+        raise ConfigError(f"{checkpoint.folder} has the curves of another version; train it again to compare seeds")
     if dataset.hash != checkpoint.manifest.dataset_hash:
         raise ConfigError("other seeds train on the checkpoint's own dataset; open it with that one")
     if seeds < 2:
@@ -53,7 +60,10 @@ def measure_replicates(
     for folder in replicate_folders(checkpoint.folder):
         replicate = Checkpoint.load(folder)
         own, other = checkpoint.manifest, replicate.manifest
-        if other.dataset_hash != own.dataset_hash or other.train.override([f"seed={own.train.seed}"]) != own.train:
+        differ = any(
+            getattr(other, name) != getattr(own, name) for name in ("dataset_hash", "features", "started_from")
+        )
+        if differ or other.train.override([f"seed={own.train.seed}"]) != own.train:
             raise ConfigError(f"{folder} differs in more than its seed; move it elsewhere")
         key = seed_key(dataset.hash, checkpoint.hash, other.train.seed)
         table_in_pieces(key, pieces_of(partial(Predictor, replicate, dataset)), rows=rows, progress=progress)

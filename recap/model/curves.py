@@ -157,9 +157,9 @@ def curves_by_name(tensors: Mapping[str, Tensor], names: Sequence[str]) -> dict[
     earlier version did not have are 0.
     """
     index_N = [NAMES.index(name) for name in names]
-    knot_FK1, step_FK = (tensors[key].new_zeros(len(NAMES), *tensors[key].shape[1:]) for key in (KNOTS, STEPS))
+    knot_FK1, step_FK = (torch.zeros(len(NAMES), size, dtype=torch.float64) for size in (INTERVALS + 1, INTERVALS))
     knot_FK1[:, 1:] = torch.inf
-    knot_FK1[index_N], step_FK[index_N] = tensors[KNOTS], tensors[STEPS]
+    knot_FK1[index_N], step_FK[index_N] = tensors[KNOTS].double(), tensors[STEPS].double()
     return {**tensors, KNOTS: knot_FK1, STEPS: step_FK}
 
 

@@ -14,10 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
+from analysis.explain.curves import replicate_curves
+from analysis.explain.seed_replicates import train_replicates
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
-from recap.checkpoint import Checkpoint
+from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
-from recap.errors import CheckpointError, ChecksumError, FormatVersionError, MissingTensorError, RecapError
+from recap.errors import (
+    CheckpointError,
+    ChecksumError,
+    ConfigError,
+    FormatVersionError,
+    MissingTensorError,
+    RecapError,
+)
 from recap.features.catalogue import NAMES
 from recap.graph import TransitionGraph
 from recap.model.curves import KNOTS, STEPS
@@ -26,6 +35,7 @@ from recap.model.scorer import RecapScorer
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.storage.artifacts import write_sums
 from recap.storage.atomic import replace_json
+from recap.storage.json_text import read_json
 from recap.storage.tensors import load_tensors, save_tensors
 from recap.training.loop import StepReport
 from recap.training.run import train
@@ -171,36 +181,33 @@ def test_refuses_weights_that_do_not_fit(checkpoint: Path, city_folder: Path) ->
 
 
 def test_curves_that_a_later_version_added_are_zero(tmp_path: Path) -> None:
-    """A checkpoint without some of this version's curves scores as with curves of 0; one with an unknown curve, or
-    another number of curves than it names, is refused.
-    """
+    """Curves that a checkpoint and its kept seeds lack are 0; other features, another order or number are refused."""
     dataset, folder = small_city(), tmp_path / "curves"
-    graph, added = TransitionGraph.from_dataset(dataset), [at for at, name in enumerate(NAMES) if "long_gaps" in name]
+    graph, kept = TransitionGraph.from_dataset(dataset), [n for n, name in enumerate(NAMES) if "long_gaps" not in name]
     train(dataset, small_training(model=CURVES), folder, device=CPU)
-    whole = Checkpoint.load(folder).build_model(dataset, graph)
-    assert whole.curves is not None and len(added) == 4
-    with torch.no_grad():
-        whole.curves.curves.step_FK[added] = 0.0
+    whole, manifest = Checkpoint.load(folder).build_model(dataset, graph), read_json(folder / "checkpoint.json")
+    assert whole.curves is not None and len(kept) == len(NAMES) - 4
+    whole.curves.curves.step_FK.data.mul_(torch.tensor([[float(n in kept)] for n in range(len(NAMES))]))
     expected = RecapScorer(whole, Checkpoint.load(folder).stage).score(batch_of(dataset)).total
-
-    def before(weights: dict[str, Tensor]) -> None:
-        kept = [row for row in range(len(NAMES)) if row not in added]
-        weights.update({key: weights[key][kept].contiguous() for key in (KNOTS, STEPS)})
-
-    change_weights(folder, before)
+    change_weights(folder, lambda weights: weights.update({key: weights[key][kept] for key in (KNOTS, STEPS)}))
     with pytest.raises(MissingTensorError, match=f"one curve for each of its {len(NAMES)} features"):
         Checkpoint.load(folder).build_model(dataset, graph)
-    manifest = json.loads((folder / "checkpoint.json").read_text())
-    manifest["features"] = [row for at, row in enumerate(manifest["features"]) if at not in added]
-    replace_json(folder / "checkpoint.json", manifest)
-    write_sums_again(folder)
-    opened = Checkpoint.load(folder)
+    named = [manifest["features"][n] for n in kept]
+    for features in ([named[0], *named], named[::-1], [named[0] | {"unit": "other"}, *named[1:]], [], named):
+        replace_json(folder / "checkpoint.json", manifest | {"features": features})
+        write_sums_again(folder)
+        opened = Checkpoint.load(folder)
+        if features != named:
+            with pytest.raises(CheckpointError, match="other features than this version; train again"):
+                opened.build_model(dataset, graph)
     assert torch.equal(opened.scorer(dataset, graph).score(batch_of(dataset)).total, expected)
-    manifest["features"][0]["unit"] = "something else"
-    replace_json(folder / "checkpoint.json", manifest)
-    write_sums_again(folder)
-    with pytest.raises(CheckpointError, match="other features than this version; train again"):
-        Checkpoint.load(folder).build_model(dataset, graph)
+    (seeds := tmp_path / "curves-seeds").mkdir()
+    save_tensors(
+        {key: load_tensors(folder / WEIGHTS)[0][key] for key in (KNOTS, STEPS)}, seeds / "1.curves.safetensors"
+    )
+    assert [len(curves) for curves in replicate_curves(opened)] == [len(NAMES)]
+    with pytest.raises(ConfigError, match="curves of another version"):
+        train_replicates(opened, dataset, 2, CPU, print)
 
 
 def test_refuses_a_newer_format(checkpoint: Path, city_folder: Path) -> None:

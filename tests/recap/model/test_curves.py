@@ -189,8 +189,7 @@ def test_kept_features_equal_computed_ones(monkeypatch: pytest.MonkeyPatch, most
 def test_kept_features_stay_on_the_device_of_the_cases(monkeypatch: pytest.MonkeyPatch) -> None:
     """A training on a card begins with features on the processor; what is kept holds the moved ones."""
     monkeypatch.setattr(Features, "device", torch.device("meta"))  # so that computing features moves them
-    curves = prior()
-    kept = KeptFeatures.of(curves, CASES)
+    kept = KeptFeatures.of(curves := prior(), CASES)
     assert kept is not None and kept.places is curves.features.places
 
 
