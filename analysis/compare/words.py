@@ -1,5 +1,6 @@
 """The sentences of Compare; every claim follows the rows' verdicts."""
 
+import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -82,10 +83,12 @@ def _gain(row: pd.Series) -> str:
 def points(difference: float) -> str:
     """A difference in points, hundredths of the metric, as exact as the values next to it.
 
-    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004)
-    ('+10.6', '+1.5', '−1.5', '0.0')
+    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004), points(math.nan)
+    ('+10.6', '+1.5', '−1.5', '0.0', '–')
     """
     value = 100 * difference
+    if math.isnan(value):
+        return "–"
     return ("0.0" if round(abs(value), 1) == 0 else f"{value:+.1f}").replace("-", MINUS)
 
 
@@ -127,7 +130,8 @@ def finds_sentence(found: Comparison) -> str:
 
 
 def cases_sentence(found: Comparison) -> str:
-    cases = f"Measured on the same {found.n:,} test cases, of the {found.users:,} users who have any."
+    of_users = " of one user" if found.users == 1 else f", of the {found.users:,} users who have any"
+    cases = f"Measured on the same {found.n:,} test cases{of_users}."
     if found.weighted:
         cases += f" Over all of them, frequent ones count {100 * PAPER_HEAD_SHARE:.0f} %, as in the paper."
     return f"{cases} Imported lists are short, so MRR is a lower bound." if found.lower_bound else cases
