@@ -95,13 +95,11 @@ def signed_points(value: float) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference with its sign; one that is not known is a dash.
+    """A difference with its sign.
 
-    >>> signed(-0.1234), signed(0.2, 2), signed(-0.0004), signed(math.nan)
-    ('−0.123', '+0.20', '0.000', '–')
+    >>> signed(-0.1234), signed(0.2, 2), signed(-0.0004)
+    ('−0.123', '+0.20', '0.000')
     """
-    if math.isnan(value):
-        return "–"
     text = f"{value:+.{digits}f}"
     return text[1:] if not text.strip("+-0.") else text.replace("-", MINUS)
 

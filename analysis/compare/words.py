@@ -1,6 +1,5 @@
 """The sentences of Compare; every claim follows the rows' verdicts."""
 
-import math
 from collections.abc import Mapping
 from typing import Final
 
@@ -83,12 +82,10 @@ def _gain(row: pd.Series) -> str:
 def points(difference: float) -> str:
     """A difference in points, hundredths of the metric, as exact as the values next to it.
 
-    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004), points(math.nan)
-    ('+10.6', '+1.5', '−1.5', '0.0', '–')
+    >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004)
+    ('+10.6', '+1.5', '−1.5', '0.0')
     """
     value = 100 * difference
-    if math.isnan(value):
-        return "–"
     return ("0.0" if round(abs(value), 1) == 0 else f"{value:+.1f}").replace("-", MINUS)
 
 

@@ -30,14 +30,7 @@ class UserBootstrap:
             block[:] = rng.multinomial(self.num_users, shares, size=len(block))[:, : self.num_users]
 
     def means(self, values_N: np.ndarray, groups_N: np.ndarray, num_groups: int) -> np.ndarray:
-        """Group means in every sample, (B, G); NaN without a case of the group, and of one user, who has no spread.
-        A case of group -1 is in none.
-
-        >>> UserBootstrap(np.zeros(3), samples=2).means(np.ones(3), np.zeros(3, np.int64), 1).tolist()
-        [[nan], [nan]]
-        """
-        if self.num_users < 2:
-            return np.full((len(self.weights_BU), num_groups), np.nan)
+        """Group means in every sample, (B, G); NaN without a case of the group. A case of group -1 is in none."""
         kept = groups_N >= 0
         values_N, groups_N, user_N = values_N[kept], groups_N[kept], self.user_N[kept]
         cell_N = user_N * num_groups + groups_N
