@@ -90,8 +90,7 @@ def signed_points(value: float) -> str:
     >>> signed_points(0.3), signed_points(-0.3), signed_points(0.001)
     ('+0.30', '−0.30', '0.00')
     """
-    text = points(value)
-    return text if text == "0.00" or text.startswith(MINUS) else f"+{text}"
+    return signed(value, 2)
 
 
 def signed(value: float, digits: int = 3) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from analysis.compare.comparison import Comparison
 from analysis.compare.head_share import PAPER_HEAD_SHARE
-from analysis.formatting import MINUS
+from analysis.formatting import MINUS, signed
 from analysis.records.accuracy import METRIC_LABELS, found_of, guesses
 from analysis.records.evaluation_records import label_as_subject, label_in_sentence
 from recap.printable import markdown_text
@@ -85,8 +85,7 @@ def points(difference: float) -> str:
     >>> points(0.106), points(0.0149), points(-0.0149), points(0.0004)
     ('+10.6', '+1.5', '−1.5', '0.0')
     """
-    value = 100 * difference
-    return ("0.0" if round(abs(value), 1) == 0 else f"{value:+.1f}").replace("-", MINUS)
+    return signed(100 * difference, 1)
 
 
 def differences_title(metric: str) -> str:

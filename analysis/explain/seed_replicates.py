@@ -31,21 +31,19 @@ def train_replicates(
 
     ConfigError: fewer than two seeds, another dataset than the checkpoint's own, or curves of another version.
     """
-    manifest = checkpoint.manifest
-    if manifest.features not in (None, describe_features()) or (
-        manifest.started_from not in (None, PretrainedCurves.load().hash)
-    ):
+    own = checkpoint.manifest
+    reads_others = own.features not in (None, describe_features())
+    if reads_others or own.started_from not in (None, PretrainedCurves.load().hash):
         raise ConfigError(f"{checkpoint.folder} has the curves of another version; train it again to compare seeds")
-    if dataset.hash != checkpoint.manifest.dataset_hash:
+    if dataset.hash != own.dataset_hash:
         raise ConfigError("other seeds train on the checkpoint's own dataset; open it with that one")
     if seeds < 2:
         raise ConfigError(f"--seeds counts the checkpoint's own seed too: at least 2, got {seeds}")
-    own = checkpoint.manifest.train.seed
-    for seed in range(own + 1, own + seeds):
+    for seed in range(own.train.seed + 1, own.train.seed + seeds):
         folder = replicates_folder(checkpoint.folder) / f"seed-{seed}"
         if not (folder / SUMS).is_file():
             log(f"Training seed {seed}")
-            config = checkpoint.manifest.train.override([f"seed={seed}"])
+            config = own.train.override([f"seed={seed}"])
             train(dataset, config, folder, device=device, resume=folder.exists())
 
 
