@@ -7,6 +7,8 @@ from typing import Final
 
 MINUS: Final = "−"
 """A true minus."""
+LIKELY: Final = 0.1
+"""A first choice below is called unlikely; the map of Next shows every place from here on."""
 
 
 def capitalised(text: str) -> str:
@@ -72,6 +74,21 @@ def moved_rank(rank: float | None, before: float) -> str:
     if rank is None:
         return "–"
     return f"stays {ordinal(rank)}" if rank == before else ordinal(rank)
+
+
+def next_sentence(
+    who: str, place: str, probability: float, said: str, *, only_new: bool = False, verb: str = "will"
+) -> str:
+    """Where somebody goes next, by the first choice of a list; ``said``: its probability in words, if it has one.
+
+    >>> next_sentence("user 3", "Oak Café", 0.26, "26 %"), next_sentence("user 3", "Oak Café", math.nan, "")
+    ('User 3 will most likely go to Oak Café (26 %) next.', 'User 3 will most likely go to Oak Café next.')
+    >>> next_sentence("user 3", "Oak Café", 0.003, "0.3 %", only_new=True)
+    'No new place is likely for user 3: the first choice, Oak Café, has 0.3 %.'
+    """
+    if probability < LIKELY:
+        return f"No {'new place' if only_new else 'place'} is likely for {who}: the first choice, {place}, has {said}."
+    return f"{capitalised(who)} {verb} most likely go to {place}{f' ({said})' if said else ''} next."
 
 
 def points(value: float) -> str:

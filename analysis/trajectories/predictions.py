@@ -22,8 +22,6 @@ from recap.probabilities import log_probabilities
 from recap.scores import Explainable, Scorer, Scores
 
 HELD: Final = 0.9
-LIKELY: Final = 0.1
-"""A first choice below is called unlikely; the map of Next shows every place from here on."""
 _PATHS: Final = [c.POI, "middle", "count_in", "count_out", "product", "share"]
 
 

@@ -30,13 +30,14 @@ from analysis.figures.palette import Theme, palette_of
 from analysis.figures.table_rows import rows
 from analysis.figures.walk_map import DOT_PX, NO_ROWS, walk_deck
 from analysis.figures.walk_marks import WalkMarks, positions, walk_marks
+from analysis.formatting import LIKELY
 from analysis.sharing.case_image import draw_case_image
 from analysis.sharing.places import masked_places
 from analysis.sharing.share import share_cases
 from analysis.sharing.walks import share_step
 from analysis.trajectories.cameras import MAP_HEIGHT_PX, NARROWEST_PX, NEXT_HEIGHT_PX, PICTURE_PX, fit_prediction
 from analysis.trajectories.case_names import places_by_visits
-from analysis.trajectories.predictions import LIKELY, CasePrediction
+from analysis.trajectories.predictions import CasePrediction
 from analysis.trajectories.trajectory import Trajectory
 from analysis.workspace import Workspace
 from app import state

@@ -8,7 +8,7 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from analysis.formatting import chance, points, signed_points
+from analysis.formatting import chance, next_sentence, points, signed_points
 from app.cli.console import JsonFlag, console, open_table, print_json, progress_console, progress_line, say_what_is_new
 from app.cli.frames import frame_table
 from app.cli.options import DataOption, ModelArgument, takes
@@ -136,7 +136,7 @@ def predict(
             followed = f"{facts['users_with_later_checkin']:,} of these users"
             console.print(f"Counted: the next check-ins of {followed}, and their expected visits.", soft_wrap=True)
     else:
-        _print_users(found, len(chosen))
+        _print_users(found, len(chosen), only_new=new_places)
 
 
 def _parse_shard(text: str | None) -> slice:
@@ -176,12 +176,14 @@ def _labelled(frames: "list[pd.DataFrame]", dataset: "Dataset") -> "pd.DataFrame
     return found.assign(place=[dataset.poi_labels[poi] for poi in number])
 
 
-def _print_users(found: "pd.DataFrame", total: int) -> None:
+def _print_users(found: "pd.DataFrame", total: int, *, only_new: bool) -> None:
     """Up to five users as tables, more as a line each."""
     for user, rows in found.groupby("user_id", sort=False):
         best = rows.to_dict("records")
         if total <= _TABLES:
-            console.print(f"User {user} will most likely go to {_named(best[0])} next.", markup=False, soft_wrap=True)
+            place, probability = str(best[0]["place"]), best[0]["probability"]
+            said = next_sentence(f"user {user}", place, probability, _chance(probability), only_new=only_new)
+            console.print(said, markup=False, soft_wrap=True)
             console.print(_places_table(best))
         else:
             places = ", ".join(map(_named, best[:_IN_A_LINE]))
@@ -191,8 +193,13 @@ def _print_users(found: "pd.DataFrame", total: int) -> None:
 
 
 def _named(row: "Mapping[Hashable, Any]") -> str:
-    probability = row["probability"]
-    return f"{row['place']} ({chance(probability)})" if probability == probability else str(row["place"])
+    said = _chance(row["probability"])
+    return f"{row['place']} ({said})" if said else str(row["place"])
+
+
+def _chance(probability: float) -> str:
+    """In words; empty for a model without probabilities."""
+    return chance(probability) if probability == probability else ""
 
 
 def _places_table(best: "list[dict[Hashable, Any]]") -> Table:

@@ -6,10 +6,10 @@ from typing import Final
 import pandas as pd
 
 from analysis.explain.sentences import part_pill
-from analysis.formatting import day, number_word, ordinal, percent
+from analysis.formatting import LIKELY, chance, day, next_sentence, number_word, ordinal, percent
 from analysis.records.ablations import GROUP_NAMES
 from analysis.trajectories.everyone import EXPECTED, LIKELY_PLACES, Everyone
-from analysis.trajectories.predictions import LIKELY, CasePrediction
+from analysis.trajectories.predictions import CasePrediction
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.features.catalogue import PLACES
@@ -75,12 +75,10 @@ def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
     best = found.candidates.iloc[0]
     who = "a new user" if user is None else markdown_text(user)
     named, probability = f":blue[{markdown_text(str(best['name']))}]", float(best["probability"])
-    kind = "new place" if found.only_new else "place"
-    if probability < LIKELY:
-        return f"No {kind} is likely for {who}: the first choice, {named}, has {percent(probability, 1)}."
-    said = f" ({percent(probability)})" if probability == probability else ""
-    verb = "would" if changed else "will"
-    return f"{who[:1].upper()}{who[1:]} {verb} most likely go to {named} next{said}."
+    verb, said = "would" if changed else "will", ""
+    if probability == probability:
+        said = chance(probability) if probability < LIKELY else percent(probability)
+    return next_sentence(who, named, probability, said, only_new=found.only_new, verb=verb)
 
 
 def held_line(places: int | None, opened: Workspace) -> str:

@@ -73,11 +73,11 @@ def test_up_to_five_users_are_tables_and_more_are_lines(city_folder: Path) -> No
     assert "probability" in table and " %" in table
     lines = recap_here(*words).stdout.splitlines()
     assert len(lines) == 8 and all(line.startswith(f"user{n}: ") for n, line in enumerate(lines))
-    demo = ROOT / "checkpoints" / "demo-city"
-    lines = recap_here("predict", demo / "checkpoint", "--data", demo / "dataset").stdout.splitlines()
+    demo = ("predict", ROOT / "checkpoints/demo-city/checkpoint", "--data", ROOT / "checkpoints/demo-city/dataset")
+    lines, readme = recap_here(*demo).stdout.splitlines(), (ROOT / "README.md").read_text(encoding="utf-8")
     assert len(lines) == 51 and lines[-1] == "483 more users: write all with --out FILE."
-    readme = re.findall(r"^ {4}(w\d+: .+)$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(readme) == 4 and lines[:4] == readme
+    assert len(said := re.findall(r"^ {4}(w\d+: .+)$", readme, re.MULTILINE)) == 4 and lines[:4] == said
+    assert "No new place is likely for user w0001" in recap_here(*demo, "--user", "w0001", "--new-places").stdout
 
 
 def test_contributions_have_explains_words(city_folder: Path, tmp_path: Path) -> None:
