@@ -47,7 +47,7 @@ def test_one_user(model: Workspace, last: Itinerary) -> None:
     assert sorted(dot["poi"] for dot in dots) == list(range(model.dataset.num_pois))
     assert {dot["tip"] for dot in dots} == set(model.labels) and all(dot["r"] > 0 for dot in dots)
     app = check_calm(app.toggle(key="new").set_value(True).run())
-    assert first(predict_case(model, last, only_new=True)) in app.title[0].value
+    assert first(predict_case(model, last, only_new=True)) in app.title[0].value and "90 %" not in texts(app)
     assert not app.dataframe[0].value["name"].str.contains("●").any()
 
 

@@ -62,7 +62,7 @@ def answer(
     lines = [
         headline(user, found, changed=itinerary.is_changed),
         f"From {markdown_text(last['name'])}, {day(when)}, {when:%H:%M}.",
-        held_line(found.held_by, opened),
+        held_line(None if found.only_new else found.held_by, opened),
     ]
     if not itinerary.is_changed:
         truth = opened.labels[int(found.case[c.TARGET])] if found.has_truth else None
