@@ -16,7 +16,7 @@ from app.settings import AppSettings
 from recap.baselines import PRETRAINED, PRETRAINED_LABEL
 from recap.data.dataset import read_names
 from recap.errors import RecapError
-from recap.model.pretrained_curves import pretrained_key
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.presets import checkpoint_label
 from recap.printable import one_line
 from recap.published.configs import RECAP
@@ -232,7 +232,7 @@ def _token(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> str:
 def _pretrained(dataset: _FoundDataset) -> Source | None:
     """`pretrained` on a dataset; None where the package's file does not fit this version."""
     try:
-        key = pretrained_key(dataset.hash)
+        key = PretrainedCurves.named().key(dataset.hash)
     except RecapError:
         return None
     label, token = one_line(f"{dataset.name} · {PRETRAINED_LABEL}"), key[:TOKEN_LENGTH]

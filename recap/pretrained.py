@@ -9,9 +9,10 @@ import torch
 from pydantic import Field
 
 from recap import columns as c
-from recap.baselines import PRETRAINED
+from recap.baselines import PRETRAINED_LABEL, PRETRAINED_LABELS, PRETRAINED_SUBJECT
 from recap.checkpoint import Checkpoint, CheckpointManifest, EpochResult
 from recap.config import Config
+from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, RecapError
 from recap.evaluation.cases import describe_cases, draw_cases
@@ -19,7 +20,7 @@ from recap.evaluation.temperature import fit_temperature
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors
 from recap.model.config import Stage
-from recap.model.pretrained_curves import PretrainedCurves, pretrained_key
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import feature_curves
@@ -51,16 +52,16 @@ class PretrainedCheckpoint(Checkpoint):
 
     @classmethod
     def of(cls, dataset: Dataset, curves: PretrainedCurves | None = None, *, keep: bool = True) -> Self:
-        """The checkpoint for a dataset; raises CheckpointError if the package's file does not fit this version."""
-        curves = curves or PretrainedCurves.load()
+        """The checkpoint for a dataset, of `pretrained` by default; raises CheckpointError: the file does not fit."""
+        curves = curves or PretrainedCurves.named()
         config = feature_curves().override(["preset=pretrained", "epochs=1", "model.prior.start=pretrained"])
         epoch = EpochResult(epoch=1, stage=Stage(), val={})
-        manifest = CheckpointManifest.of(dataset, config, epoch, epoch).model_copy(update={"model": PRETRAINED})
-        return cls(Path(PRETRAINED), manifest, pretrained_key(dataset.hash, curves), curves, keep)
+        manifest = CheckpointManifest.of(dataset, config, epoch, epoch).model_copy(update={"model": curves.name})
+        return cls(Path(curves.name), manifest, curves.key(dataset.hash), curves, keep)
 
     @property
     def label(self) -> str:
-        return "Pretrained RECAP"
+        return PRETRAINED_LABELS[self.curves.name].replace(PRETRAINED_LABEL, PRETRAINED_SUBJECT)
 
     @property
     def learned_on(self) -> str:
@@ -72,7 +73,7 @@ class PretrainedCheckpoint(Checkpoint):
         """Curves know no user and no place, so they fit every dataset."""
 
     def read_summary(self) -> TrainingSummary:
-        raise CheckpointError(f"{PRETRAINED} was not trained on this data, so it has no summary: use `recap evaluate`")
+        raise CheckpointError(f"{self.folder} was not trained on this data, so it has no summary: use `recap evaluate`")
 
     def build_model(
         self,
@@ -88,7 +89,7 @@ class PretrainedCheckpoint(Checkpoint):
         fitted = self.fitted
         model.curves.new_places = None if fitted is None else fitted.new_places
         if fitted is None:
-            fitted = _fit(model, dataset, graph)
+            fitted = _fit(model, dataset, graph, self.curves.protocol)
             if fitted is not None:
                 self._fitted.append(fitted)
                 self._keep(fitted)
@@ -129,23 +130,23 @@ class Fitted(Config):
     temperature: Temperature = Field(description="Turns scores into probabilities.")
 
 
-def _fit(model: Recap, dataset: Dataset, graph: TransitionGraph) -> Fitted | None:
+def _fit(model: Recap, dataset: Dataset, graph: TransitionGraph, protocol: Protocol) -> Fitted | None:
     """Fit the shift, put it into the model, and fit the temperature of the shifted scores."""
-    shift = fit_new_places(model, dataset)
+    shift = fit_new_places(model, dataset, protocol)
     if shift is None:
         return None
     assert model.curves is not None
     model.curves.new_places = shift
-    cases = describe_cases(dataset, graph, c.VAL, "every_next", most=_MOST_CASES)
+    cases = describe_cases(dataset, graph, c.VAL, protocol, most=_MOST_CASES)
     temperature = fit_temperature(RecapScorer(model, Stage()), cases, CheckinTensors.from_dataset(dataset))
     return None if temperature is None else Fitted(new_places=shift, temperature=temperature)
 
 
-def fit_new_places(model: Recap, dataset: Dataset) -> float | None:
+def fit_new_places(model: Recap, dataset: Dataset, protocol: Protocol = "every_next") -> float | None:
     """Points of all places new to the user at the highest likelihood of known against new validation targets. None with
     fewer than `LEAST_CASES` validation cases. At most `_MOST_CASES` are read, always the same sample.
     """
-    rows = draw_cases(dataset.cases(c.VAL, "every_next"), _MOST_CASES)
+    rows = draw_cases(dataset.cases(c.VAL, protocol), _MOST_CASES)
     if len(rows) < LEAST_CASES:
         return None
     checkins, odds, is_new = CheckinTensors.from_dataset(dataset), [], []

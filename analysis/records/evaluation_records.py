@@ -6,7 +6,7 @@ from typing import Final
 
 from analysis.records.table_cache import TableKey
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED_LABEL, PRETRAINED_LABELS, PRETRAINED_SUBJECT
 from recap.data.cases import Protocol
 from recap.printable import one_line
 
@@ -16,7 +16,7 @@ LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
 """Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
 MODEL_LABELS: Final = {
     "recap": "RECAP",
-    PRETRAINED: PRETRAINED_LABEL,
+    **PRETRAINED_LABELS,
     "feature_curves": "Feature curves",
     "count_plus_markov": "Count + Markov",
     "visit_count": "Visit count",
@@ -32,7 +32,7 @@ def label_as_subject(label: str) -> str:
     >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
     ('LoTNext', 'Pretrained RECAP')
     """
-    return "Pretrained RECAP" if label == PRETRAINED_LABEL else label.partition(",")[0]
+    return label.replace(PRETRAINED_LABEL, PRETRAINED_SUBJECT).partition(",")[0]
 
 
 def label_in_sentence(label: str) -> str:

@@ -6,6 +6,14 @@ COUNTING_BASELINES: Final = ("popularity", "markov", "visit_count", "count_plus_
 FEATURE_CURVES: Final = "feature_curves"
 PRETRAINED: Final = "pretrained"
 """The package's curves, learned elsewhere: a model by name, for every dataset."""
+PRETRAINED_CASES: Final = "pretrained_cases"
+"""The same, learned inside trajectories: for cases there, as published results have them."""
 PRETRAINED_LABEL: Final = "RECAP, pretrained"
+PRETRAINED_SUBJECT: Final = "Pretrained RECAP"
+"""Of a sentence, in the place of the label."""
+PRETRAINED_LABELS: Final = {
+    PRETRAINED: PRETRAINED_LABEL,
+    PRETRAINED_CASES: f"{PRETRAINED_LABEL} inside trajectories",
+}
 BASELINES: Final = (*COUNTING_BASELINES, FEATURE_CURVES)
 """Keys of a model's evaluation records, and the models it is compared with."""

@@ -6,7 +6,7 @@ import math
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,7 +19,8 @@ from recap.storage.json_text import read_json
 if TYPE_CHECKING:
     from recap.model.curves import Curves
 
-FILE: Final = data_path("recap", "pretrained.json")
+_NAMES: Final = {"every_next": "pretrained", "every_step": "pretrained_cases"}
+"""Of the models, by the kind of the pairs learned from."""
 _DIGITS: Final = 4
 """Significant digits of every number: two more than a figure shows."""
 _MAKE: Final = "make it again with `recap experiment run pretrained`"
@@ -53,19 +54,23 @@ class PretrainedCurve(Config):
 
 
 class PretrainedCurves(Config):
-    """Content of `pretrained.json`."""
+    """Content of `pretrained.json` and of `pretrained_cases.json`."""
 
     about: str
     cities: list[TrainedCity] = Field(min_length=1)
-    protocol: str
+    protocol: Literal["every_next", "every_step"] = Field(description="Kind of the pairs learned from.")
     left_out: list[str]
     curves: list[PretrainedCurve]
 
     @classmethod
-    def load(cls, path: Path = FILE) -> Self:
-        """Read the package's file, or another one. Raises CheckpointError: unreadable, or made of other features than
-        this version has.
-        """
+    @cache
+    def named(cls, name: str = "pretrained") -> Self:
+        """The package's curves of `pretrained` or `pretrained_cases`, read once; raises as `load`."""
+        return cls.load(data_path("recap", f"{name}.json"))
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """Read a file. Raises CheckpointError: unreadable, or made of other features than this version has."""
         try:
             found = cls.parse(read_json(path))
         except (OSError, ValueError, ConfigError) as error:
@@ -76,21 +81,29 @@ class PretrainedCurves(Config):
         return found
 
     @classmethod
-    def of(cls, curves: "Curves", cities: list[TrainedCity], *, about: str, left_out: list[str]) -> Self:
-        """Rounded curves; knots that become equal are one."""
+    def of(cls, curves: "Curves", cities: list[TrainedCity], **facts: Any) -> Self:
+        """Rounded curves; knots that become equal are one. ``facts``: about, protocol and left_out."""
         named = []
         rows = zip(describe_features(), curves.knot_FK1.tolist(), curves.levels.tolist(), strict=True)
         for described, knot_K, level_K in rows:
             points = {_rounded(k): _rounded(v) for k, v in zip(knot_K, level_K, strict=True) if math.isfinite(k)}
             feature = {"feature" if key == "name" else key: value for key, value in described.items()}
             named.append({**feature, "knots": list(points), "values": list(points.values())})
-        facts = {"about": about, "left_out": left_out, "protocol": "every_next"}
         return cls.parse({**facts, "cities": [city.model_dump() for city in cities], "curves": named})
 
     @cached_property
     def hash(self) -> str:
         """SHA-256 of the content."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
+
+    @property
+    def name(self) -> str:
+        """Of the model that they are."""
+        return _NAMES[self.protocol]
+
+    def key(self, dataset_hash: str) -> str:
+        """SHA-256 that names the model on a dataset in records and links."""
+        return hashlib.sha256(f"{self.hash} {dataset_hash}".encode()).hexdigest()
 
     @property
     def learned_on(self) -> str:
@@ -107,17 +120,6 @@ class PretrainedCurves(Config):
         """Put knots and increments into curves."""
         for row, curve in enumerate(self.curves):
             curves.fill(row, curve.knots, curve.values)
-
-
-def pretrained_key(dataset_hash: str, curves: PretrainedCurves | None = None) -> str:
-    """SHA-256 that names `pretrained` on a dataset in records and links; raises as `PretrainedCurves.load`."""
-    curves = curves or _packaged()
-    return hashlib.sha256(f"{curves.hash} {dataset_hash}".encode()).hexdigest()
-
-
-@cache
-def _packaged() -> PretrainedCurves:
-    return PretrainedCurves.load()
 
 
 def _rounded(value: float) -> float:

@@ -107,7 +107,7 @@ def train(
     try:
         identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
         if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
-            identity["pretrained_hash"] = (pretrained or PretrainedCurves.load()).hash
+            identity["pretrained_hash"] = (pretrained or PretrainedCurves.named()).hash
         _check_identity(working / CONFIG, identity, config, resume)
         trainer = build_trainer(
             dataset, config, working, device, journal_folder=journal_folder, group=group, pretrained=pretrained

@@ -11,7 +11,7 @@ from app.settings import CHECKPOINT_VARIABLE, AppSettings
 from app.sources import TOKEN_LENGTH, find_sources
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
-from recap.model.pretrained_curves import pretrained_key
+from recap.model.pretrained_curves import PretrainedCurves
 from tests.app.app_driver import calm_view, check_calm, point_app_at, texts
 from tests.learn_worlds import DEMO
 
@@ -19,7 +19,7 @@ from tests.learn_worlds import DEMO
 @pytest.fixture
 def token(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> str:
     point_app_at(monkeypatch, city_folder, None)
-    return pretrained_key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH]
+    return PretrainedCurves.named().key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH]
 
 
 def test_every_dataset_lists_it(token: str) -> None:

@@ -19,7 +19,7 @@ from recap.baselines.counting import CountPlusMarkov, VisitCount
 from recap.data.dataset import Dataset
 from recap.evaluation.evaluate import evaluate
 from recap.graph import TransitionGraph
-from recap.model.pretrained_curves import pretrained_key
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.presets import DEFAULT_PRESET, train_preset
 from recap.runs.execution import control
 from recap.runs.execution.gpus import Gpu
@@ -331,4 +331,5 @@ def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     assert "RECAP, pretrained ties with" in texts(app.switch_page("views/next.py").run())
     assert "ties with" not in texts(app.switch_page("views/walk.py").run())
     (target,) = gone
-    assert "next" in target and target.endswith(pretrained_key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH])
+    key = PretrainedCurves.named().key(Dataset.load(city_folder).hash)
+    assert "next" in target and target.endswith(key[:TOKEN_LENGTH])

@@ -42,7 +42,8 @@ from recap.data.dataset import Dataset, hash_tables
 from recap.data.preparation import prepare_dataset
 from recap.data.reading import SOURCE_FORMATS
 from recap.errors import RecapError
-from recap.model.pretrained_curves import FILE, PretrainedCurves, _packaged
+from recap.model import pretrained_curves
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.storage.artifacts import write_sums
 from recap.storage.frames import SUFFIXES
 from tests.chaos.fuzz_pages import CONTROLS, Page, findings_on
@@ -169,7 +170,7 @@ def _odd_moment(rng: np.random.Generator) -> list[str]:
 def damaged_pretrained(originals: Originals, folder: Path, rng: np.random.Generator) -> Case:
     """The package's file of pretrained curves, damaged."""
     curves = folder / "pretrained.json"
-    shutil.copy(FILE, curves)
+    shutil.copy(pretrained_curves.data_path("recap", "pretrained.json"), curves)
     what = f"pretrained.json: {', '.join(_damage(curves, [flip_bytes, cut, *[change_json] * 4], rng))}"
     data = ["pretrained", "--data", str(originals.data)]
     out = folder / f"out{rng.choice(SUFFIXES)}"
@@ -476,12 +477,12 @@ def _pretrained_from(file: Path | None) -> Iterator[None]:
     if file is None:
         yield
         return
-    _packaged.cache_clear()
+    PretrainedCurves.named.__func__.cache_clear()  # type: ignore[attr-defined]
     try:
-        with patch.object(PretrainedCurves.load.__func__, "__defaults__", (file,)):  # type: ignore[attr-defined]
+        with patch.object(pretrained_curves, "data_path", lambda package, name: file):
             yield
     finally:
-        _packaged.cache_clear()
+        PretrainedCurves.named.__func__.cache_clear()  # type: ignore[attr-defined]
 
 
 @contextmanager

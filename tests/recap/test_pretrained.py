@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from recap import columns as c
+from recap.baselines import PRETRAINED_LABELS
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError
 from recap.features.catalogue import CATEGORY_FEATURES, NAMES
@@ -16,11 +17,12 @@ from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors
 from recap.model.config import Stage
 from recap.model.curves import Curves
-from recap.model.pretrained_curves import FILE, PretrainedCurves, pretrained_key
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import NEW_PLACES
 from recap.model.scorer import RecapScorer
 from recap.pretrained import LEAST_CASES, Fitted, PretrainedCheckpoint, fit_new_places
 from recap.probabilities import UNFITTED
+from recap.storage.installed import data_path
 from recap.storage.user_folder import user_subfolder
 from recap.training.pretraining import pretrain
 from recap.training.trainer import CURVE_SPREAD, Trainer
@@ -28,6 +30,7 @@ from tests.checkins import small_dataset
 from tests.worlds import all_cases, batch_of, habit_rows, small_city, small_training, targets_of
 
 POIS = torch.arange(4)
+FILES = [data_path("recap", f"{name}.json") for name in PRETRAINED_LABELS]
 
 
 def without_categories() -> Dataset:
@@ -44,20 +47,21 @@ def scorer_of(dataset: Dataset, checkpoint: PretrainedCheckpoint | None = None) 
     return found
 
 
-def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
+@pytest.mark.parametrize("file", FILES, ids=str)
+def test_the_file_fits_the_features_and_holds_nothing_else(file: Path) -> None:
     """Made of today's features, small, ascending knots, at most four digits, and counts of each city only."""
-    curves = PretrainedCurves.load()
-    assert FILE.stat().st_size < 60_000
+    curves = PretrainedCurves.load(file)
+    assert file.stat().st_size < 60_000 and curves.name == file.stem
     for curve in curves.curves:
         assert curve.knots == sorted(set(curve.knots)) and len(curve.knots) == len(curve.values)
         assert all(float(f"{number:.4g}") == number for number in (*curve.knots, *curve.values))
-    assert json.loads(FILE.read_text()).keys() == {"about", "cities", "protocol", "left_out", "curves"}
+    assert json.loads(file.read_text()).keys() == {"about", "cities", "protocol", "left_out", "curves"}
     assert all(city.users > 1 and city.cases > 0 for city in curves.cities)
 
 
 def test_a_changed_feature_refuses_the_file(tmp_path: Path) -> None:
     """One line says what to do; so it does for a file that is no such file."""
-    values = json.loads(FILE.read_text())
+    values = json.loads(FILES[0].read_text())
     path = tmp_path / "pretrained.json"
     for name in ("knots", "values"):
         damaged = copy.deepcopy(values)
@@ -86,7 +90,21 @@ def test_cities_share_one_set_of_curves() -> None:
     assert max(abs(value) for value in by_name["category_new"].values) > 0.01
     filled = Curves()
     both.fill(filled)
-    assert PretrainedCurves.of(filled, both.cities, about=both.about, left_out=both.left_out) == both
+    facts = {name: getattr(both, name) for name in ("about", "protocol", "left_out")}
+    assert PretrainedCurves.of(filled, both.cities, **facts) == both
+
+
+def test_curves_learned_inside_trajectories() -> None:
+    """`pretrained_cases` learns from no pair across a gap, and fits its numbers to cases inside trajectories."""
+    city = small_dataset(habit_rows(num_users=30, num_walks=12))
+    every, inside = pretrain([city]), pretrain([city], protocol="every_step")
+    assert (every.name, inside.name) == ("pretrained", "pretrained_cases")
+    assert inside.cities[0].cases < every.cities[0].cases
+    checkpoint = PretrainedCheckpoint.of(city, PretrainedCurves.named(inside.name))
+    model = scorer_of(city, checkpoint).model
+    shift, model.curves.new_places = model.curves.new_places, None
+    assert shift == fit_new_places(model, city, "every_step") != fit_new_places(model, city)
+    assert str(checkpoint.folder) == "pretrained_cases" and checkpoint.label.endswith("inside trajectories")
 
 
 def test_contributions_add_up_to_the_score() -> None:
@@ -152,16 +170,14 @@ def test_few_validation_cases_move_nothing() -> None:
 
 def test_hash_names_file_and_dataset() -> None:
     """Another city or other curves: another key of records and links."""
-    curves = PretrainedCurves.load()
-    changed = curves.model_copy(update={"about": "others"})
-    keys = {pretrained_key("a" * 64), pretrained_key("b" * 64), pretrained_key("a" * 64, changed)}
-    assert len(keys) == 3
-    assert PretrainedCheckpoint.of(small_city()).hash == pretrained_key(small_city().hash)
+    curves, inside = map(PretrainedCurves.named, PRETRAINED_LABELS)
+    assert len({curves.key("a" * 64), curves.key("b" * 64), inside.key("a" * 64)}) == 3
+    assert PretrainedCheckpoint.of(small_city()).hash == curves.key(small_city().hash)
 
 
 def test_it_says_where_it_was_learned() -> None:
     """A dataset whose training weeks the curves have seen is never called new to them."""
-    city, curves = small_city(), PretrainedCurves.load()
+    city, curves = small_city(), PretrainedCurves.named()
     assert PretrainedCheckpoint.of(city).learned_on.endswith("and Austin (Gowalla)")
     seen = curves.model_copy(update={"cities": [curves.cities[0].model_copy(update={"dataset_hash": city.hash})]})
     assert PretrainedCheckpoint.of(city, seen).learned_on == f"{seen.learned_on}, this data's training weeks among them"

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recap.model.pretrained_curves import PretrainedCurves
 from tests.shell import assert_refused, recap, recap_json
 
 
@@ -60,12 +61,15 @@ def test_names_win_over_folders(city_folder: Path, city_checkpoint: Path, tmp_pa
     assert_refused(
         recap("evaluate", "./pretrained", "--data", city_folder), "neither a checkpoint folder nor one of pretrained"
     )
-    compared = recap_json("compare", "visit_count", "pretrained", "--data", city_folder)
+    compared = recap_json("compare", "pretrained_cases", "pretrained", "--data", city_folder)
     assert compared["b"]["label"] == "RECAP, pretrained" and compared["b"]["key"] == named["checkpoint_hash"]
+    assert compared["a"]["label"] == "RECAP, pretrained inside trajectories"
 
 
-def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "protocol"), [("pretrained", "every_next"), ("pretrained_cases", "every_step")])
+def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path, name: str, protocol: str) -> None:
     """From one or several datasets."""
     out = tmp_path / "curves.json"
-    done = recap("experiment", "run", "pretrained", "--data", city_folder, "--out", out)
-    assert done.returncode == 0 and "Curves learned in small" in done.stdout and out.is_file()
+    done = recap("experiment", "run", name, "--data", city_folder, "--out", out)
+    assert done.returncode == 0 and "Curves learned in small" in done.stdout
+    assert PretrainedCurves.load(out).protocol == protocol
