@@ -21,6 +21,7 @@ _CALENDARS: Final = (
     (1369, 1478, "of the Persian calendar; convert them to the Gregorian one"),
 )
 _MERCATOR_METRES: Final = 20_037_509
+_MOST_E7: Final = 1_800_000_000
 _MOST_NMEA: Final = 18_060
 """Degrees and minutes in one number."""
 _MOST_FILES: Final = 50
@@ -53,9 +54,11 @@ def why_no_degrees(columns: list[Column]) -> str:
     named = [(column, field) for column, field in named if field in _LIMITS and column.meaning[0] != field]
     numbers = [column.numbers[~np.isnan(column.numbers)] for column, _ in named if column.is_number]
     sizes = [float(np.median(np.abs(part))) for part in numbers]
+    names = " and ".join(f"“{column.name}”" for column, _ in named)
     if len(sizes) >= 2 and _MOST_NMEA < max(sizes) <= _MERCATOR_METRES:
-        names = " and ".join(f"“{column.name}”" for column, _ in named)
         return f"{names} are there, but hold metres, such as of Web Mercator (EPSG:3857); convert them to degrees."
+    if len(sizes) >= 2 and _MERCATOR_METRES < max(sizes) <= _MOST_E7 and all((part % 1 == 0).all() for part in numbers):
+        return f"{names} are there, but hold whole numbers, such as degrees times 10,000,000 (E7); divide them."
     return " ".join(_no_degrees(column, *_LIMITS[field]) for column, field in named)
 
 

@@ -123,6 +123,7 @@ def test_longitudes_up_to_360(tmp_path: Path) -> None:
         ({"lat": checkins()["lat"] * 100, "lon": checkins()["lon"] * 100}, "is above 90, the largest latitude"),
         ({"letter": "W"}, "“letter” holds hemispheres; write them next to the degrees in “lon”"),
         ({"lat": checkins()["lat"] * 130_000, "lon": checkins()["lon"] * 111_320}, "Web Mercator"),
+        ({x: (checkins()[x] * 1e7).round().astype(int) for x in ("lat", "lon")}, "times 10,000,000"),
     ],
 )
 def test_the_reason_is_said(columns: dict[str, Any], part: str, tmp_path: Path) -> None:
