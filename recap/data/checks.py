@@ -1,5 +1,6 @@
 """Problems of raw check-ins that no single row shows."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, Final
@@ -77,7 +78,26 @@ class _Sorted:
         """A problem, unless no row has it; the first few of the examples are shown, else of the rows."""
         if len(rows):
             shown = list(islice(map(self.describe, rows) if examples is None else examples, EXAMPLES))
+            title = title if len(rows) > 1 else _of_one(title)
             yield Problem(kind=kind, title=title, count=len(rows), examples=shown, advice=advice)
+
+
+_ONE: Final = {"are": "is", "have": "has", "repeat": "repeats", "share": "shares", "stretches": "stretch"}
+_SUBJECT_AND_VERB: Final = re.compile(r"\b(\S+s)\b(.*?)(?<!who )\b(are|have|repeat|share)\b")
+
+
+def _of_one(title: str) -> str:
+    """A title's subject and verb in the singular.
+
+    >>> _of_one("stretches of more than 48 h have no check-in"), _of_one("pairs of users who share a place have ids")
+    ('stretch of more than 48 h has no check-in', 'pair of users who share a place has ids')
+    """
+
+    def singular(found: re.Match[str]) -> str:
+        noun = re.sub("ies$", "ys", found[1])
+        return _ONE.get(noun, noun[:-1]) + found[2] + _ONE[found[3]]
+
+    return _SUBJECT_AND_VERB.sub(singular, title, count=1)
 
 
 def _worst(sizes: np.ndarray, rows: np.ndarray) -> np.ndarray:
