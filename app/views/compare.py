@@ -27,10 +27,7 @@ _NAMES = ("a", "b")
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases()
-    if there is None:
-        return
-    source, opened = there
+    source, opened = source_with_cases()
     options = side_options(source)
     a, b = _current_sides(source, options)
     with st.container(horizontal=True, vertical_alignment="center"):
