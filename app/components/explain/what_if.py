@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
 from analysis.explain import sentences
@@ -188,6 +189,20 @@ def undo(source: Source, moment: Moment, edits: Edits, line: str) -> None:
             )
         with st.container(width=_LINE_PX if len(edits) < 2 else "stretch"):
             quiet(markdown_text(line))
+
+
+def visits_table(
+    source: Source, moment: Moment, edits: Edits, numbers: list[int], rows: list[dict[str, str]], key: str, **look: Any
+) -> None:
+    """A row for each visit of these numbers; those that edits remove are ticked, and a tick removes one."""
+    removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
+    st.session_state[key] = ticked_rows([at for at, number in enumerate(numbers) if number in removed])
+
+    def remove() -> None:
+        chosen = st.session_state[key]["selection"]["rows"]
+        remove_visits(source, moment, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
+
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key=key, on_select=remove, selection_mode="multi-row", **look)
 
 
 def ticked_rows(rows: list[int]) -> dict[str, dict[str, list[int]]]:
