@@ -69,6 +69,13 @@ def key_button(label: str, key: str, shortcut: str, act: Callable[..., None], *a
     st.button(label, key=key, shortcut=shortcut, on_click=act, args=args, **look)
 
 
+def say_once(key: str, show: Callable[[str], object] = st.warning, words: Callable[[str], str] = markdown_text) -> None:
+    """Show, in ``words``, what a callback left in the session, and forget it."""
+    said = st.session_state.pop(key, None)
+    if said:
+        show(words(said))
+
+
 def section(title: str, *, help: str | None = None) -> None:
     st.header(title, anchor=False, help=help)
 

@@ -14,7 +14,7 @@ from app import state
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
 from app.components.cases.exchange import open_library
-from app.components.text import quiet, section
+from app.components.text import quiet, say_once, section
 from app.components.words import READ_ONLY
 from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
@@ -57,9 +57,7 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
             _membership(shelf, saved)
     if collection is not None:
         _order(shelf, collection, read_only=read_only)
-    said = st.session_state.pop(_SAID, None)
-    if said:
-        st.warning(markdown_text(said))
+    say_once(_SAID)
 
 
 def _open_button(source: Source, label: str, page: str, entry: Entry) -> None:

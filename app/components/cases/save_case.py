@@ -12,13 +12,12 @@ from analysis.explain.links import CaseLink
 from analysis.formatting import number_word
 from app.cached.explanations import open_predictor
 from app.components.cases.exchange import open_library
-from app.components.text import quiet
+from app.components.text import quiet, say_once
 from app.components.words import READ_ONLY
 from app.pages import CASES
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
-from recap.printable import markdown_text
 
 
 def save_control(source: Source, shown: CaseExplanation, about: int | None, against: int | None) -> None:
@@ -32,9 +31,7 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
             quiet(READ_ONLY)
         else:
             _note(source, shown, about, against, shelf)
-        refused = st.session_state.pop("save_refused", None)
-        if refused:
-            st.warning(markdown_text(refused))
+        say_once("save_refused")
         if cases and st.button(
             f"Open {number_word(len(cases))} saved case{'s' * (len(cases) != 1)}", key="all_cases", type="tertiary"
         ):

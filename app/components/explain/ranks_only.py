@@ -12,8 +12,8 @@ from analysis.explain.ranks_only import RanksOnly
 from analysis.formatting import day, ordinal, points
 from app.cached import explanations
 from app.components.explain.case_picker import case_bar
-from app.components.explain.what_if import Edits, clock, current_edits, show_refused, undo, visits_table
-from app.components.text import section, shown_sentence
+from app.components.explain.what_if import Edits, clock, current_edits, undo, visits_table
+from app.components.text import say_once, section, shown_sentence
 from app.sources import Source
 from recap.moments import Moment
 
@@ -67,4 +67,4 @@ def _tray(source: Source, moment: Moment, before: RanksOnly, shown: RanksOnly, e
         numbers = [entry.visit for entry in before.removed]
         visits_table(source, moment, edits, numbers, rows, "ranks-left-out", height=200)
     undo(source, moment, edits, sentences.tick_a_visit(shown.num_places))
-    show_refused()
+    say_once("edit_refused")

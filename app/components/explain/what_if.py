@@ -20,7 +20,7 @@ from app import state
 from app.cached import explanations
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
-from app.components.text import pick, quiet, section
+from app.components.text import pick, quiet, say_once, section
 from app.sources import Source
 from recap.errors import RecapError
 from recap.moments import Moment
@@ -109,7 +109,7 @@ def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation
     if "visits" in shown.supported_edits:
         _visit_pills(source, before, edits)
     undo(source, shown.moment, edits, describe_changes(edits, open_workspace(source).labels, before))
-    show_refused()
+    say_once("edit_refused")
     _smallest_edit(source, shown)
 
 
@@ -208,12 +208,6 @@ def visits_table(
 def ticked_rows(rows: list[int]) -> dict[str, dict[str, list[int]]]:
     """The selection of a table with ticked rows."""
     return {"selection": {"rows": rows, "columns": [], "cells": []}}
-
-
-def show_refused() -> None:
-    refused = st.session_state.pop("edit_refused", None)
-    if refused:
-        st.warning(markdown_text(refused))
 
 
 def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
