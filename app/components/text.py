@@ -64,6 +64,11 @@ def pick_number(
     pick(st.selectbox, label, list(names), choose, *on, **look)
 
 
+def act_button(label: str, key: str, act: Callable[..., None], *args: object, icon: str = "", **look: Any) -> None:
+    """A button that runs ``act(*args)`` before the page is drawn again; ``icon`` is the name of a Material symbol."""
+    st.button(label, key=key, icon=f":material/{icon}:" if icon else None, on_click=act, args=args, **look)
+
+
 def key_button(label: str, key: str, shortcut: str, act: Callable[..., None], *args: object, **look: Any) -> None:
     """A button that a key presses too."""
     st.button(label, key=key, shortcut=shortcut, on_click=act, args=args, **look)

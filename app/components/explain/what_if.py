@@ -20,7 +20,7 @@ from app import state
 from app.cached import explanations
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
-from app.components.text import pick, quiet, say_once, section
+from app.components.text import act_button, pick, quiet, say_once, section
 from app.sources import Source
 from recap.errors import RecapError
 from recap.moments import Moment
@@ -184,9 +184,7 @@ def undo(source: Source, moment: Moment, edits: Edits, line: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Undo", disabled=not edits, on_click=change_edits, args=(source, moment, lambda now: now[:-1]))
         if len(edits) > 1:
-            st.button(
-                f"Undo all {len(edits)}", on_click=change_edits, args=(source, moment, lambda now: ()), key="reset"
-            )
+            act_button(f"Undo all {len(edits)}", "reset", change_edits, source, moment, lambda now: ())
         with st.container(width=_LINE_PX if len(edits) < 2 else "stretch"):
             quiet(markdown_text(line))
 
@@ -222,9 +220,4 @@ def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
     quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).labels, shown)))
     if flip is not None:
         add = flip.edit
-        st.button(
-            "Apply it",
-            key="apply_smallest",
-            on_click=change_edits,
-            args=(source, shown.moment, lambda now: (*now, add)),
-        )
+        act_button("Apply it", "apply_smallest", change_edits, source, shown.moment, lambda now: (*now, add))
