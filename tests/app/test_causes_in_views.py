@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from analysis.records.ablations import describe_ablations
 from analysis.records.case_filters import CAUSES, filter_cases
-from analysis.records.causes import ablations_key, case_ablations, found_by
+from analysis.records.causes import ablations_key, found_by
 from analysis.workspace import Workspace
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
@@ -26,8 +27,7 @@ def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path
 
 def ablations_of(predictor: Predictor) -> pd.DataFrame:
     """Made again, kept nowhere."""
-    dataset, checkpoint = predictor.dataset.hash, predictor.checkpoint.hash
-    return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
+    return describe_ablations(predictor, predictor.cases)
 
 
 @pytest.mark.parametrize(("name", "label"), [("hops", "Needs two hops"), ("history", "Needs past visits")])
@@ -66,7 +66,7 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     predictor: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No ablation is made without a filter, nor for the filters that need none."""
-    monkeypatch.setattr("analysis.workspace.workspace.case_ablations", never)
+    monkeypatch.setattr("analysis.workspace.workspace.table_in_pieces", never)
     calm_view("walk", case="2")
     calm_view("walk", show="Never seen")
 
