@@ -13,16 +13,12 @@ from analysis.records.causes import ablations_key, found_by
 from analysis.workspace import Workspace
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
-from tests.app.app_driver import calm_view, click, never, point_app_at, texts, without_model
+from tests.app.app_driver import calm_view, click, never, texts, without_model
 
 
-@pytest.fixture
-def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path) -> Predictor:
-    """The app pointed at the small city and its checkpoint, with a cache of its own."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+@pytest.fixture(autouse=True)
+def _own_cache(home: Path) -> None:
     st.cache_resource.clear()  # ablations that another test has made are not known here
-    point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return Predictor.load(city_checkpoint, city_folder)
 
 
 def ablations_of(predictor: Predictor) -> pd.DataFrame:
@@ -71,12 +67,6 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     calm_view("walk", show="Never seen")
 
 
-def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
-    """Put an ablation table where it is found."""
-    key = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash)
-    write_records(ablations, key.cached(), key.metadata)
-
-
 def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     """Without a kept table a few cases are ablated; with one the cards show its ranks, or say that none is lost."""
     app = calm_view("overview")
@@ -86,7 +76,8 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     for name in ("past_visits", "graph_token"):
         ablations[f"without_{name}"] = ablations["rank"]
     ablations.loc[number, "without_past_visits"] = 41.0
-    keep(predictor, ablations)
+    key = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash)
+    write_records(ablations, key.cached(), key.metadata)
     st.cache_resource.clear()
     app = calm_view("overview")
     assert "Needs past visits" in texts(app) and "Needs two-hop paths" not in texts(app)
