@@ -34,7 +34,7 @@ class Source:
     """A dataset and, if there is one, a checkpoint that opens with it.
 
     Attributes:
-        label: in the picker.
+        label: in the picker; the dataset's name and the model.
         token: in links; from the content's hash, so it is the same on every machine.
         new: how many users and places are new to a checkpoint of another dataset.
         checkpoint_folder: None without one on disk.
@@ -46,6 +46,7 @@ class Source:
     """
 
     label: str
+    name: str
     token: str
     dataset_folder: Path
     dataset_hash: str
@@ -91,15 +92,6 @@ class Source:
 
 
 @dataclass(frozen=True)
-class _FoundDataset:
-    folder: Path
-    hash: str
-    name: str
-    synthetic: bool
-    bundle: Path | None
-
-
-@dataclass(frozen=True)
 class _FoundCheckpoint:
     folder: Path
     hash: str
@@ -110,22 +102,21 @@ class _FoundCheckpoint:
 
 def find_sources(settings: AppSettings) -> list[Source]:
     """All sources, each content once: given paths first, then bundles, then the user's folder."""
-    datasets: dict[str, _FoundDataset] = {}
+    datasets: dict[str, Source] = {}
     for dataset in _datasets(settings):
-        datasets.setdefault(dataset.hash, dataset)
+        datasets.setdefault(dataset.dataset_hash, dataset)
     checkpoints = list(_checkpoints(settings))
     for checkpoint in checkpoints:
         if checkpoint.trained_on.hash not in datasets:
             trained_on = _dataset_of_run(checkpoint.folder.parent.parent)
-            if trained_on is not None and trained_on.hash == checkpoint.trained_on.hash:
-                datasets[trained_on.hash] = trained_on
+            if trained_on is not None and trained_on.dataset_hash == checkpoint.trained_on.hash:
+                datasets[trained_on.dataset_hash] = trained_on
     own = [(datasets[found.trained_on.hash], found) for found in checkpoints if found.trained_on.hash in datasets]
     pairs = [(dataset, found) for dataset in datasets.values() for found in checkpoints]
-    sources = [_source(dataset, found) for dataset, found in dict.fromkeys([*own, *pairs]) if _opens(dataset, found)]
+    sources = [_trained(*pair) for pair in dict.fromkeys([*own, *pairs]) if not _match(*pair)[1]]
     paired = {source.dataset_hash for source in sources}
     for dataset in datasets.values():
-        without = None if dataset.hash in paired else _source(dataset, None)
-        sources += filter(None, (_pretrained(dataset), without))
+        sources += filter(None, (_pretrained(dataset), None if dataset.dataset_hash in paired else dataset))
     unique = list({source.token: source for source in reversed(sources)}.values())[::-1]
     labels = distinct_labels([(source.label, source.checkpoint_folder, source.token) for source in unique])
     unique = [replace(source, label=label) for source, label in zip(unique, labels, strict=True)]
@@ -147,7 +138,7 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     It is the one given on the command line or, if the dataset has no model, one of an earlier preparation of it.
     """
     here = _dataset_in(source.dataset_folder)
-    offered = {dataset.hash for dataset in _datasets(settings)}
+    offered = {dataset.dataset_hash for dataset in _datasets(settings)}
     checkpoints = list(_checkpoints(settings))
     has_none = all(found.trained_on.hash != source.dataset_hash for found in checkpoints)
     for found in checkpoints:
@@ -160,15 +151,13 @@ def unfitting_checkpoint(source: Source, settings: AppSettings) -> str | None:
     return None
 
 
-def _opens(dataset: _FoundDataset, checkpoint: _FoundCheckpoint) -> bool:
-    return dataset.hash == checkpoint.trained_on.hash or not _match(dataset, checkpoint)[1]
-
-
 @lru_cache(maxsize=1024)
-def _match(dataset: _FoundDataset, checkpoint: _FoundCheckpoint) -> tuple[str, str]:
-    """What of the dataset is new to the checkpoint, or why it does not open."""
+def _match(dataset: Source, checkpoint: _FoundCheckpoint) -> tuple[str, str]:
+    """What of the dataset is new to the checkpoint, or why it does not open; nothing where it was trained on it."""
+    if dataset.dataset_hash == checkpoint.trained_on.hash:
+        return "", ""
     try:
-        found = match_dataset(checkpoint.folder, checkpoint.trained_on, read_names(dataset.folder))
+        found = match_dataset(checkpoint.folder, checkpoint.trained_on, read_names(dataset.dataset_folder))
     except RecapError as error:
         return "", str(error)
     return ("" if found is None else found.line), ""
@@ -197,73 +186,65 @@ def linked_source(sources: list[Source], link: Mapping[str, str]) -> Source | No
 def dataset_source(folder: Path) -> Source | None:
     """The dataset in a folder with `pretrained`, or without a model where the package's file does not fit; or None."""
     dataset = _dataset_in(folder)
-    return None if dataset is None else _pretrained(dataset) or _source(dataset, None)
+    return None if dataset is None else _pretrained(dataset) or dataset
 
 
 def own_datasets() -> dict[Path, str]:
     """Datasets in the user's folder, and their names."""
     found = map(_dataset_in, _subfolders(_home() / "datasets"))
-    return {dataset.folder: dataset.name for dataset in found if dataset is not None}
+    return {dataset.dataset_folder: dataset.name for dataset in found if dataset is not None}
 
 
-def _source(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> Source:
-    model = checkpoint_label(checkpoint.model, checkpoint.train) if checkpoint else "no model yet"
-    return Source(
-        label=one_line(f"{dataset.name} · {model}"),
-        token=_token(dataset, checkpoint),
-        dataset_folder=dataset.folder,
-        dataset_hash=dataset.hash,
-        synthetic=dataset.synthetic,
-        checkpoint_folder=checkpoint.folder if checkpoint else None,
-        checkpoint_hash=checkpoint.hash if checkpoint else None,
-        bundle=dataset.bundle,
-        model=checkpoint.model if checkpoint else RECAP,
-        new=_match(dataset, checkpoint)[0] if checkpoint else "",
-        train=checkpoint.train if checkpoint else {},
-    )
+def _trained(dataset: Source, found: _FoundCheckpoint) -> Source:
+    """A dataset with a checkpoint; of another dataset's, the token names both."""
+    is_own = found.trained_on.hash == dataset.dataset_hash
+    key = found.hash if is_own else hashlib.sha256(f"{dataset.dataset_hash} {found.hash}".encode()).hexdigest()
+    facts: dict[str, Any] = {"model": found.model, "train": found.train, "new": _match(dataset, found)[0]}
+    facts |= {"checkpoint_folder": found.folder, "checkpoint_hash": found.hash}
+    return _with_model(dataset, checkpoint_label(found.model, found.train), key, **facts)
 
 
-def _token(dataset: _FoundDataset, checkpoint: _FoundCheckpoint | None) -> str:
-    if checkpoint is None or checkpoint.trained_on.hash == dataset.hash:
-        return (checkpoint or dataset).hash[:TOKEN_LENGTH]
-    return hashlib.sha256(f"{dataset.hash} {checkpoint.hash}".encode()).hexdigest()[:TOKEN_LENGTH]
-
-
-def _pretrained(dataset: _FoundDataset) -> Source | None:
+def _pretrained(dataset: Source) -> Source | None:
     """`pretrained` on a dataset; None where the package's file does not fit this version."""
     try:
-        key = PretrainedCurves.named().key(dataset.hash)
+        key = PretrainedCurves.named().key(dataset.dataset_hash)
     except RecapError:
         return None
-    label, token = one_line(f"{dataset.name} · {PRETRAINED_LABEL}"), key[:TOKEN_LENGTH]
-    return replace(_source(dataset, None), label=label, token=token, checkpoint_hash=key, model=PRETRAINED)
+    return _with_model(dataset, PRETRAINED_LABEL, key, checkpoint_hash=key, model=PRETRAINED)
+
+
+def _with_model(dataset: Source, label: str, key: str, **facts: Any) -> Source:
+    return replace(dataset, label=one_line(f"{dataset.name} · {label}"), token=key[:TOKEN_LENGTH], **facts)
 
 
 def _bundles(settings: AppSettings) -> list[Path]:
     return [folder for folder in _subfolders(settings.bundles) if (folder / "dataset").is_dir()]
 
 
-def _datasets(settings: AppSettings) -> Iterator[_FoundDataset]:
+def _datasets(settings: AppSettings) -> Iterator[Source]:
     folders = [settings.data] if settings.data else []
     folders += [bundle / "dataset" for bundle in _bundles(settings)]
     folders += _subfolders(_home() / "datasets")
     yield from filter(None, map(_dataset_in, folders))
 
 
-def _dataset_in(folder: Path) -> _FoundDataset | None:
+def _dataset_in(folder: Path) -> Source | None:
     manifest = _read_json(folder / DATASET_MANIFEST)
     if not manifest or not isinstance(manifest.get("dataset_hash"), str):
         return None
-    return _FoundDataset(
-        folder=folder,
-        hash=manifest["dataset_hash"],
-        name=str(manifest.get("name") or folder.name),
+    name, key = str(manifest.get("name") or folder.name), manifest["dataset_hash"]
+    return Source(
+        label=one_line(f"{name} · no model yet"),
+        name=name,
+        token=key[:TOKEN_LENGTH],
+        dataset_folder=folder,
+        dataset_hash=key,
         synthetic=manifest.get("synthetic") is True,
         bundle=folder.parent if (folder.parent / "basemap.json").is_file() else None,
     )
 
 
-def _dataset_of_run(run: Path) -> _FoundDataset | None:
+def _dataset_of_run(run: Path) -> Source | None:
     spec = _read_json(run / SPEC) if run.parent == _home() / "runs" else None
     return _dataset_in(Path(spec["dataset"])) if spec and isinstance(spec.get("dataset"), str) else None
 

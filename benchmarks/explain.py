@@ -27,7 +27,8 @@ from analysis.explain.edits import AddVisit, Edit, RemoveVisit, SetEdge, SetHour
 from analysis.explain.explain_case import explain_case
 from analysis.explain.robustness import check_rows
 from analysis.explain.what_if import what_if
-from analysis.records.causes import case_ablations
+from analysis.records.causes import ablations_key, pieces_of
+from analysis.records.table_cache import table_in_pieces
 from recap.checkpoint import library_versions
 from recap.predictor import Predictor
 
@@ -66,14 +67,9 @@ def ablations_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
     """Time the whole table of ablations and count its progress reports."""
     told: list[int] = []
     started = time.perf_counter(), time.process_time()
-    table = case_ablations(
-        predictor.dataset.hash,
-        predictor.checkpoint.hash,
-        lambda: predictor,
-        rows=len(predictor.cases),
-        keep=False,
-        progress=lambda done, _: told.append(done),
-    )
+    key, rows = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash), len(predictor.cases)
+    pieces = pieces_of(lambda: predictor)
+    table = table_in_pieces(key, pieces, rows=rows, keep=False, progress=lambda done, _: told.append(done))
     seconds = {"seconds": time.perf_counter() - started[0], "cpu_seconds": time.process_time() - started[1]}
     report.line("table_of_ablations", n=len(table), pieces=len(told), **seconds)
     return table

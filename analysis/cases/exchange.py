@@ -98,10 +98,7 @@ def _take_in(
         (done.same if mine.value == value else done.kept).append(value.title)
         return
     try:
-        if isinstance(value, SavedCase):
-            library.add(value)
-        else:
-            library.add(value)
+        library.add(value)  # type: ignore[type-var]  # one of the two kinds
     except LibraryConflictError:
         done.kept.append(value.title)
         return

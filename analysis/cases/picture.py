@@ -9,7 +9,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from analysis.figures.labels import CHARACTER_PX, place_labels
 from analysis.figures.letters import Letters
-from analysis.figures.map_ground import SCALE, SIZE, Ground, draw_disc, draw_ground, pixels, to_png
+from analysis.figures.map_ground import ANCHORS, SCALE, SIZE, Ground, draw_disc, draw_ground, draw_plate, pixels, to_png
 from analysis.figures.palette import Palette
 from analysis.geography import Camera, fit_camera, screen_offsets
 from analysis.trajectories.two_hop import paths_read
@@ -219,10 +219,8 @@ def _draw_names(
     for label in labels:
         poi = list(named)[label.index]
         where = (at[poi][0] + label.shift_x * unit, at[poi][1] + label.shift_y * unit)
-        anchor = {"start": "lm", "end": "rm", "middle": "mm"}[label.anchor]
-        box = draw.textbbox(where, label.text, font=font, anchor=anchor)
-        draw.rounded_rectangle([box[0] - 10, box[1] - 6, box[2] + 10, box[3] + 6], radius=10, fill=palette.land)
-        draw.text(where, label.text, fill=named[poi], font=font, anchor=anchor)
+        look: dict[str, Any] = {"anchor": ANCHORS[label.anchor], "room": (10, 6, 10)}
+        draw_plate(draw, where, label.text, named[poi], font, palette, **look)
 
 
 def _positions(opened: Workspace, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:

@@ -25,7 +25,7 @@ class RecipeTables:
     Attributes:
         train_checkins: check-ins of every place in training.
         others: records of other models by label; cases flip against the first.
-        ablations: from `analysis.records.causes.case_ablations`, or None.
+        ablations: from `Workspace.ablations`, or None.
         probabilistic: whether a softmax of the model's scores means a probability.
         k: found means a rank of at most K.
     """

@@ -1,7 +1,7 @@
 """Make the explanation of one case or moment: contributions, ablations, paths, visits and sentences."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
 
 import pandas as pd
 
@@ -33,41 +33,25 @@ def explain_case(
     ranker: CaseRanker,
     case: int | Moment,
     *,
-    top: int = 10,
     about: int | None = None,
-    against: int | None = None,
     edits: tuple[Edit, ...] = (),
     split: int = c.TEST,
-    counterfactuals: bool = True,
-    search: bool = False,
-    checks: bool = False,
-    seeds: Mapping[int, pd.DataFrame] | None = None,
     hide_truth: bool = False,
+    **options: Any,
 ) -> CaseExplanation:
     """Explain one case, or a user's moment.
 
     Args:
         case: its number in the split, or a moment, see `recap.moments.find_moment`.
-        top: number of best places to list.
         about: the place to explain; by default the true next place, or the best one if that is not known yet.
-        against: the runner-up; the first place by default, or the second where the target is first.
-        counterfactuals: also rank without each group, path and visit.
-        search: also look for the smallest edit that swaps target and runner-up.
-        seeds: tables of ablations of seed replicates, see `analysis.records.kept_seeds`.
         hide_truth: nothing depends on the true place; explain the best place by default.
+        options: of `explain_edited_case`.
 
     Raises:
         CaseError: no such case or POI, an edit that does not fit, or a model without terms.
     """
-    return explain_edited_case(
-        build_edited_case(ranker, case, edits, split).asked(about, hide_truth=hide_truth),
-        top=top,
-        against=against,
-        counterfactuals=counterfactuals,
-        search=search,
-        checks=checks,
-        seeds=seeds,
-    )
+    edited_case = build_edited_case(ranker, case, edits, split).asked(about, hide_truth=hide_truth)
+    return explain_edited_case(edited_case, **options)
 
 
 @one_thread()
@@ -81,7 +65,16 @@ def explain_edited_case(
     checks: bool = False,
     seeds: Mapping[int, pd.DataFrame] | None = None,
 ) -> CaseExplanation:
-    """Like `explain_case`, for an edited case."""
+    """Like `explain_case`, for an edited case.
+
+    Args:
+        top: number of best places to list.
+        against: the runner-up; the first place by default, or the second where the target is first.
+        counterfactuals: also rank without each group, path and visit.
+        search: also look for the smallest edit that swaps target and runner-up.
+        checks: also run robustness checks of each contribution.
+        seeds: tables of ablations of seed replicates for these, see `analysis.records.kept_seeds`.
+    """
     moment, target, source, total_P = edited_case.moment, edited_case.target, edited_case.source, edited_case.total_P
     runner_up = choose_runner_up(edited_case, against)
     best = total_P.topk(min(top, len(total_P))).indices.tolist()

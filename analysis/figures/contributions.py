@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.model_words import curve_label
 from analysis.explain.types import Candidate
-from analysis.figures.elements import PICK, Element, element, share
+from analysis.figures.elements import Element, element, share
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import MINUS, points, signed_points
 from analysis.records.ablations import part_label
@@ -128,10 +128,8 @@ def draw_contributions(shown: CaseExplanation, palette: Palette, *, opened: Coll
         ]
         opens = bool(row.group) and not row.is_term and bool(terms_of(shown, row.group))
         height = {"height": f"{_height(row):g}px"} | ({} if row.group else {"border_top": f"1px solid {palette.grid}"})
-        line = element("tr", _label(row, palette, opens=opens, opened=opened), *cells, style=height)
-        if opens:
-            line[1][PICK] = row.group
-        lines.append(line)
+        picked = {"data_pick": row.group} if opens else {}
+        lines.append(element("tr", _label(row, palette, opens=opens, opened=opened), *cells, style=height, **picked))
     widths = [element("col", style={"width": width}) for width in ("24%", *("auto", _NUMBER) * 2, "13%", _NUMBER)]
     return element("table", element("colgroup", *widths), element("tbody", *lines))
 
@@ -200,6 +198,5 @@ def _label(row: Row, palette: Palette, *, opens: bool, opened: Collection[str]) 
         "span", "▾" if is_open else "▸", style={"display": "inline-block", "width": "14px", "text_indent": 0}
     )
     hanging = {"padding_left": "14px", "text_indent": "-14px"}
-    button = element("button", arrow, row.label, type="button", aria_expanded=str(is_open).lower(), style=hanging)
-    button[1][PICK] = row.group
-    return element("th", button, scope="row")
+    named = {"type": "button", "aria_expanded": str(is_open).lower(), "data_pick": row.group}
+    return element("th", element("button", arrow, row.label, **named, style=hanging), scope="row")

@@ -12,6 +12,7 @@ from analysis.geography import Camera
 
 _PIXELS: Final[Any] = pdk.types.String("pixels")
 _FONT: Final[Any] = pdk.types.String('"Source Sans", sans-serif')
+_MIDDLE: Final[Any] = pdk.types.String("middle")
 
 
 def deck(layers: list[pdk.Layer], camera: Camera, map_style: str) -> pdk.Deck:
@@ -85,52 +86,34 @@ def texts(
     name: str, data: pd.DataFrame, column: str, colour: list[int], *, size: int, weight: int = 400, shift: bool = False
 ) -> pdk.Layer:
     """Words centred on ``at``; ``shift`` names a column of pixel offsets."""
-    options: dict[str, Any] = {"get_pixel_offset": "shift"} if shift else {}
-    return pdk.Layer(
-        "TextLayer",
-        id=name,
-        data=rows(data),
-        get_position="at",
-        get_text=column,
-        get_color=colour,
-        get_size=size,
-        font_family=_FONT,
-        font_weight=weight,
-        character_set=pdk.types.String("auto"),
-        get_text_anchor=pdk.types.String("middle"),
-        get_alignment_baseline=pdk.types.String("center"),
-        pickable=False,
-        **options,
-    )
+    look: dict[str, Any] = {"get_text": column, "get_color": colour, "get_size": size, "font_weight": weight}
+    return _words(name, data, get_text_anchor=_MIDDLE, **look, **({"get_pixel_offset": "shift"} if shift else {}))
 
 
 def names(
     data: pd.DataFrame, colours: dict[str, str], palette: Palette, *, name: str = "names", size: int = 14
 ) -> pdk.Layer:
     """Labels on plates: ``at, text, shift, anchor`` and ``of`` for the colour."""
+    hues = data["of"].map({of: rgb(colour) for of, colour in colours.items()})
+    look: dict[str, Any] = {"get_text": "text", "get_color": "colour", "get_size": size, "font_weight": 600}
+    look |= {"get_pixel_offset": "shift", "get_text_anchor": "anchor", "background": True}
+    look |= {"get_background_color": rgb(palette.land, 225), "background_padding": [5, 2]}
+    table = data[["at", "text", "shift", "anchor"]].assign(colour=hues)
+    return _words(name, table, background_border_radius=4, **look)
+
+
+def _words(name: str, data: pd.DataFrame, **look: Any) -> pdk.Layer:
+    """Words at ``at`` in our font."""
     return pdk.Layer(
         "TextLayer",
         id=name,
-        data=rows(
-            data[["at", "text", "shift", "anchor"]].assign(
-                colour=data["of"].map({of: rgb(colour) for of, colour in colours.items()})
-            )
-        ),
+        data=rows(data),
         get_position="at",
-        get_text="text",
-        get_color="colour",
-        get_size=size,
-        get_pixel_offset="shift",
-        get_text_anchor="anchor",
         get_alignment_baseline=pdk.types.String("center"),
         font_family=_FONT,
-        font_weight=600,
         character_set=pdk.types.String("auto"),
-        background=True,
-        get_background_color=rgb(palette.land, 225),
-        background_padding=[5, 2],
-        background_border_radius=4,
         pickable=False,
+        **look,
     )
 
 

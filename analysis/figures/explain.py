@@ -5,7 +5,7 @@ from typing import Final
 
 from analysis.explain.explanation import CaseExplanation
 from analysis.explain.types import PathTerms
-from analysis.figures.elements import PICK, Element, element, share
+from analysis.figures.elements import Element, element, share
 from analysis.figures.palette import Palette, translucent
 from analysis.formatting import days
 from recap.printable import shortened
@@ -90,9 +90,9 @@ def _middle(path: PathTerms, y: float, palette: Palette, *, is_cut: bool) -> Ele
         element("span", style=disc | {"background": fill, "border": f"2px solid {palette.page}"}),
         type="button",
         title="Click to bring it back" if is_cut else "Click to cut this path",
+        data_pick=str(path.middle),
         style={"font_weight": 700, "text_align": "center"},
     )
-    button[1][PICK] = str(path.middle)
     placed = {"position": "absolute", "left": "50%", "top": f"{y:g}px", "transform": "translate(-50%, -29px)"}
     return element("div", button, style=placed | {"white_space": "nowrap"})
 

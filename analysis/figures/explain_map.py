@@ -1,10 +1,11 @@
 """The map of an explanation: the source, the two places compared, and two-hop paths."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pydeck as pdk
 
 from analysis.explain.explanation import CaseExplanation
+from analysis.explain.types import Role
 from analysis.figures import deck_layers
 from analysis.figures.explain_marks import ExplainMarks, explain_marks
 from analysis.figures.palette import Palette, rgb
@@ -29,8 +30,7 @@ def explain_deck(explanation: CaseExplanation, opened: Workspace, *, map_style: 
 
 
 def name_colours(palette: Palette) -> dict[str, str]:
-    roles = {"truth": palette.of_role("truth"), "model": palette.of_role("model"), "other": palette.of_role("other")}
-    return {"source": palette.ink} | {role: hue.text for role, hue in roles.items()}
+    return {"source": palette.ink} | {role: palette.of_role(role).text for role in get_args(Role)}
 
 
 def mark_colours(of: str, palette: Palette) -> tuple[str | None, str]:

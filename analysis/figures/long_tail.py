@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from analysis.figures.charts import escape_tags, styled
-from analysis.figures.elements import PICK, Element, element
+from analysis.figures.elements import Element, element
 from analysis.figures.palette import Palette, ink_on, mix, translucent
 from analysis.records.case_selection import CaseSelection
 from recap import columns as c
@@ -121,9 +121,9 @@ def _column(
         element("span", f"{row['n']:,}", style=small),
         type="button",
         title=said,
+        data_pick=selection,
         style={"width": "100%", "text_align": "center"},
     )
-    button[1][PICK] = selection
     return element("div", button, style={"flex": 1, "position": "relative", "min_width": 0})
 
 
@@ -187,16 +187,15 @@ def _cell(row: dict[Hashable, Any], reference: str, selection: str, chosen: str 
         "text_align": "center",
     }
     number = {"display": "block", "font_size": "28px", "font_weight": 700}
-    button = element(
+    return element(
         "button",
         element("span", f"{row['value']:.2f}" if known else "–", style=number),
         f"{reference} {row['reference']:.2f} · {counted}" if known else counted,
         type="button",
         title=f"95 % interval {row['lower']:.3f} to {row['upper']:.3f}" if known else "no such case",
+        data_pick=selection,
         style=look,
     )
-    button[1][PICK] = selection
-    return button
 
 
 def plot_hops(hops: pd.DataFrame, palette: Palette) -> go.Figure:

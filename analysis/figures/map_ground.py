@@ -22,6 +22,9 @@ _FILLS: Final = ("density", "district", "park", "airfield", "water", "quay")
 LINE_WIDTHS: Final = {"street": 1, "shore": 1, "ferry": 1, "rail": 1, "road": 3, "bridge": 3}
 """Width of the ground's lines, in pixels of the picture."""
 
+ANCHORS: Final = {"start": "lm", "middle": "mm", "end": "rm"}
+"""Pillow's names of where a text stands at its point."""
+
 Pixel = tuple[float, float]
 
 
@@ -50,7 +53,7 @@ def draw_ground(
     if credit:
         corner = SCALE * SIZE[0] - 12, SCALE * (SIZE[1] + height) / 2 - 10
         letters = ground.letters
-        _plate(draw, corner, letters.fit(credit), palette.quiet, letters.font(20), palette, anchor="rb")
+        draw_plate(draw, corner, letters.fit(credit), palette.quiet, letters.font(20), palette, anchor="rb")
     return image, draw
 
 
@@ -63,7 +66,8 @@ def _draw_scale(draw: ImageDraw.ImageDraw, camera: Camera, palette: Palette, hei
     bar = scale_bar(camera, (SIZE[0] / 2, height / 2))
     left, right = (on_picture(x, bar.y) for x in bar.x)
     draw.line([left, right], fill=palette.quiet, width=6)
-    _plate(draw, (left[0] + 4, left[1] - 12), bar.text, palette.quiet, ImageFont.load_default(22), palette, anchor="lb")
+    font, at = ImageFont.load_default(22), (left[0] + 4, left[1] - 12)
+    draw_plate(draw, at, bar.text, palette.quiet, font, palette, anchor="lb")
 
 
 def to_png(image: Image.Image, *, quick: bool = False) -> bytes:
@@ -77,7 +81,7 @@ def to_png(image: Image.Image, *, quick: bool = False) -> bytes:
 
 
 def draw_disc(
-    draw: ImageDraw.ImageDraw, at: Pixel, radius: float, *, fill: str | None, outline: str, width: int
+    draw: ImageDraw.ImageDraw, at: Pixel, radius: float, *, fill: str | None, outline: str | None, width: int
 ) -> None:
     """A disc, or a ring where ``fill`` is None."""
     x, y = at
@@ -165,13 +169,23 @@ def draw_names(
     font = letters.font(26)
     for name in rows(names):
         at = on_picture(name["x"] + name["shift"][0], name["y"] + name["shift"][1])
-        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[name["anchor"]]
-        _plate(draw, at, letters.fit(name["text"]), colours[name["of"]], font, palette, anchor=anchor)
+        colour, anchor = colours[name["of"]], ANCHORS[name["anchor"]]
+        draw_plate(draw, at, letters.fit(name["text"]), colour, font, palette, anchor=anchor)
 
 
-def _plate(
-    draw: ImageDraw.ImageDraw, at: Pixel, text: str, colour: str, font: Any, palette: Palette, *, anchor: str
+def draw_plate(
+    draw: ImageDraw.ImageDraw,
+    at: Pixel,
+    text: str,
+    colour: str,
+    font: Any,
+    palette: Palette,
+    *,
+    anchor: str,
+    room: tuple[int, int, int] = (8, 5, 8),
 ) -> None:
-    box = draw.textbbox(at, text, font=font, anchor=anchor)
-    draw.rounded_rectangle([box[0] - 8, box[1] - 5, box[2] + 8, box[3] + 5], radius=8, fill=palette.land)
+    """Words on a plate of land; ``room``: at its sides, above and below, and the radius of its corners."""
+    box, (aside, above, radius) = draw.textbbox(at, text, font=font, anchor=anchor), room
+    plate = [box[0] - aside, box[1] - above, box[2] + aside, box[3] + above]
+    draw.rounded_rectangle(plate, radius=radius, fill=palette.land)
     draw.text(at, text, fill=colour, font=font, anchor=anchor)

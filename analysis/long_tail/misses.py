@@ -58,7 +58,7 @@ def describe_misses(dataset: Dataset, cases: pd.DataFrame, ablations: pd.DataFra
 
     Args:
         cases: from `describe_cases`.
-        ablations: from `analysis.records.causes.case_ablations`, aligned with the cases.
+        ablations: from `Workspace.ablations`, aligned with the cases.
 
     Returns:
         The ablations with ``within_reach`` (a known place, or within two hops), ``first_distance_m`` and

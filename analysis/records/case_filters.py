@@ -72,7 +72,7 @@ def filter_masks(
 
     Args:
         records, markov: the model's and Markov's records of the same cases.
-        ablations: from `analysis.records.causes.case_ablations`; None for a baseline.
+        ablations: from `Workspace.ablations`; None for a baseline.
     """
     groups = group_masks(records[c.TRANSITION_COUNT])
     recovered = is_hit(records, k) & ~is_hit(markov, k)

@@ -5,7 +5,6 @@
 
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ import pandas as pd
 from analysis.records.ablations import ABLATION_LABELS, ABLATIONS, TWO_HOPS, describe_ablations
 from analysis.records.accuracy import is_hit
 from analysis.records.bootstrap import UserBootstrap, interval
-from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
+from analysis.records.table_cache import TableKey
 from recap import columns as c
 from recap.errors import ConfigError
 
@@ -41,43 +40,10 @@ def ablations_key(dataset_hash: str, checkpoint_hash: str) -> TableKey:
     return TableKey(dataset_hash, checkpoint_hash, c.SPLIT_NAMES[c.TEST], KIND, FORMAT)
 
 
-def case_ablations(
-    dataset_hash: str,
-    checkpoint_hash: str,
-    open_predictor: "Callable[[], Predictor]",
-    *,
-    rows: int,
-    keep: bool = True,
-    bundle: Path | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> pd.DataFrame:
-    """`analysis.records.ablations.describe_ablations` of all test cases, read or computed once.
-
-    Computing is resumable: finished pieces stay in the user's cache until the table is complete.
-
-    Args:
-        open_predictor: called only if the table is missing.
-        rows: test cases.
-        bundle: may have the table.
-        progress: receives (cases done, all cases).
-    """
-    key = ablations_key(dataset_hash, checkpoint_hash)
-    return table_in_pieces(key, pieces_of(open_predictor), rows=rows, keep=keep, bundle=bundle, progress=progress)
-
-
 def pieces_of(open_predictor: "Callable[[], Predictor]") -> Callable[[int, int], pd.DataFrame]:
     """Ablations of test cases from one number to another; the first call opens the model."""
     opened = cache(open_predictor)
     return lambda start, end: describe_ablations(opened(), opened().cases.iloc[start:end])
-
-
-def kept_ablations(
-    dataset_hash: str, checkpoint_hash: str, *, rows: int, bundle: Path | None = None
-) -> pd.DataFrame | None:
-    """The table of `case_ablations` if it was shipped or computed before, else None."""
-    key = ablations_key(dataset_hash, checkpoint_hash)
-    table = kept_table(key, pd.DataFrame, rows=rows, keep=False, bundle=bundle)
-    return table if c.RANK in table else None
 
 
 def causes_of(table: pd.DataFrame, k: int) -> pd.DataFrame:
@@ -106,7 +72,7 @@ def ablation_worth(table: pd.DataFrame, users_N: np.ndarray, k: int = 20, among:
     """Accuracy lost without each group, with 95 % intervals over users.
 
     Args:
-        table: from `case_ablations`.
+        table: from `Workspace.ablations`.
         users_N: user of each case.
         among: known or new restricts cases and ranked places to that kind.
 

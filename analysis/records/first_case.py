@@ -29,7 +29,7 @@ def first_case(
     Args:
         cases: see `recap.evaluation.cases.describe_cases`.
         records: the model's; None if there are none yet.
-        ablations: from `analysis.records.causes.kept_ablations`, or None.
+        ablations: from `Workspace.kept_ablations`, or None.
         ablate: runs the ablations of some cases, see `describe_ablations`; called only if none are kept, for the best
             `SHORTLIST` cases by the other criteria.
     """

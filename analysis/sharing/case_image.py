@@ -3,16 +3,15 @@
 It is drawn from `SharedPage` alone. The file contains only pixels: no text chunk, no time.
 """
 
-import io
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from PIL import Image, ImageDraw
 
 from analysis.figures.labels import place_labels
 from analysis.figures.letters import Letters
-from analysis.figures.map_ground import LINE_WIDTHS, ground_colours
+from analysis.figures.map_ground import ANCHORS, LINE_WIDTHS, draw_disc, draw_plate, ground_colours, to_png
 from analysis.figures.palette import LIGHT, Palette, mix
 from analysis.sharing.case_map import CaseMap, Mark, case_map
 from analysis.sharing.ground import Ground, Point
@@ -37,9 +36,7 @@ def draw_case_image(page: SharedPage, *, palette: Palette = LIGHT, font: Path | 
     image = Image.new("RGB", SIZE, palette.land)
     if drawn is not None:
         image = _draw(drawn, page.ground, palette, Letters(font))
-    buffer = io.BytesIO()
-    image.save(buffer, format="PNG", optimize=True)
-    return buffer.getvalue()
+    return to_png(image)
 
 
 def _draw(drawn: CaseMap, ground: Ground, palette: Palette, letters: Letters) -> Image.Image:
@@ -90,15 +87,13 @@ def _mark(draw: ImageDraw.ImageDraw, at: Point, mark: Mark, palette: Palette) ->
     elif mark.kind == "middle":
         _disc(draw, at, radius, palette.paths.fill, palette.land)
     elif mark.role == "truth":
-        x, y = at
-        draw.ellipse([x - radius, y - radius, x + radius, y + radius], outline=palette.truth.fill, width=5 * _TWICE)
+        draw_disc(draw, at, radius, fill=None, outline=palette.truth.fill, width=5 * _TWICE)
     else:
         _disc(draw, at, radius, palette.of_role(mark.role or "model").fill, palette.land)
 
 
 def _disc(draw: ImageDraw.ImageDraw, at: Point, radius: float, fill: str, outline: str | None) -> None:
-    x, y = at
-    draw.ellipse([x - radius, y - radius, x + radius, y + radius], fill=fill, outline=outline, width=2 * _TWICE)
+    draw_disc(draw, at, radius, fill=fill, outline=outline, width=2 * _TWICE)
 
 
 def _names(
@@ -125,9 +120,6 @@ def _names(
     for label in placed:
         (x, y), mark = marks[named[label.index]]
         x, y = x + label.shift_x * _LETTER, y + label.shift_y * _LETTER
-        anchor = {"start": "lm", "middle": "mm", "end": "rm"}[label.anchor]
-        text = letters.fit(label.text)
         colour = palette.ink if mark.kind == "source" else palette.of_role(mark.role or "model").text
-        box = draw.textbbox((x, y), text, font=font, anchor=anchor)
-        draw.rounded_rectangle([box[0] - 14, box[1] - 8, box[2] + 14, box[3] + 8], radius=12, fill=palette.land)
-        draw.text((x, y), text, fill=colour, font=font, anchor=anchor)
+        look: dict[str, Any] = {"anchor": ANCHORS[label.anchor], "room": (14, 8, 12)}
+        draw_plate(draw, (x, y), letters.fit(label.text), colour, font, palette, **look)

@@ -74,30 +74,13 @@ def shared_points(explanation: CaseExplanation, masking: Masking) -> list[Shared
 
 
 def _candidate(entry: Candidate, masking: Masking) -> Candidate:
-    return Candidate(
-        poi=masking.number(entry.poi),
-        name=masking.name(entry.poi),
-        category=masking.places.category[entry.poi],
-        rank=entry.rank,
-        probability=entry.probability,
-        score=entry.score,
-        groups=entry.groups,
-        terms=entry.terms,
-        gate=entry.gate,
-    )
+    named = {"poi": masking.number(entry.poi), "name": masking.name(entry.poi)}
+    kept = entry.model_dump(include={"rank", "probability", "score", "groups", "terms", "gate"})
+    return Candidate(**named, category=masking.places.category[entry.poi], **kept)
 
 
 def _path(path: PathTerms, masking: Masking) -> SharedPath:
-    return SharedPath(
-        place=masking.number(path.middle),
-        count_in=path.count_in,
-        total_in=path.total_in,
-        count_out=path.count_out,
-        total_out=path.total_out,
-        share=path.share,
-        points=path.points,
-        rank_without=path.rank_without,
-    )
+    return SharedPath(place=masking.number(path.middle), **path.model_dump(include={*SharedPath.model_fields}))
 
 
 def _visits(place: PastVisits, masking: Masking) -> SharedVisits:
@@ -123,14 +106,8 @@ def _what_if(e: CaseExplanation, masking: Masking) -> WhatIf | None:
 
 
 def _change(change: RankChange, masking: Masking) -> RankChange:
-    return RankChange(
-        poi=masking.number(change.poi),
-        name=masking.name(change.poi),
-        rank_before=change.rank_before,
-        rank=change.rank,
-        score_before=change.score_before,
-        score=change.score,
-    )
+    kept = change.model_dump(include={"rank_before", "rank", "score_before", "score"})
+    return RankChange(poi=masking.number(change.poi), name=masking.name(change.poi), **kept)
 
 
 def _when(e: CaseExplanation, masking: Masking) -> str:

@@ -8,11 +8,11 @@ from typing import Any, Final
 import numpy as np
 import pandas as pd
 
-from analysis.records.causes import ablations_key, case_ablations, kept_ablations
+from analysis.records.causes import ablations_key, pieces_of
 from analysis.records.evaluation_records import LISTS, records_key
 from analysis.records.imported import ImportedPredictions, find_predictions, named_predictions
 from analysis.records.kept_seeds import seed_tables
-from analysis.records.table_cache import kept_table
+from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
 from analysis.workspace.opened_model import OpenedModel
 from recap import columns as c
 from recap.baselines import BASELINES, PRETRAINED_LABELS
@@ -143,21 +143,29 @@ class Workspace(OpenedModel):
     @property
     def has_ablations(self) -> bool:
         """Whether `ablations` only reads."""
-        return "ablations" in self._made or ablations_key(self.dataset.hash, self.key).is_kept(self.bundle)
+        return "ablations" in self._made or self._ablations_key.is_kept(self.bundle)
+
+    @property
+    def _ablations_key(self) -> TableKey:
+        return ablations_key(self.dataset.hash, self.key)
 
     def ablations(self, progress: Progress | None = None) -> pd.DataFrame:
-        """Ranks of every test case without each group of terms, computed once and kept; refuses as `predictor` does."""
+        """Ranks of every test case without each group of terms, see `describe_ablations`, computed once and kept.
+
+        Interrupted, the next call continues; refuses as `predictor` does.
+        """
+        key, pieces = self._ablations_key, pieces_of(lambda: self.predictor)
         where: dict[str, Any] = {"rows": len(self.cases), "keep": self.keep, "bundle": self.bundle}
-        ids = self.dataset.hash, self.key
-        return self._once("ablations", lambda: case_ablations(*ids, lambda: self.predictor, progress=progress, **where))
+        return self._once("ablations", lambda: table_in_pieces(key, pieces, progress=progress, **where))
 
     def kept_ablations(self) -> pd.DataFrame | None:
         """`ablations` if shipped or kept before, otherwise None."""
-        if not self.has_parts or not ablations_key(self.dataset.hash, self.key).is_kept(self.bundle):
+        if not self.has_parts or not self._ablations_key.is_kept(self.bundle):
             return None
         if "ablations" not in self._made:
-            table = kept_ablations(self.dataset.hash, self.key, rows=len(self.cases), bundle=self.bundle)
-            if table is None:
+            where: dict[str, Any] = {"rows": len(self.cases), "keep": False, "bundle": self.bundle}
+            table = kept_table(self._ablations_key, pd.DataFrame, **where)
+            if c.RANK not in table:
                 return None
             self._made["ablations"] = table
         return self._made["ablations"]

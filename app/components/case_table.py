@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
@@ -16,7 +17,7 @@ from analysis.records.ablations import ABLATION_LABELS
 from app import state
 from app.cached.figures import OPEN, known_before, list_cases, options_of
 from app.components.case_selection import selection_chip
-from app.components.text import pick, quiet
+from app.components.text import act_button, pick, quiet
 from recap import columns as c
 from recap.errors import RecapError
 from recap.printable import markdown_text, visible
@@ -138,16 +139,9 @@ def _chips(chosen: CaseFilter) -> None:
     words |= {name: ", ".join(values) for name, values in lists.items() if values}
     if chosen.search:
         words["search"] = f"“{chosen.search}”"
-    empty = CaseFilter()
     for name, text in words.items():
-        st.button(
-            markdown_text(text),
-            icon=":material/close:",
-            icon_position="right",
-            key=f"cases_off_{name}",
-            on_click=lambda name=name: change_filter(**{name: getattr(empty, name)}),
-            help="Remove this filter",
-        )
+        clear, look = partial(change_filter, **{name: getattr(CaseFilter(), name)}), {"help": "Remove this filter"}
+        act_button(markdown_text(text), f"cases_off_{name}", clear, icon="close", icon_position="right", **look)
 
 
 def _known_columns() -> dict[str, Any]:

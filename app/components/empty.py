@@ -6,26 +6,37 @@ from analysis.workspace import Workspace
 from app import state
 from app.cached.workspace import open_workspace
 from app.components import words
+from app.components.error_boundary import NothingToShowError
 from app.pages import OPEN_DATA, RUNS
 from app.settings import AppSettings
 from app.sources import Source
 
 
-def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace] | None:
-    """The chosen source and its dataset; None, with a message, without a source or test case.
-
-    Args:
-        lists: see `app.state.current_source`.
-    """
-    source = state.current_source(lists=lists)
-    if source is None:
-        no_source()
-        return None
+def source_with_cases(*, lists: bool = False) -> tuple[Source, Workspace]:
+    """The chosen source and its dataset, see `open_source`; without a test case, a message ends the page."""
+    source = open_source(lists=lists)
     opened = open_workspace(source)
     if opened.cases.empty:
         st.info(words.NO_TEST_CASE)
-        return None
+        raise NothingToShowError
     return source, opened
+
+
+def open_source(**options: bool) -> Source:
+    """The chosen source, with options of `app.state.current_source`; without any, the empty state ends the page."""
+    source = state.current_source(**options)
+    if source is not None:
+        return source
+    st.title("Nothing to open yet")
+    st.markdown(words.NO_SOURCE)
+    open_data_button()
+    st.code(
+        "recap prepare check-ins.txt --format foursquare --out data\n"
+        "recap train data --out checkpoint\n"
+        "recap app --data data --checkpoint checkpoint",
+        language=None,
+    )
+    raise NothingToShowError
 
 
 def train_button() -> None:
@@ -38,16 +49,3 @@ def open_data_button() -> None:
         "Open your data", icon=":material/upload_file:", type="tertiary", key="open-data"
     ):
         st.switch_page(OPEN_DATA.path)
-
-
-def no_source() -> None:
-    """The empty state without any dataset."""
-    st.title("Nothing to open yet")
-    st.markdown(words.NO_SOURCE)
-    open_data_button()
-    st.code(
-        "recap prepare check-ins.txt --format foursquare --out data\n"
-        "recap train data --out checkpoint\n"
-        "recap app --data data --checkpoint checkpoint",
-        language=None,
-    )

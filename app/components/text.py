@@ -64,9 +64,21 @@ def pick_number(
     pick(st.selectbox, label, list(names), choose, *on, **look)
 
 
+def act_button(label: str, key: str, act: Callable[..., None], *args: object, icon: str = "", **look: Any) -> None:
+    """A button that runs ``act(*args)`` before the page is drawn again; ``icon`` is the name of a Material symbol."""
+    st.button(label, key=key, icon=f":material/{icon}:" if icon else None, on_click=act, args=args, **look)
+
+
 def key_button(label: str, key: str, shortcut: str, act: Callable[..., None], *args: object, **look: Any) -> None:
     """A button that a key presses too."""
     st.button(label, key=key, shortcut=shortcut, on_click=act, args=args, **look)
+
+
+def say_once(key: str, show: Callable[[str], object] = st.warning, words: Callable[[str], str] = markdown_text) -> None:
+    """Show, in ``words``, what a callback left in the session, and forget it."""
+    said = st.session_state.pop(key, None)
+    if said:
+        show(words(said))
 
 
 def section(title: str, *, help: str | None = None) -> None:

@@ -30,10 +30,7 @@ from recap.printable import markdown_text
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases()
-    if there is None:
-        return
-    source, opened = there
+    source, opened = source_with_cases()
     shelf = Library.of_user().read()
     here = range(len(opened.cases))
     mine = [s for s in shelf.of(source.dataset_hash, source.checkpoint_hash) if s.value.link.case in here]

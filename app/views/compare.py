@@ -17,7 +17,7 @@ from app.components.compare.flipped_cases import current_cell, show_flipped_case
 from app.components.empty import source_with_cases
 from app.components.error_boundary import error_boundary
 from app.components.ranker_picker import side_key
-from app.components.text import pick, quiet
+from app.components.text import act_button, pick, quiet
 from app.components.toolbar import downloads, metric_control, source_picker
 from app.sources import Source
 from recap.printable import markdown_text
@@ -27,17 +27,12 @@ _NAMES = ("a", "b")
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases()
-    if there is None:
-        return
-    source, opened = there
+    source, opened = source_with_cases()
     options = side_options(source)
     a, b = _current_sides(source, options)
     with st.container(horizontal=True, vertical_alignment="center"):
         _pick("a", words.A_LABEL, options)
-        st.button(
-            "", icon=":material/swap_horiz:", type="tertiary", key="exchange", on_click=_exchange, help="Exchange"
-        )
+        act_button("", "exchange", _exchange, icon="swap_horiz", type="tertiary", help="Exchange")
         _pick("b", words.B_LABEL, options)
         metric = metric_control()
         st.space("stretch")

@@ -40,10 +40,7 @@ _FEATURE_COLOURS: Final = {"revisits": "violet", "paths": "green"}
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases(lists=True)
-    if there is None:
-        return
-    source, opened = there
+    source, opened = source_with_cases(lists=True)
     moment = None if source.imported is not None else state.current_moment(opened)
     if moment is None:
         moment = opened.moment(state.current_case(len(opened.cases), first=partial(first_case, source)))

@@ -7,7 +7,7 @@ import streamlit as st
 from analysis.learn.course import COURSE, MINUTES, ROUTE
 from analysis.learn.progress import QUESTIONS, Progress
 from app import state
-from app.components.empty import no_source
+from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
 from app.components.learn import place, words
 from app.components.learn.lesson_page import show_lesson
@@ -19,10 +19,7 @@ from app.components.toolbar import source_picker
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
-    if source is None:
-        no_source()
-        return
+    source = open_source()
     if st.query_params.get("page") == "teacher":
         show_teacher(source)
         return

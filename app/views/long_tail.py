@@ -48,10 +48,7 @@ BY_LABELS: Final = {"transition": "Transition", "place": "Place"}
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases()
-    if there is None:
-        return
-    source, _ = there
+    source, _ = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="bottom"):
         controls = st.container(horizontal=True, width="content", vertical_alignment="bottom")
         metric = metric_control()

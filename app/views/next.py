@@ -5,9 +5,8 @@ from typing import Any, Final
 
 import streamlit as st
 
-from app import state
 from app.cached import explanations
-from app.components.empty import no_source
+from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
 from app.components.next import choice, words
 from app.components.next.everyone import as_of_control, show_everyone
@@ -20,10 +19,7 @@ _KEPT: Final[dict[str, Any]] = {"bind": "query-params", "persist_state": "sessio
 
 @error_boundary
 def view() -> None:
-    source = state.current_source()
-    if source is None:
-        no_source()
-        return
+    source = open_source()
     opened = explanations.open_model(source)
     with st.container(horizontal=True, vertical_alignment="center"):
         part = choice_control("part", {name: name for name in choice.PARTS}, choice.ONE, choice.PARTS)

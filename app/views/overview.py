@@ -28,10 +28,7 @@ BADGE_COLOURS = {"past_visits": "violet", "two_hop_paths": "green", "missed": "g
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases()
-    if there is None:
-        return
-    source, opened = there
+    source, opened = source_with_cases()
     with st.container(horizontal=True, vertical_alignment="center"):
         source_picker(source, says_start=False)
         metric = metric_control()

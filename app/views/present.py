@@ -15,7 +15,7 @@ from analysis.formatting import capitalised
 from app import state
 from app.cached import comparisons, explanations, maps
 from app.cached.workspace import open_workspace
-from app.components.empty import no_source
+from app.components.empty import open_source
 from app.components.error_boundary import error_boundary
 from app.components.picture import show_picture
 from app.components.present import words
@@ -36,10 +36,7 @@ _K = 20
 
 @error_boundary
 def view() -> None:
-    source = state.current_source(notices=False)
-    if source is None:
-        no_source()
-        return
+    source = open_source(notices=False)
     state.consume_synthetic_notice()  # the first slide says it
     if not source.has_parts:
         _leave(words.NO_PARTS)

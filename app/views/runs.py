@@ -15,9 +15,8 @@ from app.components.runs.actions import show_actions
 from app.components.runs.example import show_example
 from app.components.runs.form import show_form
 from app.components.runs.live import show_gpus, show_live
-from app.components.text import section
+from app.components.text import say_once, section
 from recap.errors import RecapError
-from recap.printable import markdown_text
 from recap.runs.store.description import describe_run
 from recap.runs.store.estimates import seconds_left
 from recap.runs.store.run_store import RunStore
@@ -42,9 +41,7 @@ def view() -> None:
     rows = run_store.list_rows(store)
     chosen = _chosen(store, rows)
     st.title(_title(store, chosen), anchor=False)
-    refusal = st.session_state.pop("run_refusal", None)
-    if refusal:
-        st.warning(markdown_text(refusal))
+    say_once("run_refusal")
     grid = st.grid(3, min_column_width=NARROW)
     if not store.read_only:
         with grid.cell():

@@ -25,10 +25,7 @@ from app.components.walk.walk_player import show_walk_player
 
 @error_boundary
 def view() -> None:
-    there = source_with_cases(lists=True)
-    if there is None:
-        return
-    source, opened = there
+    source, opened = source_with_cases(lists=True)
     if "case" not in st.session_state and "case" not in st.query_params:
         filters_changed()  # a link that names filters and no case opens the first case that passes
     moment = None if source.imported is not None else state.current_moment(opened)

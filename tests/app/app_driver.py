@@ -99,14 +99,5 @@ def fields(moment: Moment) -> dict[str, str]:
 
 def texts(app: AppTest) -> str:
     """All words that the app shows outside tables and charts."""
-    elements = [
-        *app.title,
-        *app.header,
-        *app.subheader,
-        *app.markdown,
-        *app.caption,
-        *app.info,
-        *app.warning,
-        *app.error,
-    ]
-    return "\n".join(str(element.value) for element in elements)
+    kinds = (app.title, app.header, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
+    return "\n".join(str(element.value) for elements in kinds for element in elements)

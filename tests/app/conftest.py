@@ -12,6 +12,7 @@ from streamlit.testing.v1 import app_test
 from analysis.workspace import Workspace
 from app.settings import AppSettings
 from app.sources import Source, find_sources
+from recap.predictor import Predictor
 from tests.app.app_driver import point_app_at
 from tests.learn_worlds import DEMO
 
@@ -49,6 +50,12 @@ def city(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Pa
 def model(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Workspace:
     """The same with its checkpoint, as the app opens it on this computer."""
     return Workspace.open(city_folder, city_checkpoint, shows_ids=True)
+
+
+@pytest.fixture
+def predictor(city: Workspace, city_folder: Path, city_checkpoint: Path) -> Predictor:
+    """The app pointed at the small city and its checkpoint, which is read here too."""
+    return Predictor.load(city_checkpoint, city_folder)
 
 
 @pytest.fixture

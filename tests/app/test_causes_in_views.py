@@ -7,27 +7,23 @@ import pandas as pd
 import pytest
 import streamlit as st
 
+from analysis.records.ablations import describe_ablations
 from analysis.records.case_filters import CAUSES, filter_cases
-from analysis.records.causes import ablations_key, case_ablations, found_by
+from analysis.records.causes import ablations_key, found_by
 from analysis.workspace import Workspace
 from recap.evaluation.records import write_records
 from recap.predictor import Predictor
-from tests.app.app_driver import calm_view, click, never, point_app_at, texts, without_model
+from tests.app.app_driver import calm_view, click, never, texts, without_model
 
 
-@pytest.fixture
-def predictor(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, city_folder: Path, city_checkpoint: Path) -> Predictor:
-    """The app pointed at the small city and its checkpoint, with a cache of its own."""
-    monkeypatch.setenv("RECAP_HOME", str(tmp_path))
+@pytest.fixture(autouse=True)
+def _own_cache(home: Path) -> None:
     st.cache_resource.clear()  # ablations that another test has made are not known here
-    point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return Predictor.load(city_checkpoint, city_folder)
 
 
 def ablations_of(predictor: Predictor) -> pd.DataFrame:
     """Made again, kept nowhere."""
-    dataset, checkpoint = predictor.dataset.hash, predictor.checkpoint.hash
-    return case_ablations(dataset, checkpoint, lambda: predictor, rows=len(predictor.cases), keep=False)
+    return describe_ablations(predictor, predictor.cases)
 
 
 @pytest.mark.parametrize(("name", "label"), [("hops", "Needs two hops"), ("history", "Needs past visits")])
@@ -66,15 +62,9 @@ def test_walk_waits_for_ablations_only_where_a_filter_needs_them(
     predictor: Predictor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No ablation is made without a filter, nor for the filters that need none."""
-    monkeypatch.setattr("analysis.workspace.workspace.case_ablations", never)
+    monkeypatch.setattr("analysis.workspace.workspace.table_in_pieces", never)
     calm_view("walk", case="2")
     calm_view("walk", show="Never seen")
-
-
-def keep(predictor: Predictor, ablations: pd.DataFrame) -> None:
-    """Put an ablation table where it is found."""
-    key = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash)
-    write_records(ablations, key.cached(), key.metadata)
 
 
 def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
@@ -86,7 +76,8 @@ def test_cards_of_overview_are_causes(predictor: Predictor) -> None:
     for name in ("past_visits", "graph_token"):
         ablations[f"without_{name}"] = ablations["rank"]
     ablations.loc[number, "without_past_visits"] = 41.0
-    keep(predictor, ablations)
+    key = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash)
+    write_records(ablations, key.cached(), key.metadata)
     st.cache_resource.clear()
     app = calm_view("overview")
     assert "Needs past visits" in texts(app) and "Needs two-hop paths" not in texts(app)

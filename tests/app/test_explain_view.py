@@ -36,13 +36,6 @@ from tests.app.app_driver import calm_view, check_calm, click, open_view, pills,
 from tests.learn_worlds import DEMO
 
 
-@pytest.fixture
-def predictor(monkeypatch: pytest.MonkeyPatch, city_folder: Path, city_checkpoint: Path) -> Predictor:
-    """The app pointed at the small city and its checkpoint."""
-    point_app_at(monkeypatch, city_folder, city_checkpoint)
-    return Predictor.load(city_checkpoint, city_folder)
-
-
 def expected(predictor: Predictor, case: int, edits: str = "") -> CaseExplanation:
     return explain_case(predictor, case, edits=parse_edits(edits))
 

@@ -259,6 +259,10 @@ def test_no_tab_is_computed_before_it_is_opened(city: Workspace, monkeypatch: py
     assert not app.get("plotly_chart") and not app.get("deck_gl_json_chart")
 
 
+def cases_of(city: Workspace, link: str) -> list[int]:
+    return city.cases["case"][CaseSelection.parse(link).mask(city.cases)].tolist()
+
+
 @pytest.mark.parametrize(
     ("picture", "by", "link"),
     [(1, "transition", "step:0:0"), (1, "place", "place:10:19"), (0, "place", "cohort:1:0:1")],
@@ -267,10 +271,8 @@ def test_a_bar_or_cell_lists_its_cases(city: Workspace, picture: int, by: str, l
     """A mark brings the link that lists its cases (a browser test clicks one); the chip takes the filter away."""
     app = calm_view("long_tail", by=by, cases=link)
     assert link in picks_in(json.loads(app.get("bidi_component")[picture].proto.json))
-    selection = CaseSelection.parse(link)
-    inside = city.cases["case"][selection.mask(city.cases)].tolist()
-    assert sorted(app.dataframe[0].value["case"]) == inside and app.query_params["cases"] == link
-    assert app.button(key="selected").label == selection.label
+    assert sorted(app.dataframe[0].value["case"]) == cases_of(city, link) and app.query_params["cases"] == link
+    assert app.button(key="selected").label == CaseSelection.parse(link).label
     click(app, "selected")
     assert len(app.dataframe[0].value) == len(city.cases) and "cases" not in app.query_params
 
@@ -279,26 +281,25 @@ def test_a_cell_s_cases_follow_the_threshold(city: Workspace) -> None:
     """The list is that of the cell with its number of cases, not of the threshold before."""
     app = open_view("long_tail", cases="cohort:1:1:1")
     check_calm(app.slider(key="pick_eta").set_value(0).run())
-    inside = CaseSelection.of_cohort(True, True, 0).mask(city.cases)
-    assert sorted(app.dataframe[0].value["case"]) == city.cases["case"][inside].tolist()
-    assert app.query_params["cases"] == "cohort:1:1:0" and 0 < inside.sum() < len(inside)
+    inside = cases_of(city, "cohort:1:1:0")
+    assert sorted(app.dataframe[0].value["case"]) == inside
+    assert app.query_params["cases"] == "cohort:1:1:0" and 0 < len(inside) < len(city.cases)
 
 
 @pytest.mark.parametrize(
-    ("table", "row", "link"), [("transition_count", 0, "step:0:0"), ("cohorts", 2, "cohort:1:0:1")]
+    ("table", "part", "row", "link"),
+    [("transition_count", "Bins", 0, "step:0:0"), ("cohorts", "Cells", 2, "cohort:1:0:1")],
 )
-def test_a_row_of_a_chart_s_table_does_what_its_mark_does(city: Workspace, table: str, row: int, link: str) -> None:
+def test_a_row_of_a_chart_s_table_does_what_its_mark_does(
+    city: Workspace, table: str, part: str, row: int, link: str
+) -> None:
     """For the keyboard: a ticked row of the table behind a chart lists the same cases."""
-    name = {"transition_count": "Bins", "cohorts": "Cells"}[table]
     app = open_view("long_tail")
     app.session_state[f"{table}-table-twin"] = True
-    app.session_state[f"{table}-table-{name}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.session_state[f"{table}-table-{part}"] = {"selection": {"rows": [row], "columns": [], "cells": []}}
     check_calm(app.run())
     assert app.query_params["cases"] == link
-    assert (
-        sorted(app.dataframe[-1].value["case"])
-        == city.cases["case"][CaseSelection.parse(link).mask(city.cases)].tolist()
-    )
+    assert sorted(app.dataframe[-1].value["case"]) == cases_of(city, link)
 
 
 def test_walk_is_there_before_all_cases_are_ranked(city: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:

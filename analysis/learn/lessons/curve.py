@@ -14,24 +14,14 @@ from analysis.figures.charts import assembled, note
 from analysis.figures.curves import plot_curves
 from analysis.figures.palette import Palette
 from analysis.formatting import days, signed_points, user_name
+from analysis.learn import lesson
 from analysis.learn.charts import Picture
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    choose,
-    require_model,
-)
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.features.catalogue import TIME_SINCE_FEATURE
 from recap.printable import markdown_text
 
-OUTLINE: Final = Outline(
+OUTLINE: Final = lesson.Outline(
     "curve",
     "Reading a curve",
     "A curve says how many points a place gets for one number about it.",
@@ -69,36 +59,36 @@ def shape_of(curve: Curve) -> int:
     return int(np.argmax([np.corrcoef(y, shape(x))[0, 1] for shape in shapes]))
 
 
-def build(world: Workspace) -> Lesson:
+def build(world: Workspace) -> lesson.Lesson:
     """Needs a model with this curve, and a user with three places."""
-    predictor = require_model(world).predictor
+    predictor = lesson.require_model(world).predictor
     if predictor.model.curves is None:
-        raise LessonUnavailableError("This lesson needs a RECAP with learned curves. Choose another one.")
+        raise lesson.LessonUnavailableError("This lesson needs a RECAP with learned curves. Choose another one.")
     curve = next(curve for curve in learned_curves(predictor) if curve.name == TIME_SINCE_FEATURE.name)
     if len(curve.knots) < 3:
-        raise LessonUnavailableError("In this city nobody returns to a place.")
+        raise lesson.LessonUnavailableError("In this city nobody returns to a place.")
     right = shape_of(curve)
     ends = [curve.at(curve.knots[1]), curve.points[-1]]
     fact = f"It goes from {signed_points(ends[0])} points just after a visit to {signed_points(ends[1])} long after."
     shown = [hours for hours in TIMES if curve.feature.from_unit(hours) <= curve.knots[-1]]
-    return Lesson(
+    return lesson.Lesson(
         OUTLINE,
         intro="One curve of the model turns the time since the user's last visit to a place into points.",
-        guess=choose(
+        guess=lesson.choose(
             "Which shape does the learned curve have, from just visited to long ago?",
             tuple(SHAPES),
             right,
             fact,
             _shapes(),
         ),
-        handles=(Handle("time", "Time since the last visit", ("never", *(_ago(hours) for hours in shown)), 3),),
+        handles=(lesson.Handle("time", "Time since the last visit", ("never", *(_ago(hours) for hours in shown)), 3),),
         scene=lambda at: _scene(curve, shown[at[0] - 1] if at[0] else None),
         idea=(
             "Read a curve like a price list: find the place's value on the axis below, go up to the line, and read the "
             f"points on the left. Add the points of all curves, and you have the score.{_although(ends)}"
         ),
         check=_check(world, curve),
-        deeper=Deeper("explain", "See all curves in Explain", {"half": "The model"}),
+        deeper=lesson.Deeper("explain", "See all curves in Explain", {"half": "The model"}),
     )
 
 
@@ -113,13 +103,13 @@ def _ago(hours: float) -> str:
     return "just now" if hours < 1 else f"{days(hours / 24)} ago"
 
 
-def _scene(curve: Curve, hours: float | None) -> Scene:
+def _scene(curve: Curve, hours: float | None) -> lesson.Scene:
     value = 0.0 if hours is None else curve.feature.from_unit(hours)
     added = signed_points(curve.at(value))
     finding = f"Never visited: {added} points." if hours is None else f"Last visit {_ago(hours)}: {added} points."
     says = f"{finding} The learned curve of the time since the last visit."
     rows = pd.DataFrame({"Hours": np.round(curve.amounts, 1), "Points": [signed_points(y) for y in curve.points]})
-    return Scene(finding, (Picture(says, partial(_marked, curve, {"": value}), rows),), _NOTE)
+    return lesson.Scene(finding, (Picture(says, partial(_marked, curve, {"": value}), rows),), _NOTE)
 
 
 _NOTE: Final = "Grey bars: how common each value is, in 256 test cases."
@@ -167,7 +157,7 @@ def _draw_shapes(palette: Palette) -> go.Figure:
     return assembled(data, layout | {"annotations": shown}, palette, height=190, margin={"t": 34, "b": 30})
 
 
-def _check(world: Workspace, curve: Curve) -> Question:
+def _check(world: Workspace, curve: Curve) -> lesson.Question:
     """Ask which of three marks is a place that a user knows."""
     for case in world.cases[c.CASE].tolist():
         edited_case = build_edited_case(world.predictor, int(case))
@@ -180,14 +170,14 @@ def _check(world: Workspace, curve: Curve) -> Question:
         if len({round(value, 1) for value, _ in chosen}) == len(chosen):
             break
     else:
-        raise LessonUnavailableError("In this city nobody knows three places.")
+        raise lesson.LessonUnavailableError("In this city nobody knows three places.")
     right = int(case + 1) % len(chosen)
     value, poi = chosen[right]
     marks = dict(zip(_LETTERS, (value for value, _ in chosen), strict=True))
     said = signed_points(curve.at(value))
     rows = pd.DataFrame({"Mark": list(marks), "Points": [signed_points(curve.at(value)) for value in marks.values()]})
     name, when = markdown_text(world.labels[poi]), _ago(curve.feature.in_unit(value))
-    return choose(
+    return lesson.choose(
         f"{user_name(edited_case.moment.user)} was last at {name} {when}. Which mark shows this?",
         tuple(_LETTERS),
         right,

@@ -6,25 +6,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.formatting import percent, signed
+from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    choose,
-    share_question,
-)
 from analysis.long_tail.ablations import shipped_ablations
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT, TransitionGraph
 from recap.printable import markdown_text
 
-OUTLINE: Final = Outline(
+OUTLINE: Final = lesson.Outline(
     "holdout",
     "Holdout",
     "What the model cannot learn by heart, it must find in another way.",
@@ -65,16 +55,16 @@ def hide(graph: TransitionGraph, share: float) -> tuple[int, int]:
     return len(chosen), int((left.two_step_probability(source[chosen], target[chosen]) > 0).sum())
 
 
-def build(world: Workspace) -> Lesson:
+def build(world: Workspace) -> lesson.Lesson:
     """Needs a transition that training saw twice."""
     if not len(frequent_edges(world.graph)[0]):
-        raise LessonUnavailableError("In this city training saw no transition twice.")
+        raise lesson.LessonUnavailableError("In this city training saw no transition twice.")
     shares = [hide(world.graph, share) for share in HIDDEN]
     hidden, linked = shares[START]
-    return Lesson(
+    return lesson.Lesson(
         OUTLINE,
         intro="The holdout hides frequent transitions in training, so that the model cannot learn them by heart.",
-        guess=share_question(
+        guess=lesson.share_question(
             f"We hide half of the frequent transitions of {markdown_text(world.name)}. To how many of them does a "
             "two-hop path still lead?",
             linked / hidden if hidden else 0.0,
@@ -83,14 +73,14 @@ def build(world: Workspace) -> Lesson:
             too_high="Many pairs of places are linked by one transition only.",
             picture=_picture(world),
         ),
-        handles=(Handle("hidden", "Frequent transitions hidden", tuple(map(percent, HIDDEN)), START),),
+        handles=(lesson.Handle("hidden", "Frequent transitions hidden", tuple(map(percent, HIDDEN)), START),),
         scene=lambda at: _scene(shares, at[0]),
         idea=(
             "The model can practise on transitions that are hidden but have a path. Only a test shows whether practice "
             "helps, and here it may not."
         ),
         check=_check(world),
-        deeper=Deeper("long_tail", "See what each part is worth in Long tail"),
+        deeper=lesson.Deeper("long_tail", "See what each part is worth in Long tail"),
     )
 
 
@@ -106,7 +96,7 @@ def _picture(world: Workspace) -> Bars:
     return Bars.of("Distinct training transitions.", "Distinct training transitions", bars)
 
 
-def _scene(shares: list[tuple[int, int]], at: int) -> Scene:
+def _scene(shares: list[tuple[int, int]], at: int) -> lesson.Scene:
     number, found = shares[at]
     finding = f"{number:,} frequent transitions are hidden; {found:,} still have a two-hop path."
     if not number:
@@ -116,17 +106,19 @@ def _scene(shares: list[tuple[int, int]], at: int) -> Scene:
         Bar("With a two-hop path", float(found), f"{found:,} of {number:,}", "paths"),
     )
     chart = Bars(finding, "Distinct transitions", bars, float(max(1, shares[-1][0])))
-    return Scene(finding, (chart,), "Transitions seen more than once in training, hidden in a fixed random order.")
+    return lesson.Scene(
+        finding, (chart,), "Transitions seen more than once in training, hidden in a fixed random order."
+    )
 
 
-def _check(world: Workspace) -> Question:
+def _check(world: Workspace) -> lesson.Question:
     """Ask what the holdout is worth in the city's own model or, without ablations, how many cases it can hide."""
     table = shipped_ablations(world.bundle, "hr1", "tail")
     row = None if table is None else next((r for r in table.to_dict("records") if r["name"] == _VARIANT), None)
     if row is None:
         counts = world.graph.counts.tocoo().data
         share = float(counts[counts > TAIL_MAX_COUNT].sum() / counts.sum())
-        return share_question(
+        return lesson.share_question(
             "How many of all training cases are transitions seen more than once?",
             share,
             fact=f"{percent(share)} of all cases are.",
@@ -134,7 +126,7 @@ def _check(world: Workspace) -> Question:
             too_high="Many transitions occur only once.",
         )
     interval = f"[{signed(float(row['lower']))}, {signed(float(row['upper']))}]"
-    return choose(
+    return lesson.choose(
         "RECAP was trained again without the holdout. What does the holdout do for rare transitions?",
         ("More rank first with it", "Fewer rank first with it", "No difference beyond chance"),
         0 if row["lower"] > 0 else 1 if row["upper"] < 0 else 2,

@@ -6,24 +6,14 @@ import numpy as np
 import pandas as pd
 
 from analysis.formatting import percent
+from analysis.learn import lesson
 from analysis.learn.charts import Dots, Panels, PlaceMap, Row
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    choose,
-    larger,
-)
 from analysis.long_tail.lift import kept_hops
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.geodesy import distance_km
 
-OUTLINE: Final = Outline(
+OUTLINE: Final = lesson.Outline(
     "hops",
     "How many hops?",
     "Each further hop reaches more true places, and many more wrong ones.",
@@ -38,16 +28,16 @@ _CLOSE: Final = 0.1
 """Growth rates within this relative distance count as equal."""
 
 
-def build(world: Workspace) -> Lesson:
+def build(world: Workspace) -> lesson.Lesson:
     """Needs a new test transition within reach."""
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
-        raise LessonUnavailableError("This city has no test transition that training never saw.")
+        raise lesson.LessonUnavailableError("This city has no test transition that training never saw.")
     table = kept_hops(world)
     coverage, places = table["coverage"].to_numpy(), table["avg_candidates"].to_numpy()
     signal = table["snr_x1000"].to_numpy()
     if not (signal > 0).any():
-        raise LessonUnavailableError("In this city known transitions reach no new one.")
+        raise lesson.LessonUnavailableError("In this city known transitions reach no new one.")
     best = int(signal.argmax())
     near = unseen[unseen[c.TWO_STEP_WALK]]
     case = _farthest(world, near if len(near) else unseen)
@@ -55,13 +45,13 @@ def build(world: Workspace) -> Lesson:
     _, reach = next(iter(world.graph.reach_blocks(np.array([source]), len(table))))
     within = [np.flatnonzero(np.asarray(reached)[0]) for reached in reach]
 
-    def scene(at: tuple[int, ...]) -> Scene:
+    def scene(at: tuple[int, ...]) -> lesson.Scene:
         return _scene(world, table, best, source, target, within[at[0]], at[0])
 
-    return Lesson(
+    return lesson.Lesson(
         OUTLINE,
         intro="The graph token looks at places some hops away; each hop follows a training transition.",
-        guess=choose(
+        guess=lesson.choose(
             "Which number of hops has the best ratio of true to wrong places?",
             [_hops(at + 1) for at in range(len(table))],
             best,
@@ -69,14 +59,14 @@ def build(world: Workspace) -> Lesson:
             f"{places[best]:,.0f} places on average.",
             _map(world, source, target, within[0], f"Map of {world.name}: places one hop from the start."),
         ),
-        handles=(Handle("hops", "Hops", tuple(str(at + 1) for at in range(len(table)))),),
+        handles=(lesson.Handle("hops", "Hops", tuple(str(at + 1) for at in range(len(table)))),),
         scene=scene,
         idea=(
             "The further you look, the longer the list of places that hides the true one. The signal-to-noise ratio is "
             "the share of true places reached, divided by the length of that list."
         ),
         check=_check(places, coverage, best),
-        deeper=Deeper("long_tail", "See it in Long tail"),
+        deeper=lesson.Deeper("long_tail", "See it in Long tail"),
     )
 
 
@@ -86,7 +76,7 @@ def _hops(number: int) -> str:
 
 def _scene(
     world: Workspace, table: pd.DataFrame, best: int, source: int, target: int, inside: np.ndarray, at: int
-) -> Scene:
+) -> lesson.Scene:
     found = "with" if target in inside else "without"
     finding = f"{_hops(at + 1)}: {len(inside):,} of {world.dataset.num_pois:,} places, {found} the true one."
     coverage, places = table["coverage"].tolist(), table["avg_candidates"].tolist()
@@ -103,7 +93,7 @@ def _scene(
     )
     panels = Panels(f"Three rows of bars. {listed}.", "Hops", names, rows, at, best)
     note = "Green: within reach of the start. The best number is solid, yours is outlined. Each row has its own scale."
-    return Scene(finding, (_map(world, source, target, inside, f"Map of {world.name}. {finding}"), panels), note)
+    return lesson.Scene(finding, (_map(world, source, target, inside, f"Map of {world.name}. {finding}"), panels), note)
 
 
 def _map(world: Workspace, source: int, target: int, inside: np.ndarray, says: str) -> PlaceMap:
@@ -125,16 +115,16 @@ def _farthest(world: Workspace, cases: pd.DataFrame) -> pd.Series:
     return cases.iloc[int(np.nanargmax(distance))]
 
 
-def _check(places: np.ndarray, coverage: np.ndarray, best: int) -> Question:
+def _check(places: np.ndarray, coverage: np.ndarray, best: int) -> lesson.Question:
     """Ask what grows faster with one hop more than the best."""
     first = min(best, len(places) - 2)
     grown = [
         float(values[first + 1] / values[first]) if values[first] > 0 else float("inf") for values in (places, coverage)
     ]
     ratio = grown[0] / grown[1] if grown[1] not in (0.0, float("inf")) else 0.0
-    return choose(
+    return lesson.choose(
         f"Go from {first + 1} to {_hops(first + 2)}. What grows faster?",
         ("The list of places", "The share of new transitions reached", "Both the same"),
-        larger(ratio, 1.0, _CLOSE),
+        lesson.larger(ratio, 1.0, _CLOSE),
         f"The list grows {grown[0]:.1f} times, the share of new transitions reached {grown[1]:.1f} times.",
     )

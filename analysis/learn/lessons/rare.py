@@ -6,26 +6,15 @@ import numpy as np
 import pandas as pd
 
 from analysis.formatting import all_or_percent, percent, times
+from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars, Lines, Series
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    choose,
-    share_of,
-    share_question,
-)
 from analysis.records.case_groups import popular_bar
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text, shortened
 
-OUTLINE: Final = Outline(
+OUTLINE: Final = lesson.Outline(
     "rare",
     "Rare transitions",
     "A popular place is hard to predict when nobody went there from here.",
@@ -52,23 +41,23 @@ def rare_shares(cases: pd.DataFrame, threshold: int) -> tuple[float, float]:
     )
 
 
-def build(world: Workspace) -> Lesson:
+def build(world: Workspace) -> lesson.Lesson:
     """Needs a test case for each answer of the check."""
     cases = world.cases
     if cases.empty:
-        raise LessonUnavailableError("This city has no test case.")
+        raise lesson.LessonUnavailableError("This city has no test case.")
     places, transitions = rare_shares(cases, TAIL_MAX_COUNT)
     shares = [rare_shares(cases, threshold) for threshold in range(MOST + 1)]
     records = world.with_model("markov").records()
     visits = world.dataset.pois[c.TRAIN_CHECKINS].to_numpy()
     is_popular = (visits >= popular_bar(visits))[records[c.TARGET]]
-    return Lesson(
+    return lesson.Lesson(
         OUTLINE,
         intro=(
             "A transition from one place straight to the next is rare if it occurs at most once in training, the first "
             "weeks of the data, from which a model learns."
         ),
-        guess=share_question(
+        guess=lesson.share_question(
             "Of all next transitions in the test weeks, how many are rare?",
             transitions,
             fact=f"{percent(transitions)} are rare, and {all_or_percent(places)} of the next places.",
@@ -77,7 +66,9 @@ def build(world: Workspace) -> Lesson:
             picture=_sample(world, cases),
         ),
         handles=(
-            Handle("threshold", "Rare means seen at most … times", tuple(map(str, range(MOST + 1))), TAIL_MAX_COUNT),
+            lesson.Handle(
+                "threshold", "Rare means seen at most … times", tuple(map(str, range(MOST + 1))), TAIL_MAX_COUNT
+            ),
         ),
         scene=lambda at: _scene(shares, records, is_popular, at[0]),
         idea=(
@@ -85,7 +76,7 @@ def build(world: Workspace) -> Lesson:
             "when it leads to a popular place. That is why RECAP reports its accuracy on rare transitions."
         ),
         check=_check(world, cases),
-        deeper=Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
+        deeper=lesson.Deeper("long_tail", "Move the threshold in Long tail", moved=lambda at: {"eta": str(at[0])}),
     )
 
 
@@ -106,7 +97,9 @@ def _sample(world: Workspace, cases: pd.DataFrame) -> Bars:
     return Bars.of("Some next transitions and how often training saw them.", "Times in training", bars)
 
 
-def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular: np.ndarray, threshold: int) -> Scene:
+def _scene(
+    shares: list[tuple[float, float]], records: pd.DataFrame, is_popular: np.ndarray, threshold: int
+) -> lesson.Scene:
     places, transitions = shares[threshold]
     finding = (
         f"At threshold {threshold}, {percent(transitions)} of the next transitions and {all_or_percent(places)} of the "
@@ -124,16 +117,16 @@ def _scene(shares: list[tuple[float, float]], records: pd.DataFrame, is_popular:
     for rare, kind in ((False, "Frequent"), (True, "Rare")):
         for popular, place in ((True, "popular place"), (False, "other place")):
             mask = (is_rare == rare) & (is_popular == popular)
-            share = share_of(found[mask], users[mask])
+            share = lesson.share_of(found[mask], users[mask])
             value = share.value if share.n else 0.0
             meaning = "truth" if rare else "baseline"
             bars.append(Bar(f"{kind}, {place}", value, percent(value), meaning, share.low, share.high))  # type: ignore[arg-type]
     hits = Bars.of("Found by counting transitions:", f"Found in the top {K} by counting transitions", bars, 1.0)
     note = "All test cases. Popular places are the most visited tenth. Lines: 95 % intervals over users."
-    return Scene(finding, (curve, hits), note)
+    return lesson.Scene(finding, (curve, hits), note)
 
 
-def _check(world: Workspace, cases: pd.DataFrame) -> Question:
+def _check(world: Workspace, cases: pd.DataFrame) -> lesson.Question:
     """Ask which of three transitions is rare although its place is not."""
     count, visits = cases[c.TRANSITION_COUNT].to_numpy(), cases[c.DESTINATION_COUNT].to_numpy()
     middle = float(np.median(visits))
@@ -146,7 +139,7 @@ def _check(world: Workspace, cases: pd.DataFrame) -> Question:
     for name, mask in kinds.items():
         rows = np.flatnonzero(mask)
         if not len(rows):
-            raise LessonUnavailableError("This city has too few kinds of transitions for this lesson.")
+            raise lesson.LessonUnavailableError("This city has too few kinds of transitions for this lesson.")
         order = count[rows] if name == "frequent" else visits[rows]
         case = cases.iloc[rows[order.argmin() if name == "small" else order.argmax()]]
         source, target = (markdown_text(labels[int(case[key])]) for key in (c.SOURCE, c.TARGET))
@@ -154,7 +147,7 @@ def _check(world: Workspace, cases: pd.DataFrame) -> Question:
         seen = f"seen {times(often)}" if often else "never seen"
         place = times(int(case[c.DESTINATION_COUNT]))
         answers.append(f"{source} → {target}: transition {seen}, place visited {place}")
-    return choose(
+    return lesson.choose(
         "Which transition is rare although it leads to a popular place?",
         answers,
         1,

@@ -11,25 +11,15 @@ from analysis.explain.model_flow import ModelFlow, describe_flow
 from analysis.explain.robustness import check_rows
 from analysis.figures.model_flow import describe_flow_picture, plot_flow
 from analysis.formatting import points, signed_points, user_name
+from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars, Picture
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    choose,
-    require_model,
-)
 from analysis.records.ablations import part_label
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
 
-OUTLINE: Final = Outline(
+OUTLINE: Final = lesson.Outline(
     "score",
     "A score is a sum",
     "Contributions add up, but not all of them are stable.",
@@ -48,25 +38,25 @@ _SMALL: Final = 0.005
 
 def choose_case(world: Workspace) -> int:
     """A rare transition that the model ranks first, if possible one that needs past visits."""
-    ablations, cases = require_model(world).ablations(), world.cases
+    ablations, cases = lesson.require_model(world).ablations(), world.cases
     first = (cases[c.TRANSITION_COUNT].to_numpy() <= TAIL_MAX_COUNT) & (ablations[c.RANK].to_numpy() == 1)
     if not first.any():
-        raise LessonUnavailableError("In this city the model ranks no rare transition first.")
+        raise lesson.LessonUnavailableError("In this city the model ranks no rare transition first.")
     needed = first & (np.nan_to_num(ablations["without_history"].to_numpy(np.float64)) > 1)
     return int(np.flatnonzero(needed if needed.any() else first)[0])
 
 
-def build(world: Workspace) -> Lesson:
+def build(world: Workspace) -> lesson.Lesson:
     """Needs a model that ranks a rare transition first."""
     case = choose_case(world)
-    edited = build_edited_case(require_model(world).predictor, case)
+    edited = build_edited_case(lesson.require_model(world).predictor, case)
     flow = describe_flow(edited)
     truth, other = flow.places
     gaps = {group: truth.groups[group] - other.groups[group] for group in truth.groups}
     sizes = {group: abs(truth.groups[group]) + abs(other.groups[group]) for group in gaps}
     order = sorted((group for group in gaps if sizes[group] >= _SMALL), key=lambda group: -abs(gaps[group]))
     if len(order) < 2:
-        raise LessonUnavailableError("In this case a single group makes the whole score. Choose another model.")
+        raise lesson.LessonUnavailableError("In this case a single group makes the whole score. Choose another model.")
     names = [markdown_text(place.name) for place in flow.places]
     asked = sorted(order[:_ASKED], key=list(gaps).index)
     best = max(asked, key=lambda group: gaps[group])
@@ -74,27 +64,27 @@ def build(world: Workspace) -> Lesson:
         f"{part_label(group).lower()} {signed_points(gaps[group])}"
         for group in sorted(asked, key=lambda group: -gaps[group])[:_NAMED]
     )
-    return Lesson(
+    return lesson.Lesson(
         OUTLINE,
         intro=(
             f"{user_name(edited.moment.user)} went on to **{names[0]}** (◎), which the model ranks first, ahead of "
             f"**{names[1]}** (●)."
         ),
-        guess=choose(
+        guess=lesson.choose(
             f"Which group puts {names[0]} furthest ahead?",
             [part_label(group) for group in asked],
             asked.index(best),
             f"The largest leads: {listed}.",
             _picture(flow),
         ),
-        handles=(Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),
+        handles=(lesson.Handle("groups", "Groups added up", tuple(map(str, range(len(order) + 1))), 1),),
         scene=lambda at: _scene(flow, order, gaps, at[0]),
         idea=(
             "The contributions add up to the score, so each can be read alone. But some change when the model is "
             "trained again, and none says why the user went."
         ),
         check=_check(world, edited, order),
-        deeper=Deeper("explain", "Open this case in Explain", {"case": str(case)}),
+        deeper=lesson.Deeper("explain", "Open this case in Explain", {"case": str(case)}),
     )
 
 
@@ -110,7 +100,7 @@ def _picture(flow: ModelFlow) -> Picture:
     return Picture(says, partial(plot_flow, flow), rows)
 
 
-def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: int) -> Scene:
+def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: int) -> lesson.Scene:
     lead = sum(gaps[group] for group in order[:number])
     name = flow.places[0].name
     groups = "1 group" if number == 1 else f"{number} groups"
@@ -121,19 +111,19 @@ def _scene(flow: ModelFlow, order: list[str], gaps: dict[str, float], number: in
     bars = [Bar("Lead so far", lead, signed_points(lead), "truth" if lead >= 0 else "model")]
     bars += [Bar(part_label(group), gaps[group], signed_points(gaps[group]), "baseline") for group in order[:number]]
     chart = Bars.of(finding, f"Lead over {flow.places[1].name}, in points", bars)
-    return Scene(finding, (chart,), "The largest difference first. Rounded to two decimals.")
+    return lesson.Scene(finding, (chart,), "The largest difference first. Rounded to two decimals.")
 
 
-def _check(world: Workspace, edited: EditedCase, order: list[str]) -> Question:
+def _check(world: Workspace, edited: EditedCase, order: list[str]) -> lesson.Question:
     checks = [check for check in check_rows(edited, world.seeds()) if check.row in order]
     if not checks:
-        raise LessonUnavailableError("No contribution of this case could be checked. Choose another model.")
+        raise lesson.LessonUnavailableError("No contribution of this case could be checked. Choose another model.")
     stable = [part_label(check.row).lower() for check in checks if not check.problems]
     failing = [f"{part_label(check.row).lower()} ({check.problems[0]})" for check in checks if check.problems]
     verb = "is" if len(stable) == 1 else "are"
     fact = f"{len(stable)} of {len(checks)} {verb} stable" + (f": {', '.join(stable)}." if stable else ".")
     fact += f" Not stable: {', '.join(failing)}." if failing else ""
-    return choose(
+    return lesson.choose(
         f"We compare {len(checks)} contributions with random other cases and with other seeds. How many are stable?",
         ("None", "Some", "All"),
         0 if not stable else 1 if failing else 2,

@@ -5,18 +5,8 @@ from typing import Final
 import numpy as np
 
 from analysis.formatting import ordinal, percent
+from analysis.learn import lesson
 from analysis.learn.charts import Way
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    choose,
-    share_question,
-)
 from analysis.learn.toy_lesson import opened_town, parts_training, poi_of, town_map
 from analysis.learn.toy_town import PLACES, SQUARES, place_name, square_of, stop_of
 from analysis.workspace import Workspace
@@ -24,7 +14,7 @@ from recap import columns as c
 from recap.graph import TAIL_MAX_COUNT
 from recap.printable import markdown_text
 
-OUTLINE: Final = Outline(
+OUTLINE: Final = lesson.Outline(
     "two_hops",
     "Two-hop paths",
     "Two known transitions can explain a new one; only an ablation shows whether they do.",
@@ -54,7 +44,7 @@ def found_with_path(world: Workspace) -> np.ndarray:
     return np.flatnonzero(rare & found & cases[c.TWO_STEP_WALK].to_numpy(bool))
 
 
-def build(world: Workspace) -> Lesson:
+def build(world: Workspace) -> lesson.Lesson:
     """Needs a test transition that training never saw."""
     town = opened_town(*_TOWN)
     source, target = poi_of(town, HOUSE), poi_of(town, square_of(HOUSE))
@@ -66,12 +56,12 @@ def build(world: Workspace) -> Lesson:
     fact += f"{ordinal(rank)}."
     unseen = world.cases[world.cases[c.TRANSITION_COUNT] == 0]
     if unseen.empty:
-        raise LessonUnavailableError("This city has no test transition that training never saw.")
+        raise lesson.LessonUnavailableError("This city has no test transition that training never saw.")
     picture = town_map(town, _TOWN[2], f"Map of the toy town: from {house} to {square}.", (), source, target)
-    return Lesson(
+    return lesson.Lesson(
         OUTLINE,
         intro="In this toy town, users go from a house to its stop, and from the stop to a square.",
-        guess=choose(
+        guess=lesson.choose(
             f"In the test weeks, users go straight from {house} to {square}, which nobody did in training. Can a model "
             f"still rank {square} first?",
             ("No, a new transition cannot be found", "Yes, through a place in between", "Only by luck"),
@@ -80,7 +70,7 @@ def build(world: Workspace) -> Lesson:
             picture,
         ),
         handles=(
-            Handle(
+            lesson.Handle(
                 "middle",
                 "Place in between: choose here or click on the map",
                 tuple(map(place_name, _MIDDLES)),
@@ -99,7 +89,7 @@ def build(world: Workspace) -> Lesson:
     )
 
 
-def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
+def _scene(town: Workspace, source: int, target: int, middle: int) -> lesson.Scene:
     labels = town.labels
     ends = (np.array([source, middle]), np.array([middle, target]))
     first, second = town.graph.probability(*ends).tolist()
@@ -114,19 +104,19 @@ def _scene(town: Workspace, source: int, target: int, middle: int) -> Scene:
         for start, end, share in zip(ends[0].tolist(), ends[1].tolist(), (first, second), strict=True)
     )
     picture = town_map(town, _TOWN[2], f"Map of the toy town. {finding}", ways, source, target, middle)
-    return Scene(
+    return lesson.Scene(
         finding, (picture,), "Percentages of all training transitions from a place. Dotted: nobody went that way."
     )
 
 
-def _check(world: Workspace, unseen: int, linked: int) -> Question:
+def _check(world: Workspace, unseen: int, linked: int) -> lesson.Question:
     """Ask how many found cases need the paths or, without a model, how many new transitions have one."""
     rows = np.zeros(0, dtype=np.int64)
     if world.has_parts and world.ablations()["without_two_hops"].notna().any():
         rows = found_with_path(world)
     city = markdown_text(world.name)
     if not len(rows):
-        return share_question(
+        return lesson.share_question(
             f"In {city}, how many new test transitions have a two-hop path?",
             linked / unseen,
             fact=f"{linked:,} of {unseen:,} do.",
@@ -136,7 +126,7 @@ def _check(world: Workspace, unseen: int, linked: int) -> Question:
     without = world.ablations()["without_two_hops"].to_numpy(np.float64)[rows]
     rank = world.ablations()[c.RANK].to_numpy(np.float64)[rows]
     lost, same = int((without > K).sum()), int((without == rank).sum())
-    return share_question(
+    return lesson.share_question(
         f"In {city}, RECAP's top {K} finds {len(rows):,} rare transitions that have a two-hop path. We remove all "
         "two-hop paths and rank again. How many does it lose?",
         lost / len(rows),
@@ -148,9 +138,9 @@ def _check(world: Workspace, unseen: int, linked: int) -> Question:
     )
 
 
-def _deeper(world: Workspace, unseen: int) -> Deeper:
+def _deeper(world: Workspace, unseen: int) -> lesson.Deeper:
     rows = found_with_path(world) if world.has_parts else np.zeros(0, dtype=np.int64)
     if not len(rows):
-        return Deeper("walk", "See new transitions in Walk", {"cases": "step:0:0", "case": str(unseen)})
+        return lesson.Deeper("walk", "See new transitions in Walk", {"cases": "step:0:0", "case": str(unseen)})
     lost = (world.ablations()["without_two_hops"] - world.ablations()[c.RANK]).fillna(0.0).to_numpy()[rows]
-    return Deeper("explain", "Remove paths yourself in Explain", {"case": str(rows[lost.argmax()])})
+    return lesson.Deeper("explain", "Remove paths yourself in Explain", {"case": str(rows[lost.argmax()])})

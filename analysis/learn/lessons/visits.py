@@ -13,21 +13,8 @@ import torch
 
 from analysis.explain.model_words import recency_read
 from analysis.formatting import percent, points, times, user_name
+from analysis.learn import lesson
 from analysis.learn.charts import Bar, Bars
-from analysis.learn.lesson import (
-    Deeper,
-    Handle,
-    Lesson,
-    LessonUnavailableError,
-    Outline,
-    Question,
-    Scene,
-    Share,
-    choose,
-    larger,
-    require_model,
-    share_of,
-)
 from analysis.workspace import Workspace
 from recap import columns as c
 from recap.history import CheckinTensors, Histories, find_revisit_candidates
@@ -36,7 +23,7 @@ from recap.printable import shortened
 if TYPE_CHECKING:
     from recap.predictor import Predictor
 
-OUTLINE: Final = Outline(
+OUTLINE: Final = lesson.Outline(
     "visits",
     "Past visits",
     "Users return to places they visited often, recently, or just now.",
@@ -136,38 +123,40 @@ def trained_weights(predictor: "Predictor") -> HabitWeights:
     """The weights of the paper's prior, multiplied by lambda_prior; LessonUnavailableError without one."""
     prior = predictor.model.prior
     if prior is None or "prior" in predictor.checkpoint.inactive_parts:
-        raise LessonUnavailableError("This lesson needs a RECAP with the paper's revisit prior. Choose another one.")
+        raise lesson.LessonUnavailableError(
+            "This lesson needs a RECAP with the paper's revisit prior. Choose another one."
+        )
     weights = [0.0 if w is None else float(w) for w in (prior.count_weight, prior.recency_weight, prior.window_weight)]
     count, recency, window = (float(prior.scale) * weight for weight in weights)
     config = predictor.model.config
     return HabitWeights(count, recency, window, math.exp(float(prior.log_recency_steps)), config.recent_window)
 
 
-def build(world: Workspace) -> Lesson:
+def build(world: Workspace) -> lesson.Lesson:
     """Needs a model with the paper's prior, and a return in the test weeks."""
-    trained = trained_weights(require_model(world).predictor)
+    trained = trained_weights(lesson.require_model(world).predictor)
     habits = Habits.of(world)
     if not len(habits.case_N):
-        raise LessonUnavailableError("In the test weeks of this city nobody returns to a place.")
+        raise lesson.LessonUnavailableError("In the test weeks of this city nobody returns to a place.")
 
-    def race(weights: HabitWeights) -> Share:
-        return share_of(habits.found(weights), habits.users_N)
+    def race(weights: HabitWeights) -> lesson.Share:
+        return lesson.share_of(habits.found(weights), habits.users_N)
 
     alone = [race(_weights(trained, *(float(at == one) for at in range(3)))) for one in range(3)]
     best = int(np.argmax([share.value for share in alone]))
     listed = ", ".join(f"{name.lower()} {percent(share.value, 1)}" for name, share in zip(_TERMS, alone, strict=True))
     reference = race(trained)
 
-    def scene(at: tuple[int, ...]) -> Scene:
+    def scene(at: tuple[int, ...]) -> lesson.Scene:
         return _scene(habits, trained, reference, alone, _weights(trained, *(STEP * position for position in at)))
 
-    return Lesson(
+    return lesson.Lesson(
         OUTLINE,
         intro=(
             "Three numbers predict a return to a place: how often the user was there, how recently, and whether it "
             f"is among their last {trained.recent_window} check-ins (just now)."
         ),
-        guess=choose(
+        guess=lesson.choose(
             "Which number alone most often puts the right place first?",
             _TERMS,
             best,
@@ -175,7 +164,7 @@ def build(world: Workspace) -> Lesson:
             _picture(world, habits),
         ),
         handles=tuple(
-            Handle(name, f"Weight: {label.lower()}", _POSITIONS, _START)
+            lesson.Handle(name, f"Weight: {label.lower()}", _POSITIONS, _START)
             for name, label in zip(("count", "recency", "window"), _TERMS, strict=True)
         ),
         scene=scene,
@@ -184,7 +173,7 @@ def build(world: Workspace) -> Lesson:
             "together with the rest of the model, so they may lose here."
         ),
         check=_check(habits, trained),
-        deeper=Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),
+        deeper=lesson.Deeper("explain", "See one case in Explain", {"case": str(int(habits.case_N[0]))}),
     )
 
 
@@ -205,9 +194,11 @@ def _picture(world: Workspace, habits: Habits) -> Bars:
     return Bars(f"{user_name(int(habits.users_N[0]))}'s most visited places. {listed}.", "Visits of one user", bars)
 
 
-def _scene(habits: Habits, trained: HabitWeights, reference: Share, alone: list[Share], weights: HabitWeights) -> Scene:
-    share = share_of(habits.found(weights), habits.users_N)
-    difference = share_of(habits.found(weights) - habits.found(trained), habits.users_N)
+def _scene(
+    habits: Habits, trained: HabitWeights, reference: lesson.Share, alone: list[lesson.Share], weights: HabitWeights
+) -> lesson.Scene:
+    share = lesson.share_of(habits.found(weights), habits.users_N)
+    difference = lesson.share_of(habits.found(weights) - habits.found(trained), habits.users_N)
     if difference.low > 0:
         verdict = "Your weights beat the model's."
     elif difference.high < 0:
@@ -226,10 +217,10 @@ def _scene(habits: Habits, trained: HabitWeights, reference: Share, alone: list[
         f"{len(habits.case_N):,} returns. Lines: 95 % intervals over users. The model learned "
         f"{points(trained.count)}, {points(trained.recency)} and {points(trained.window)}."
     )
-    return Scene(verdict, (Bars.of(verdict, "Right place first", bars),), note)
+    return lesson.Scene(verdict, (Bars.of(verdict, "Right place first", bars),), note)
 
 
-def _check(habits: Habits, trained: HabitWeights) -> Question:
+def _check(habits: Habits, trained: HabitWeights) -> lesson.Question:
     """Ask which gets more points: a user's most visited place or the latest."""
     starts = np.searchsorted(habits.case_V, np.arange(len(habits.case_N) + 1))
     for start, end in pairwise(starts):
@@ -240,15 +231,15 @@ def _check(habits: Habits, trained: HabitWeights) -> Question:
     else:
         often, late = 0, min(1, len(count) - 1)
         if often == late:
-            raise LessonUnavailableError("In this city nobody has two places to return to.")
+            raise lesson.LessonUnavailableError("In this city nobody has two places to return to.")
     pair = trained.points(count[[often, late]], since[[often, late]])
     labels = [
         f"{name}: visited {times(int(count[at]))}, last visit {recency_read(int(since[at]))}"
         for name, at in (("A", often), ("B", late))
     ]
-    return choose(
+    return lesson.choose(
         "Two places of one user. Which gets more points from the model's weights?",
         (*labels, "Both the same"),
-        larger(float(pair[0]), float(pair[1]), _CLOSE),
+        lesson.larger(float(pair[0]), float(pair[1]), _CLOSE),
         f"A gets {points(float(pair[0]))} points, B {points(float(pair[1]))}.",
     )

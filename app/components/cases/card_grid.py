@@ -15,7 +15,7 @@ from analysis.cases.saved_case import SavedCase
 from app import state
 from app.cached import maps, tables
 from app.cached.workspace import open_workspace
-from app.components.text import quiet
+from app.components.text import act_button, quiet
 from app.sources import Source
 from recap.printable import markdown_text, shortened
 
@@ -57,12 +57,8 @@ def show_cards(source: Source, shelf: Shelf, entries: Sequence[Entry], chosen: E
             place = f"{at + 1} of {len(entries):,}"
             pictures.append(_card(source, searched, shelf, entry, place, entry == chosen))
     if len(entries) > number:
-        st.button(
-            f"Show {min(PAGE, len(entries) - number)} more",
-            key="more_cards",
-            icon=":material/expand_more:",
-            on_click=lambda: st.session_state.update(cards_shown=number + PAGE),
-        )
+        label, more = f"Show {min(PAGE, len(entries) - number)} more", {"cards_shown": number + PAGE}
+        act_button(label, "more_cards", lambda: st.session_state.update(more), icon="expand_more")
     for draw in pictures:  # last: drawing a new picture takes a tenth of a second
         draw()
 
@@ -80,15 +76,8 @@ def _card(
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         way = f"{markdown_text(shortened(card.source, 30))} → {markdown_text(shortened(card.target, 30))}"
         st.markdown(f"**{way}**", width="stretch")
-        st.button(
-            place,
-            key=f"choose-{entry.key}",
-            icon=f":material/radio_button_{'checked' if is_chosen else 'unchecked'}:",
-            type="tertiary",
-            on_click=choose,
-            args=(entry.key,),
-            help="Choose this case",
-        )
+        look = {"icon": f"radio_button_{'checked' if is_chosen else 'unchecked'}", "help": "Choose this case"}
+        act_button(place, f"choose-{entry.key}", choose, entry.key, type="tertiary", **look)
     ranks = [f"{markdown_text(name)} {rank}" for name, rank in card.ranks]
     with st.container(gap=None):
         said = card.sentence or _written(entry)

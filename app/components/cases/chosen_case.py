@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -14,7 +16,7 @@ from app import state
 from app.cached.workspace import open_workspace
 from app.components.cases.card_grid import Entry
 from app.components.cases.exchange import open_library
-from app.components.text import quiet, section
+from app.components.text import act_button, quiet, say_once, section
 from app.components.words import READ_ONLY
 from app.pages import COMPARE, EXPLAIN, PRESENT, WALK
 from app.settings import AppSettings
@@ -57,9 +59,7 @@ def show_chosen(source: Source, shelf: Shelf, entry: Entry, collection: Stored[C
             _membership(shelf, saved)
     if collection is not None:
         _order(shelf, collection, read_only=read_only)
-    said = st.session_state.pop(_SAID, None)
-    if said:
-        st.warning(markdown_text(said))
+    say_once(_SAID)
 
 
 def _open_button(source: Source, label: str, page: str, entry: Entry) -> None:
@@ -111,21 +111,10 @@ def _notes(source: Source, entry: Entry, saved: Stored[SavedCase] | None, *, rea
         _do(lambda: open_library().add(SavedCase.parse(new.model_dump() | changed)))
 
     with st.container(horizontal=True):
-        st.button(
-            "Save changes" if saved else "Save case",
-            icon=":material/bookmark_add:",
-            key="save_case",
-            shortcut="S",
-            on_click=save,
-        )
+        label = "Save changes" if saved else "Save case"
+        act_button(label, "save_case", save, icon="bookmark_add", shortcut="S")
         if saved is not None:
-            there = saved
-            st.button("Remove", key="remove_case", type="tertiary", on_click=lambda: _remove(there))
-
-
-def _remove(saved: Stored[SavedCase]) -> None:
-    library = open_library()
-    _do(lambda: library.remove(saved))
+            act_button("Remove", "remove_case", _do, partial(open_library().remove, saved), type="tertiary")
 
 
 def _membership(shelf: Shelf, saved: Stored[SavedCase]) -> None:
@@ -175,39 +164,20 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
                 if read_only:
                     continue
                 name = stored.name
-                for label, icon, by, possible in (
-                    ("Earlier", "arrow_upward", -1, at > 0),
-                    ("Later", "arrow_downward", 1, at + 1 < len(there)),
-                ):
-                    st.button(
-                        "",
-                        icon=f":material/{icon}:",
-                        key=f"{label.lower()}-{name}",
-                        type="tertiary",
-                        help=label,
-                        disabled=not possible,
-                        on_click=change,
-                        args=(lambda value, name=name, by=by: value.moved(name, by),),
-                    )
-                st.button(
-                    "",
-                    icon=":material/close:",
-                    key=f"leave-{name}",
-                    type="tertiary",
-                    help="Remove from this collection",
-                    on_click=change,
-                    args=(lambda value, name=name: value.without_case(name),),
-                )
+                up, down = (partial(Collection.moved, case=name, by=by) for by in (-1, 1))
+                gone_from = partial(Collection.without_case, case=name)
+                _move("arrow_upward", f"earlier-{name}", "Earlier", at > 0, change, up)
+                _move("arrow_downward", f"later-{name}", "Later", at + 1 < len(there), change, down)
+                _move("close", f"leave-{name}", "Remove from this collection", True, change, gone_from)
     if gone:
         quiet(words.gone_line(gone))
     if not read_only:
-        st.button(
-            "Remove this collection",
-            key="remove_collection",
-            type="tertiary",
-            help=words.CASES_STAY,
-            on_click=lambda: _do(lambda: open_library().remove(collection)),
-        )
+        remove, look = partial(open_library().remove, collection), {"type": "tertiary", "help": words.CASES_STAY}
+        act_button("Remove this collection", "remove_collection", _do, remove, **look)
+
+
+def _move(icon: str, key: str, help: str, possible: bool, *act: Any) -> None:
+    act_button("", key, *act, icon=icon, type="tertiary", help=help, disabled=not possible)
 
 
 def _do(action: Callable[[], object], said: str = "") -> None:

@@ -6,6 +6,7 @@ from analysis.cases import words
 from analysis.cases.exchange import export_text, import_text
 from analysis.cases.library import Library, Shelf, Stored
 from analysis.cases.saved_case import Collection
+from app.components.text import say_once
 from app.components.toolbar import save_button
 from app.settings import AppSettings
 from recap.errors import RecapError
@@ -33,9 +34,7 @@ def exchange_control(shelf: Shelf, names: list[str], collection: Stored[Collecti
         key="export_cases",
         help=words.EXPORT_HELP,
     )
-    said = st.session_state.pop("cases_imported", None)
-    if said:
-        st.toast(markdown_text(said))
+    say_once("cases_imported", st.toast)
     if AppSettings.from_environment().read_only:
         return
     file = st.file_uploader("Import saved cases", type="json", key="import_cases", max_upload_size=20)

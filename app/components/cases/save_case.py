@@ -12,13 +12,12 @@ from analysis.explain.links import CaseLink
 from analysis.formatting import number_word
 from app.cached.explanations import open_predictor
 from app.components.cases.exchange import open_library
-from app.components.text import quiet
+from app.components.text import act_button, quiet, say_once
 from app.components.words import READ_ONLY
 from app.pages import CASES
 from app.settings import AppSettings
 from app.sources import Source
 from recap.errors import RecapError
-from recap.printable import markdown_text
 
 
 def save_control(source: Source, shown: CaseExplanation, about: int | None, against: int | None) -> None:
@@ -32,9 +31,7 @@ def save_control(source: Source, shown: CaseExplanation, about: int | None, agai
             quiet(READ_ONLY)
         else:
             _note(source, shown, about, against, shelf)
-        refused = st.session_state.pop("save_refused", None)
-        if refused:
-            st.warning(markdown_text(refused))
+        say_once("save_refused")
         if cases and st.button(
             f"Open {number_word(len(cases))} saved case{'s' * (len(cases) != 1)}", key="all_cases", type="tertiary"
         ):
@@ -52,13 +49,7 @@ def _note(source: Source, shown: CaseExplanation, about: int | None, against: in
     if titles:
         quiet(words.collections_line(titles))
     st.text_input("Note", there.value.note if there else "", key=key, max_chars=MAX_NOTE, placeholder=words.NOTE_HINT)
-    st.button(
-        "Save note" if there else "Save",
-        icon=":material/bookmark_add:",
-        key="save",
-        on_click=_save,
-        args=(view, there, key),
-    )
+    act_button("Save note" if there else "Save", "save", _save, view, there, key, icon="bookmark_add")
 
 
 def _save(view: SavedCase, there: Stored[SavedCase] | None, key: str) -> None:

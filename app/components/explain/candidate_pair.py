@@ -13,7 +13,7 @@ from analysis.trajectories.case_names import places_named
 from app import state
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
-from app.components.text import pick
+from app.components.text import act_button, pick, say_once
 from app.sources import Source
 from recap.moments import Moment, link_number
 from recap.printable import markdown_text, shortened
@@ -65,22 +65,14 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
         width=255,
         help=sentences.RUNNER_UP_HELP,
     )
-    missing = st.session_state.pop("place_missing", None)
-    if missing:
-        st.toast(sentences.no_such_place(missing))
+    say_once("place_missing", st.toast, sentences.no_such_place)
 
 
 def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
     """A button that explains the true place again."""
     if pair[0] is not None and shown.truth is not None:
-        st.button(
-            f"Explain {markdown_text(shown.truth_name)} instead",
-            key="explain-truth",
-            type="tertiary",
-            icon=":material/undo:",
-            on_click=_keep,
-            args=(shown.moment, (None, None)),
-        )
+        label, usual = f"Explain {markdown_text(shown.truth_name)} instead", (None, None)
+        act_button(label, "explain-truth", _keep, shown.moment, usual, icon="undo", type="tertiary")
 
 
 def find_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:

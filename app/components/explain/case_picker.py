@@ -9,7 +9,7 @@ from analysis.explain import sentences
 from analysis.trajectories.case_names import case_name, cases_of_user, find_case, last_case, moment_name
 from app import state
 from app.cached.workspace import open_workspace
-from app.components.text import key_button, pick
+from app.components.text import key_button, pick, say_once
 from app.components.toolbar import source_picker, truth_toggle
 from app.sources import Source
 from recap.moments import Case, Moment
@@ -51,9 +51,7 @@ def case_picker(source: Source, moment: Moment) -> None:
     )
     after: dict[str, Any] = {"help": "The next case", "disabled": case == last}
     key_button(":material/chevron_right:", "case-after", "Right", state.set_case, min(case + 1, last), **after)
-    missing = st.session_state.pop("case_unknown", None)
-    if missing:
-        st.toast(sentences.no_such_case(missing))
+    say_once("case_unknown", st.toast, sentences.no_such_case)
 
 
 def _picked(source: Source) -> None:

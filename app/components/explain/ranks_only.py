@@ -7,17 +7,17 @@ import streamlit as st
 
 from analysis.explain import sentences
 from analysis.explain.case_words import describe_ranks
-from analysis.explain.edits import RemoveVisit, write_edits
+from analysis.explain.edits import write_edits
 from analysis.explain.ranks_only import RanksOnly
 from analysis.formatting import day, ordinal, points
 from app.cached import explanations
 from app.components.explain.case_picker import case_bar
-from app.components.explain.what_if import Edits, clock, current_edits, remove_visits, show_refused, ticked_rows, undo
-from app.components.text import section, shown_sentence
+from app.components.explain.what_if import Edits, clock, current_edits, undo, visits_table
+from app.components.text import say_once, section, shown_sentence
 from app.sources import Source
 from recap.moments import Moment
 
-_SIDE, _TABLE, _HEIGHT = 330, "ranks-left-out", 360
+_SIDE, _HEIGHT = 330, 360
 
 
 def show_ranks_only(source: Source, moment: Moment) -> None:
@@ -57,8 +57,6 @@ def _tray(source: Source, moment: Moment, before: RanksOnly, shown: RanksOnly, e
     was = f"{ordinal(before.about.rank)} → " if edits else ""
     st.metric(sentences.rank_of(shown.about.name), was + rank)
     clock(source, moment, before.local_time, shown.local_time)
-    removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
-    numbers = [entry.visit for entry in before.removed]
     now = {entry.visit: ordinal(entry.rank_without) for entry in shown.removed}
     rows = [
         {"Visit": entry.name, "When": f"{day(moment)}, {moment:%H:%M}", "Rank without it": now.get(entry.visit, "–")}
@@ -66,14 +64,7 @@ def _tray(source: Source, moment: Moment, before: RanksOnly, shown: RanksOnly, e
         for moment in [datetime.fromisoformat(entry.local_time)]
     ]
     if rows:
-        st.session_state[_TABLE] = ticked_rows([at for at, visit in enumerate(numbers) if visit in removed])
-
-        def remove() -> None:
-            chosen = st.session_state[_TABLE]["selection"]["rows"]
-            remove_visits(source, moment, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
-
-        st.dataframe(
-            pd.DataFrame(rows), hide_index=True, key=_TABLE, height=200, on_select=remove, selection_mode="multi-row"
-        )
+        numbers = [entry.visit for entry in before.removed]
+        visits_table(source, moment, edits, numbers, rows, "ranks-left-out", height=200)
     undo(source, moment, edits, sentences.tick_a_visit(shown.num_places))
-    show_refused()
+    say_once("edit_refused")

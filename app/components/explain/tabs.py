@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Final
+from typing import Final, Literal
 
 import pandas as pd
 import streamlit as st
@@ -24,7 +24,7 @@ from app.cached import explanations, maps
 from app.cached.figures import drawn
 from app.cached.workspace import open_workspace
 from app.components.chart_table import show_figure
-from app.components.explain.what_if import PAST_VISITS, TAB, TAB_CHOSEN, Edits, cut_paths, remove_visits, ticked_rows
+from app.components.explain.what_if import PAST_VISITS, TAB, TAB_CHOSEN, Edits, cut_paths, ticked_rows, visits_table
 from app.components.picture import show_picture
 from app.components.text import quiet
 from app.sources import Source
@@ -41,7 +41,7 @@ _CURVES_SHOWN: Final = 8
 Choose = Callable[..., None]
 """Called with the middle places of the cut paths, and whether all paths are left out."""
 _HOPS: Final = "Two-hop paths"
-_PATHS_TABLE, _VISITS_TABLE = "paths-table", "visits-table"
+_PATHS_TABLE: Final = "paths-table"
 
 
 def show_tabs(source: Source, before: CaseExplanation, shown: CaseExplanation, edits: Edits) -> None:
@@ -99,7 +99,7 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
             key=_PATHS_TABLE,
             on_select=partial(_cut_ticked, choose, [path.middle for path in paths]) if can_cut else "ignore",
             selection_mode="multi-row",
-            height=_TABLE_HEIGHT if len(paths) > _MOST_ROWS else "content",
+            height=_height(len(paths)),
             column_config=_RIGHT,
         )
         quiet(markdown_text(describe_paths(shown, part)))
@@ -108,28 +108,23 @@ def _paths(source: Source, before: CaseExplanation, shown: CaseExplanation, edit
 _RIGHT: Final = {name: st.column_config.TextColumn(alignment="right") for name in ("Points", "Rank without it", "Ago")}
 
 
+def _height(rows: int) -> int | Literal["content"]:
+    return _TABLE_HEIGHT if rows > _MOST_ROWS else "content"
+
+
 def _path_table(
     shown: CaseExplanation, paths: list[PathTerms], cut: tuple[PathTerms, ...], part: str, *, is_off: bool
 ) -> pd.DataFrame:
     """One row per path, and one for the part that reads them all."""
     without = next((entry.rank for entry in shown.without if entry.name == part), None)
-    rows = [
-        (path.name, path.points, "cut" if path in cut else moved_rank(path.rank_without, shown.target_rank))
-        for path in paths
-    ]
-    whole = shown.a.groups.get(part)
-    rows.append(
-        (
-            "All paths" if part == PATHS else part_label(part),
-            whole,
-            "out" if is_off else moved_rank(without, shown.target_rank),
-        )
-    )
+    ranks = ["cut" if path in cut else moved_rank(path.rank_without, shown.target_rank) for path in paths]
+    points, whole = [path.points for path in paths], shown.a.groups.get(part)
     table = pd.DataFrame(
-        [
-            {"Through": name, "Points": "–" if points is None else signed(points, 2), "Rank without it": rank}
-            for name, points, rank in rows
-        ]
+        {
+            "Through": [*(path.name for path in paths), "All paths" if part == PATHS else part_label(part)],
+            "Points": ["–" if added is None else signed(added, 2) for added in (*points, whole)],
+            "Rank without it": [*ranks, "out" if is_off else moved_rank(without, shown.target_rank)],
+        }
     )
     return table if whole is not None else table.drop(columns="Points")
 
@@ -158,7 +153,6 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
     ]
     if not listed:
         return
-    numbers = [visit.visit for _, visit in listed]
     rows = [
         {
             "Place": name,
@@ -172,25 +166,11 @@ def _visits(source: Source, before: CaseExplanation, shown: CaseExplanation, edi
         for name, visit in listed
         for moment in [datetime.fromisoformat(visit.local_time)]
     ]
-    st.session_state[_VISITS_TABLE] = ticked_rows([at for at, number in enumerate(numbers) if number in removed])
-
-    def remove() -> None:
-        chosen = st.session_state[_VISITS_TABLE]["selection"]["rows"]
-        remove_visits(source, shown.moment, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
-
+    points = st.column_config.TextColumn(alignment="right", help=sentences.VISIT_POINTS_HELP)
+    look = {"height": _height(len(rows)), "column_config": {**_RIGHT, "Points": points}}
     with halves.cell(column_span=3):
-        st.dataframe(
-            pd.DataFrame(rows),
-            hide_index=True,
-            key=_VISITS_TABLE,
-            on_select=remove,
-            selection_mode="multi-row",
-            height=_TABLE_HEIGHT if len(rows) > _MOST_ROWS else "content",
-            column_config={
-                **_RIGHT,
-                "Points": st.column_config.TextColumn(alignment="right", help=sentences.VISIT_POINTS_HELP),
-            },
-        )
+        numbers = [visit.visit for _, visit in listed]
+        visits_table(source, shown.moment, edits, numbers, rows, "visits-table", **look)
         quiet(markdown_text(describe_visits(shown)))
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from datetime import datetime, time, timedelta
 from typing import Any, Final
 
+import pandas as pd
 import streamlit as st
 
 from analysis.explain import sentences
@@ -19,7 +20,7 @@ from app import state
 from app.cached import explanations
 from app.cached.explanations import open_ranker
 from app.cached.workspace import open_workspace
-from app.components.text import pick, quiet, section
+from app.components.text import act_button, pick, quiet, say_once, section
 from app.sources import Source
 from recap.errors import RecapError
 from recap.moments import Moment
@@ -108,7 +109,7 @@ def show_what_if(source: Source, before: CaseExplanation, shown: CaseExplanation
     if "visits" in shown.supported_edits:
         _visit_pills(source, before, edits)
     undo(source, shown.moment, edits, describe_changes(edits, open_workspace(source).labels, before))
-    show_refused()
+    say_once("edit_refused")
     _smallest_edit(source, shown)
 
 
@@ -183,22 +184,28 @@ def undo(source: Source, moment: Moment, edits: Edits, line: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Undo", disabled=not edits, on_click=change_edits, args=(source, moment, lambda now: now[:-1]))
         if len(edits) > 1:
-            st.button(
-                f"Undo all {len(edits)}", on_click=change_edits, args=(source, moment, lambda now: ()), key="reset"
-            )
+            act_button(f"Undo all {len(edits)}", "reset", change_edits, source, moment, lambda now: ())
         with st.container(width=_LINE_PX if len(edits) < 2 else "stretch"):
             quiet(markdown_text(line))
+
+
+def visits_table(
+    source: Source, moment: Moment, edits: Edits, numbers: list[int], rows: list[dict[str, str]], key: str, **look: Any
+) -> None:
+    """A row for each visit of these numbers; those that edits remove are ticked, and a tick removes one."""
+    removed = {edit.visit for edit in edits if isinstance(edit, RemoveVisit)}
+    st.session_state[key] = ticked_rows([at for at, number in enumerate(numbers) if number in removed])
+
+    def remove() -> None:
+        chosen = st.session_state[key]["selection"]["rows"]
+        remove_visits(source, moment, set(numbers), {numbers[at] for at in chosen if at < len(numbers)})
+
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key=key, on_select=remove, selection_mode="multi-row", **look)
 
 
 def ticked_rows(rows: list[int]) -> dict[str, dict[str, list[int]]]:
     """The selection of a table with ticked rows."""
     return {"selection": {"rows": rows, "columns": [], "cells": []}}
-
-
-def show_refused() -> None:
-    refused = st.session_state.pop("edit_refused", None)
-    if refused:
-        st.warning(markdown_text(refused))
 
 
 def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
@@ -213,9 +220,4 @@ def _smallest_edit(source: Source, shown: CaseExplanation) -> None:
     quiet(markdown_text(describe_flip(flip, tried, open_workspace(source).labels, shown)))
     if flip is not None:
         add = flip.edit
-        st.button(
-            "Apply it",
-            key="apply_smallest",
-            on_click=change_edits,
-            args=(source, shown.moment, lambda now: (*now, add)),
-        )
+        act_button("Apply it", "apply_smallest", change_edits, source, shown.moment, lambda now: (*now, add))

@@ -17,7 +17,7 @@ from app import (
 from app.cached import learn as cached
 from app.components.learn import place, words
 from app.components.learn.scenes import move_handles, one_handle, show_chart, show_scene
-from app.components.text import quiet, section
+from app.components.text import act_button, quiet, section
 from app.pages import PAGES
 from app.sources import Source
 from recap.printable import markdown_text
@@ -88,9 +88,7 @@ def _answers(question: Question, key: str, given: int | None, answer: Callable[[
         key=key,
         label_visibility="collapsed",
     )
-    st.button(
-        label, key=f"{key}_answer", icon=":material/check:", disabled=chosen is None, on_click=answer, args=(chosen,)
-    )
+    act_button(label, f"{key}_answer", answer, chosen, icon="check", disabled=chosen is None)
     if given is not None:
         icon = ":material/check_circle:" if given == question.right else ":material/replay:"
         st.info(question.choices[given].reply, icon=icon)
@@ -108,14 +106,7 @@ def _further(source: Source, lesson: Lesson, number: int, at: tuple[int, ...]) -
                 term = TERMS[key]
                 st.markdown(f"**{term.word}**: {markdown_text(term.plain)}")
         st.space("stretch")
-        st.button(
-            "Try again",
-            icon=":material/replay:",
-            type="tertiary",
-            key="learn_again",
-            on_click=_again,
-            args=(lesson, number),
-        )
+        act_button("Try again", "learn_again", _again, lesson, number, icon="replay", type="tertiary")
 
 
 def _show_training(lesson: Lesson, training: Training) -> None:
@@ -148,14 +139,8 @@ def _show_training(lesson: Lesson, training: Training) -> None:
 
 def _go_on(number: int) -> None:
     if number + 1 < len(COURSE):
-        st.button(
-            f"Next: {COURSE[number + 1].outline.title}",
-            icon=":material/arrow_forward:",
-            icon_position="right",
-            key="learn_next",
-            on_click=place.go_to,
-            args=(number + 1,),
-        )
+        label, look = f"Next: {COURSE[number + 1].outline.title}", {"icon": "arrow_forward", "icon_position": "right"}
+        act_button(label, "learn_next", place.go_to, number + 1, **look)
 
 
 def _commit(number: int, choice: int) -> None:

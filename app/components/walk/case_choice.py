@@ -24,7 +24,7 @@ from app import state
 from app.cached import comparisons
 from app.cached.comparisons import Selection
 from app.cached.workspace import open_workspace, read_ablations, read_records, waits_for_causes
-from app.components.text import key_button, pick_number, quiet
+from app.components.text import act_button, key_button, pick_number, quiet
 from app.components.toolbar import source_picker
 from app.components.walk import words
 from app.sources import Source
@@ -57,14 +57,8 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
         on_change=filters_changed,
     )
     if selection is not None:
-        st.button(
-            comparisons.selection_label(source, selection),
-            icon=":material/close:",
-            icon_position="right",
-            on_click=_clear_selection,
-            key="clear-selection",
-            help="Show all cases again",
-        )
+        label, look = comparisons.selection_label(source, selection), {"help": "Show all cases again"}
+        act_button(label, "clear-selection", _clear_selection, icon="close", icon_position="right", **look)
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         source_picker(source, lists=True)
         st.text_input(

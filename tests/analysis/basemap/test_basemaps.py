@@ -16,6 +16,7 @@ from analysis.basemap.features import draw_features, layer_of
 from analysis.basemap.neighbourhoods import neighbourhoods
 from analysis.basemap.shores import _clip, land_in, shores
 from analysis.basemap.stored import find_basemap, stored_path
+from analysis.workspace import Workspace
 from recap.errors import DataError
 from recap.storage.installed import data_path
 from tests.cli_runner import recap_here, recap_json_here
@@ -290,10 +291,6 @@ def test_what_is_refused(name: str, content: str, said: str, tmp_path: Path, mon
 def test_command(tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """`recap basemap` writes where the app looks, or where it is asked to; another city's file is refused."""
     monkeypatch.setenv("RECAP_HOME", str(tmp_path / "home"))  # other tests see the city without it
-    from analysis.basemap.document import box_of, read_basemap
-    from analysis.basemap.stored import find_basemap
-    from analysis.workspace import Workspace
-
     opened = Workspace.open(city_folder)
     west, south, east, north = box_of(opened.latitude, opened.longitude)
     road = {"type": "LineString", "coordinates": [[west, south], [east, north]]}

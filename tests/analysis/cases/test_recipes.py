@@ -62,7 +62,7 @@ def cases(recipe: str, **changes: object) -> list[int]:
 
 
 def test_what_each_recipe_finds() -> None:
-    """Each by the tables above, by eye."""
+    """Each by the tables above, by eye; a model without a group of two-hop paths is asked without the token."""
     assert cases("popular") == [3]  # 4 was seen 3 times
     assert cases("past_visits") == [0, 2]
     assert cases("two_hop_paths") == [1, 2]
@@ -72,6 +72,10 @@ def test_what_each_recipe_finds() -> None:
     assert cases("right", records=even) == [0] and cases("right") == []  # 1 and 2 are found second
     assert cases("flipped") == [0, 2, 4]
     assert cases("nothing") == [3, 5]  # 4 is found by Markov
+    token = ablations().assign(without_two_hop_paths=np.nan, without_graph_token=NO_HOPS)
+    assert cases("two_hop_paths", ablations=token) == [1, 2]
+    alone = ablations().assign(without_graph_token=9.0)
+    assert cases("two_hop_paths", ablations=alone) == [1, 2], "the graph token alone is no second cause"
 
 
 def test_no_model_finds_names_its_models() -> None:
@@ -87,13 +91,6 @@ def test_a_recipes_first_cases_are_of_different_users() -> None:
     assert find(tables(), "flipped", first=2).cases.tolist() == [0, 4, 2]
     one_user = records().assign(**{c.USER: [0, 1, 2, 3, 0, 5, 6]})
     assert find(tables(records=one_user), "flipped", first=2).cases.tolist() == [0, 2, 4]
-
-
-def test_the_paper_models_two_hops_are_its_graph_token() -> None:
-    """A model without a group of two-hop paths is asked without the token; the graph token alone is no second cause."""
-    token = ablations().assign(without_two_hop_paths=np.nan, without_graph_token=NO_HOPS)
-    assert cases("two_hop_paths", ablations=token) == [1, 2]
-    assert cases("two_hop_paths", ablations=ablations().assign(without_graph_token=9.0)) == [1, 2]
 
 
 def test_what_cannot_be_computed_says_so() -> None:

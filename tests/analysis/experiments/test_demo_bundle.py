@@ -12,7 +12,6 @@ from analysis.experiments.bundled_published import PUBLISHED
 from analysis.experiments.demo_bundle import model_card
 from analysis.explain.curves import learned_curves, replicate_curves
 from analysis.records.accuracy import is_known
-from analysis.records.causes import kept_ablations
 from analysis.records.evaluation_records import records_key
 from analysis.records.imported import SHIPPED, find_predictions
 from analysis.records.kept_seeds import seed_tables
@@ -110,7 +109,8 @@ def test_seed_replicates_are_shipped_as_tables(name: str, opened: Workspace) -> 
     """Ablations with the records' ranks, and four further seeds of both models, of the same cases and format."""
     checkpoint = Checkpoint.load(BUNDLE / name)
     digests, rows = (opened.dataset.hash, checkpoint.hash), len(opened.cases)
-    own, seeds = kept_ablations(*digests, rows=rows, bundle=BUNDLE), seed_tables(*digests, rows=rows, bundle=BUNDLE)
+    own = opened.with_model(BUNDLE / name).kept_ablations()
+    seeds = seed_tables(*digests, rows=rows, bundle=BUNDLE)
     seed = checkpoint.manifest.train.seed
     assert own is not None and (own["rank"] == shipped_records(opened, checkpoint.hash)["rank"]).all()
     assert list(seeds) == [seed + 1, seed + 2, seed + 3, seed + 4]

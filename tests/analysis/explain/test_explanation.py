@@ -57,11 +57,15 @@ CASES = (0, 3, 9)
 
 
 @pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
-def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
-    """By term and by group, as they are and after edits, for every place that is listed."""
+def test_contributions_sum_to_the_score_and_every_without_is_scored_again(changes: dict[str, Any]) -> None:
+    """By term and by group, as they are and after edits, for every place that is listed.
+
+    The rank without a group, or the token, is that of a model whose weights of it are zero.
+    """
     predictor = small_predictor(**changes)
     for number in CASES:
-        scores = predictor.score(predictor.histories([int(predictor.cases["row"][number])])).total[0]
+        row = int(predictor.cases["row"][number])
+        scores = predictor.score(predictor.histories([row])).total[0]
         for edits in ("", "remove:1;hour:5;source:2"):
             explained = explain_case(predictor, number, edits=parse_edits(edits), counterfactuals=False, top=17)
             assert len(explained.candidates) == predictor.dataset.num_pois
@@ -70,22 +74,14 @@ def test_contributions_sum_to_the_score(changes: dict[str, Any]) -> None:
                 assert sum(entry.groups.values()) == pytest.approx(entry.score, abs=1e-9)
                 assert edits or entry.score == pytest.approx(float(scores[entry.poi]), abs=1e-12)
             assert sum(entry.probability for entry in explained.candidates) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("changes", MODELS.values(), ids=MODELS)
-def test_every_without_is_scored_again(changes: dict[str, Any]) -> None:
-    """The rank without a group, or the token, is that of a model whose weights of it are zero."""
-    predictor = small_predictor(**changes)
-    for number in CASES:
         explained = explain_case(predictor, number)
-        row = int(predictor.cases["row"][number])
         assert [entry.name for entry in explained.without][: len(explained.groups)] == list(explained.groups)
-        for entry in explained.without:
-            off = (SwitchOff(name=entry.name),)
+        for left in explained.without:
+            off = (SwitchOff(name=left.name),)
             total_P = rescore(predictor, row, off)
             edited = build_edited_case(predictor, number, off)
-            assert torch.allclose(edited.total_P, total_P, rtol=0, atol=1e-9), entry.name
-            assert entry.rank == rank_of(total_P, explained.target), entry.name
+            assert torch.allclose(edited.total_P, total_P, rtol=0, atol=1e-9), left.name
+            assert left.rank == rank_of(total_P, explained.target), left.name
 
 
 def test_groups_come_in_one_order_and_the_token_is_one_more() -> None:

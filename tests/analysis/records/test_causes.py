@@ -19,7 +19,6 @@ from analysis.records.causes import (
     LostHits,
     ablation_worth,
     ablations_key,
-    case_ablations,
     causes_of,
     count_lost_hits,
     found_by,
@@ -145,7 +144,7 @@ def test_the_table_goes_on_where_it_was_cut_off(tmp_path: Path, monkeypatch: pyt
     whole = table_in_pieces(key, piece, rows=rows)
     assert made == list(range(0, rows, 10)) and not list(tmp_path.rglob("*.pieces"))
     pd.testing.assert_frame_equal(whole, describe_ablations(base, base.cases), atol=1e-12, rtol=0)
-    kept = case_ablations("d" * 64, "c" * 64, lambda: pytest.fail("a kept table needs no model"), rows=rows)
+    kept = table_in_pieces(key, lambda start, end: pytest.fail("a kept table needs no model"), rows=rows)
     assert kept.equals(whole)
 
 
@@ -167,9 +166,16 @@ def key(said: str = "d") -> TableKey:
     return TableKey("0" * 60 + said, "model", "test", "misses")
 
 
-def test_made_once_and_again_where_it_does_not_fit() -> None:
-    """The second reader makes none; with another length, other metadata, or no table in the file it is replaced."""
+def test_made_once_and_again_where_it_does_not_fit(tmp_path: Path) -> None:
+    """The second reader makes none; with another length, other metadata, or no table in the file it is replaced.
+
+    A read-only reader makes the table each time and leaves no file.
+    """
     made: list[int] = []
+    kept(made, keep=False)
+    kept(made, keep=False)
+    assert made == [2, 2] and not [path for path in tmp_path.rglob("*") if path.is_file()]
+    made.clear()
     assert kept(made).equals(kept(made)) and made == [2]
     assert len(kept(made, rows=3)) == 3
     kept(made, rows=3, said="other")
@@ -177,14 +183,6 @@ def test_made_once_and_again_where_it_does_not_fit() -> None:
     kept(made, rows=3, said="other")
     kept(made, rows=3, said="other")
     assert made == [2, 3, 3, 3]
-
-
-def test_nothing_is_written_where_nothing_may_be(tmp_path: Path) -> None:
-    """A read-only reader makes the table each time and leaves no file, not even in place of a broken one."""
-    made: list[int] = []
-    kept(made, keep=False)
-    kept(made, keep=False)
-    assert made == [2, 2] and not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
 def test_a_bundle_comes_with_its_tables(tmp_path: Path) -> None:
@@ -247,15 +245,14 @@ def ablations(hops: str) -> pd.DataFrame:
 
 
 def test_the_most_telling_case_comes_first() -> None:
-    """Case 6: 1st, 4th without two-hop paths, 9th without past visits; the paper's model has the token instead."""
+    """Case 6: 1st, 4th without two-hop paths, 9th without past visits; the paper's model has the token instead.
+
+    Without ablations the first found new case with both; without records the first such case; else any.
+    """
     assert first_case(CASES, RECORDS, ablations("two_hop_paths")) == 6
     assert first_case(CASES, RECORDS, ablations("graph_token")) == 6
     added = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -0.01, 1.0]  # past visits that subtract are less telling
     assert first_case(CASES, RECORDS, ablations("two_hop_paths").assign(contribution_past_visits=added)) == 5
-
-
-def test_what_is_not_known_is_not_asked_for() -> None:
-    """Without ablations the first found new case with both; without records the first such case; else any."""
     assert first_case(CASES, RECORDS, None) == 4
     assert first_case(CASES, None, None) == 1
     assert first_case(CASES.iloc[[0]].reset_index(drop=True), None, None) == 0

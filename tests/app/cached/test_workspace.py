@@ -15,7 +15,7 @@ from app.sources import Source, dataset_source
 from recap.errors import RecapError
 
 WITH_MODEL = Source(
-    "A", "a" * 12, Path("one"), "d" * 64, False, checkpoint_folder=Path("model"), checkpoint_hash="c" * 64
+    "A", "A", "a" * 12, Path("one"), "d" * 64, False, checkpoint_folder=Path("model"), checkpoint_hash="c" * 64
 )
 
 

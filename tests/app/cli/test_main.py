@@ -48,14 +48,8 @@ def test_prepares_and_describes(source: Path, tmp_path: Path) -> None:
     """A good file: JSON with the promised keys, a folder that loads, and a second run with the same hash."""
     summary = recap_json_here("prepare", source, "--format", "foursquare", "--out", tmp_path / "out")
     assert summary["raw"] == summary["checkins"] + sum(summary["dropped"].values()) == 72
-    assert set(summary["dropped"]) == {
-        "rare_poi",
-        "rare_user",
-        "exact_duplicate",
-        "short_trajectory",
-        "unseen_user",
-        "unseen_poi",
-    }
+    reasons = {"rare_poi", "rare_user", "exact_duplicate", "short_trajectory", "unseen_user", "unseen_poi"}
+    assert set(summary["dropped"]) == reasons
     assert {"kept", "users", "pois", "category_ids", "category_names", "cases", "transitions"} <= summary.keys()
     dataset = Dataset.load(tmp_path / "out")
     assert dataset.hash == summary["dataset_hash"]
