@@ -217,7 +217,7 @@ class Checkpoint:
         it does not open with this dataset; MissingTensorError: weights and configuration do not fit.
         """
         config, match = self.recap_training.model, self.match(dataset)
-        return self._filled(lambda: Recap.for_dataset(config, dataset, graph, dtype, match), match, device)
+        return self._filled(lambda: Recap(config, dataset, graph, dtype, match), match, device)
 
     def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
         tensors: Mapping[str, Tensor] = load_tensors(self.folder / WEIGHTS)[0]

@@ -83,7 +83,7 @@ class PretrainedCheckpoint(Checkpoint):
         dtype: torch.dtype = torch.float64,
     ) -> Recap:
         """The curves over a dataset's places, with the shift of new places that its validation cases ask for."""
-        model = Recap.for_dataset(self.recap_training.model, dataset, graph, dtype).eval()
+        model = Recap(self.recap_training.model, dataset, graph, dtype).eval()
         assert model.curves is not None
         self.curves.fill(model.curves.curves)
         fitted = self.fitted

@@ -60,7 +60,7 @@ def is_fitted(dataset_hash: str) -> bool:
 
 
 def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> RecapScorer:
-    model = Recap.for_dataset(feature_curves().model, dataset, graph, torch.float64)
+    model = Recap(feature_curves().model, dataset, graph, torch.float64)
     path = _cache_file(dataset.hash)
     if path is not None and path.is_file():
         try:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -45,26 +45,18 @@ _TRAINING_PER_SAVING = 20
 seconds or more, so that one a minute would be a sixth of the training."""
 
 
-class KeptEpoch(TypedDict):
-    """An epoch whose weights are kept, as JSON in the resume state."""
-
-    epoch: int
-    stage: NotRequired[dict[str, Any]]
-    val: dict[str, float]
-
-
 @dataclass
 class Progress:
     """Counters of a run, saved in the resume state: the epoch being trained, its steps already done and the sum of each
-    loss over them; the kept epochs; seconds over all sessions; the journal's line of the last finished epoch, which a
-    crash cannot lose; and the state of a learning rate that depends on validation.
+    loss over them; the kept epochs, see `EpochResult`; seconds over all sessions; the journal's line of the last
+    finished epoch, which a crash cannot lose; and the state of a learning rate that depends on validation.
     """
 
     epoch: int = 1
     step: int = 0
     loss_sums: dict[str, float] = field(default_factory=dict)
-    best: KeptEpoch | None = None
-    best_overall: KeptEpoch | None = None
+    best: dict[str, Any] | None = None
+    best_overall: dict[str, Any] | None = None
     seconds: float = 0.0
     processor_seconds: float = 0.0
     line: EpochLine | None = None
@@ -157,10 +149,6 @@ class TrainingLoop(ABC):
     def scorer(self, epoch: int) -> Scorer:
         """The model with its current weights, as it scores at an epoch."""
 
-    @abstractmethod
-    def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> Scorer:
-        """A float64 model with an epoch's weights."""
-
     def stage(self, epoch: int) -> Stage | None:
         """The curriculum's stage at an epoch; None for a model without one."""
         return None
@@ -233,9 +221,29 @@ class TrainingLoop(ABC):
         return True
 
     def begin_at(self, epoch: int) -> None:
-        """Go to the start of an epoch with fresh weights, to measure its steps."""
+        """Go to the start of an epoch with fresh weights, for `time_steps`."""
         self._begin()
         self.begin_epoch(epoch)
+
+    def time_steps(self, seconds: float, *, warm_up: int) -> tuple[float, int]:
+        """Wall seconds of a step and the number of steps timed, as many as fit into the time, at most an epoch.
+        ``warm_up``: untimed steps before.
+        """
+        for step in range(warm_up):
+            self.take_step(step)
+        self._wait_for_device()
+        started, steps = time.perf_counter(), 0
+        while steps < self.steps_per_epoch and (steps < 2 or time.perf_counter() - started < seconds):
+            self.take_step(warm_up + steps)
+            steps += 1
+            if steps % 10 == 0:  # a GPU works while the next ones are queued
+                self._wait_for_device()
+        self._wait_for_device()
+        return (time.perf_counter() - started) / steps, steps
+
+    def _wait_for_device(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
 
     def _epoch_order(self, epoch: int) -> Tensor:
         """The examples in an order of the epoch's own."""
@@ -330,7 +338,7 @@ class TrainingLoop(ABC):
         trim_heap()
 
     def _keep_best(self, val: Metrics) -> None:
-        result: KeptEpoch = {
+        result: dict[str, Any] = {
             "epoch": self.progress.epoch,
             "val": {name: value for name in METRICS if (value := val[name]) is not None},
         }
@@ -395,5 +403,5 @@ def _seconds_to_next_state(every: float, took: float) -> float:
     return max(every, _TRAINING_PER_SAVING * took) if every else every
 
 
-def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:
-    return kept is None or result["val"]["mrr"] > kept["val"]["mrr"]
+def _beats(result: dict[str, Any], kept: dict[str, Any] | None) -> bool:
+    return kept is None or bool(result["val"]["mrr"] > kept["val"]["mrr"])

@@ -3,7 +3,7 @@
 Shape suffixes: N training cases, B cases of a batch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -23,7 +23,6 @@ from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
-from recap.storage.tensors import load_weights
 from recap.training.loop import TrainingLoop
 from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
@@ -48,7 +47,7 @@ class Trainer(TrainingLoop):
         warm_N = self.graph.count(poi_T[row_N], poi_T[row_N + 1]) > TAIL_MAX_COUNT
         self.row_N = torch.from_numpy(row_N).to(device)
         self.warm_N = torch.from_numpy(warm_N).to(device)
-        self.model = Recap.for_dataset(config.model, dataset, self.graph).to(device)
+        self.model = Recap(config.model, dataset, self.graph).to(device)
         if config.compile and config.model.has_encoder:
             self.model.backbone.compile(dynamic=True)
         starts = config.model.has_curves and config.model.prior.start == "pretrained"
@@ -76,11 +75,6 @@ class Trainer(TrainingLoop):
 
     def scorer(self, epoch: int) -> RecapScorer:
         return RecapScorer(self.model, self.stage(epoch))
-
-    def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> RecapScorer:
-        model = Recap.for_dataset(self.config.model, self.dataset, self.graph, torch.float64).to(self.device)
-        load_weights(model, weights, "the kept weights")
-        return RecapScorer(model, self.stage(epoch))
 
     def _begin(self) -> None:
         if self.model.curves is not None and self.pretrained is None:

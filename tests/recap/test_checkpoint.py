@@ -61,7 +61,7 @@ def test_scores_before_saving_equal_scores_after(tmp_path: Path) -> None:
     loaded = Checkpoint.load(tmp_path / "checkpoint")
     assert loaded.manifest.best.epoch == 3, "only the last epoch of this curriculum has every part"
     stage, graph = config.curriculum.at(3), TransitionGraph.from_dataset(dataset)
-    in_float64 = Recap.for_dataset(config.model, dataset, graph, torch.float64)
+    in_float64 = Recap(config.model, dataset, graph, torch.float64)
     in_float64.load_state_dict(trainer.model.state_dict())
     for model, dtype in ((trainer.model, torch.float32), (in_float64, torch.float64)):
         before = RecapScorer(model, stage).score(batch_of(dataset))

@@ -91,7 +91,7 @@ def test_known_users_score_known_places_as_before() -> None:
     data = extend_dataset(city, raw).dataset
     model = small_recap(city, core_scope="nowhere", use_correction=False, use_graph=False, **CURVES)
     assert not model.config.has_encoder
-    larger = Recap.for_dataset(model.config, data, TransitionGraph.from_dataset(data), torch.float64)
+    larger = Recap(model.config, data, TransitionGraph.from_dataset(data), torch.float64)
     larger.load_state_dict(model.state_dict())
     rows = torch.from_numpy(city.cases(c.TEST))
     before, after = (

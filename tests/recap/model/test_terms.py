@@ -51,7 +51,7 @@ def model_of(name: str) -> Recap:
 
 def without_weights(model: Recap, terms: set[str]) -> Recap:
     """A copy whose weights for these terms are 0: what they add is gone, and what depends on them with it."""
-    other = Recap.for_dataset(model.config, CITY, dtype=torch.float64).eval()
+    other = Recap(model.config, CITY, dtype=torch.float64).eval()
     other.load_state_dict(model.state_dict())
     with torch.no_grad():
         if "core" in terms and other.core is not None:
@@ -207,7 +207,7 @@ def test_edited_counts_are_those_of_a_graph_that_was_edited(changes: dict[str, A
         packed, interventions = pack_counterfactuals(variants, model, propagation_of(model))
         found = RecapScorer(model, Stage()).score(packed, interventions).total
         edited = edited_graph(graph, mine)
-        other = Recap.for_dataset(model.config, CITY, edited, torch.float64).eval()
+        other = Recap(model.config, CITY, edited, torch.float64).eval()
         other.load_state_dict(model.state_dict())
         batch = Histories(checkins, torch.tensor([row]))
         torch.testing.assert_close(found[1:], RecapScorer(other, Stage()).score(batch).total, rtol=0, atol=1e-9)

@@ -443,7 +443,7 @@ def test_a_poor_city_gives_flat_curves_and_no_nan(kind: str, preset: str, tmp_pa
     dataset = poor(kind)
     trainer = Trainer(dataset, shrunk(preset), tmp_path, CPU)
     assert trainer.run()
-    model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph, torch.float64)
+    model = Recap(trainer.config.model, dataset, trainer.graph, torch.float64)
     model.load_state_dict(trainer.model.state_dict())
     scorer = RecapScorer(model, trainer.stage(6))
     batch = Histories(batch_of(dataset).checkins, torch.from_numpy(dataset.cases(c.TEST)))
