@@ -119,10 +119,6 @@ class CurvePrior(nn.Module):
         distance_BU = self.features.places.distance_km(source_B, self.curves.step_FK.dtype, poi_U).log1p_()
         return self.curves.locate(distance_BU.view(1, -1), _DISTANCE)
 
-    def place_knots(self, histories: Histories) -> None:
-        """Put the knots at quantiles over the cases' candidates."""
-        self.curves.place_knots(self.knot_values(histories))
-
     def knot_values(self, histories: Histories) -> list[Tensor]:
         """Values of each feature at some of the cases' candidates, whose quantiles place the knots."""
         size = min(_KNOT_CASES, len(histories))

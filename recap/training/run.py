@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -159,7 +159,9 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
         return
     try:
         earlier = json.loads(path.read_text(encoding="utf-8"))
-        started_on, trained_with = str(earlier["dataset_hash"]), _completed(dict(earlier["train"]), config)
+        started_on, trained_with = str(earlier["dataset_hash"]), dict(earlier["train"])
+        with suppress(ConfigError):  # another kind of model, or retired options: no resume
+            trained_with = type(config).parse(trained_with).model_dump(mode="json")
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} is damaged ({error}); remove {path.parent.parent} and train again") from error
     if started_on != identity["dataset_hash"]:
@@ -172,13 +174,6 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
             f"{path.parent.parent} was started from other pretrained curves than this version has; "
             "continue with the version that started it, or train again in another folder"
         )
-
-
-def _completed(stored: dict[str, Any], config: AnyTraining) -> dict[str, Any]:
-    try:
-        return type(config).parse(stored).model_dump(mode="json")
-    except ConfigError:  # another kind of model, or retired options: no resume
-        return stored
 
 
 def _write_checkpoint(

@@ -78,7 +78,8 @@ class Trainer(TrainingLoop):
 
     def _begin(self) -> None:
         if self.model.curves is not None and self.pretrained is None:
-            self.model.curves.place_knots(Histories(self.checkins, self.row_N))
+            values = self.model.curves.knot_values(Histories(self.checkins, self.row_N))
+            self.model.curves.curves.place_knots(values)
         elif self.model.curves is not None and self.pretrained is not None:
             self.pretrained.fill(self.model.curves.curves)
 
@@ -154,6 +155,6 @@ class Trainer(TrainingLoop):
             values = None if self._kept is None else self._kept.take(histories, index_B)
             scores, smoothing = self.model(histories, stage, values=values), self.config.label_smoothing
             return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)
-        negatives = self.sampler.draw()
-        sampled = sampled_scores(self.model, batch, stage, negatives.poi_U)
-        return lambda warm_B, weight: sampled_losses(sampled, negatives.log_weight_U, warm_B, weight)
+        poi_U, log_weight_U = self.sampler.draw()
+        sampled = sampled_scores(self.model, batch, stage, poi_U)
+        return lambda warm_B, weight: sampled_losses(sampled, log_weight_U, warm_B, weight)

@@ -47,7 +47,9 @@ def predictor_of(dataset: Dataset, seed: int = 0, **changes: Any) -> Predictor:
     torch.manual_seed(seed)
     model = Recap(config.model, dataset, TransitionGraph.from_dataset(dataset), torch.float64)
     if model.curves is not None:
-        model.curves.place_knots(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
+        model.curves.curves.place_knots(
+            model.curves.knot_values(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
+        )
     shake(model, seed)
     return Predictor(checkpoint, dataset, scorer=RecapScorer(model, checkpoint.stage))
 
