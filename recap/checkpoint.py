@@ -205,19 +205,13 @@ class Checkpoint:
         )
         return match_dataset(self.folder, trained_on, dataset)
 
-    def build_model(
-        self,
-        dataset: Dataset,
-        graph: TransitionGraph,
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float64,
-    ) -> Recap:
-        """The trained RECAP in evaluation mode, for its own dataset or another that matches. In float64 a case's scores
-        do not depend on the batch it is scored in. Raises CheckpointError: it holds a published model; VocabularyError:
-        it does not open with this dataset; MissingTensorError: weights and configuration do not fit.
+    def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
+        """The trained RECAP in evaluation mode, for its own dataset or another that matches; in float64, so that a case's
+        scores do not depend on the batch. Raises CheckpointError: it holds a published model; VocabularyError: it does
+        not open with this dataset; MissingTensorError: weights and configuration do not fit.
         """
         config, match = self.recap_training.model, self.match(dataset)
-        return self._filled(lambda: Recap(config, dataset, graph, dtype, match), match, device)
+        return self._filled(lambda: Recap(config, dataset, graph, torch.float64, match), match, device)
 
     def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
         tensors: Mapping[str, Tensor] = load_tensors(self.folder / WEIGHTS)[0]

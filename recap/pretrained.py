@@ -75,15 +75,9 @@ class PretrainedCheckpoint(Checkpoint):
     def read_summary(self) -> TrainingSummary:
         raise CheckpointError(f"{self.folder} was not trained on this data, so it has no summary: use `recap evaluate`")
 
-    def build_model(
-        self,
-        dataset: Dataset,
-        graph: TransitionGraph,
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float64,
-    ) -> Recap:
+    def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
         """The curves over a dataset's places, with the shift of new places that its validation cases ask for."""
-        model = Recap(self.recap_training.model, dataset, graph, dtype).eval()
+        model = Recap(self.recap_training.model, dataset, graph, torch.float64).eval()
         assert model.curves is not None
         self.curves.fill(model.curves.curves)
         if self.fitted is None:

@@ -100,7 +100,9 @@ def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Matc
     here = dataset.pois.drop_duplicates(c.CATEGORY_INDEX).sort_values(c.CATEGORY_INDEX)[c.CATEGORY_ID]
     category_K = categories.reindex(here).fillna(-1).to_numpy(np.int64)
     match = Match(poi_P, _match_users(hashes, trained_on, dataset), category_K, coordinates_Q2)
-    if trained_on.published and not _is_same(match, len(known), None if hashes is None else len(hashes)):
+    sizes = (len(known), dataset.num_users if hashes is None else len(hashes), len(category_K))
+    indices = zip((poi_P, match.user_U, category_K), sizes, strict=True)
+    if trained_on.published and not all(np.array_equal(index, np.arange(size)) for index, size in indices):
         raise VocabularyError(
             f"{line}: a published model opens only with later check-ins of the same users, places and categories; "
             "train again"
@@ -129,14 +131,6 @@ def _match_users(hashes: pd.Series | None, trained_on: TrainedOn, dataset: Datas
     if hash_users(dataset) == trained_on.users_hash:
         return np.arange(dataset.num_users)
     return np.full(dataset.num_users, -1)
-
-
-def _is_same(match: Match, num_pois: int, num_users: int | None) -> bool:
-    sizes = (num_pois, len(match.user_U) if num_users is None else num_users, len(match.category_K))
-    return all(
-        np.array_equal(index, np.arange(size))
-        for index, size in zip((match.poi_P, match.user_U, match.category_K), sizes, strict=True)
-    )
 
 
 def hash_users(dataset: Dataset) -> str:

@@ -166,12 +166,25 @@ class TrainingLoop(ABC):
 
     def resume(self) -> None:
         """Continue from the folder's state; raises CheckpointError: unreadable, or written by another version."""
+        path = self.folder / STATE_FILE
+        tensors, progress = load_tensors(path)
+        if _RANDOM not in tensors:
+            raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
         try:
-            self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
+            load_weights(self.model, _under(tensors, "model."), path.name)
         except MissingTensorError as error:
             raise CheckpointError(
                 f"{error}; continue with the version that started this training, or train again in another folder"
             ) from error
+        values: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in _under(tensors, "optimiser.").items():
+            index, _, key = name.partition(".")
+            values.setdefault(int(index), {})[key] = tensor
+        self.optimiser.load_state_dict({"state": values, "param_groups": self.optimiser.state_dict()["param_groups"]})
+        torch.set_rng_state(tensors[_RANDOM])
+        if torch.cuda.is_available() and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+        self.progress = Progress(**progress)
         sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
         self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
 
@@ -256,11 +269,20 @@ class TrainingLoop(ABC):
         return self._learn(slice(start, start + self.config.batch_size))
 
     def save(self) -> None:
-        """Write the resume state; raises DivergenceError, and keeps the earlier one, if it is not finite."""
+        """Write all that is needed to continue bit-identically on the same machine. Raises DivergenceError, and keeps
+        the earlier state, if it is not finite.
+        """
         self._read_loss_sums()
         self.progress.processor_seconds = time.process_time() - self._processor_start
-        if self.group.is_writer:
-            save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
+        if not self.group.is_writer:
+            return
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        for index, values in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in values.items()}
+        tensors[_RANDOM] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            tensors["random.cuda"] = torch.cuda.get_rng_state()
+        save_tensors(tensors, self.folder / STATE_FILE, vars(self.progress))
 
     def validate(self, epoch: int) -> tuple[MetricsByGroup, Metrics]:
         """Validation metrics by group, and those over the cases that choose the kept epoch."""
@@ -357,37 +379,6 @@ class TrainingLoop(ABC):
         if self.device.type == "cpu" or now - self._loss_seen > _READ_LOSS_EVERY_SECONDS:
             self._seen_loss, self._loss_seen = float(loss), now
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
-
-
-def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
-    """Write all that is needed to continue bit-identically on the same machine."""
-    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-    for index, values in optimiser.state_dict()["state"].items():
-        tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in values.items()}
-    tensors[_RANDOM] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
-    save_tensors(tensors, path, progress)
-
-
-def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-    """Restore what `save_state` wrote; returns the progress counters. Raises CheckpointError: no resume state, or that
-    of another model.
-    """
-    tensors, progress = load_tensors(path)
-    if _RANDOM not in tensors:
-        raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
-    load_weights(model, _under(tensors, "model."), path.name)
-    values: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in _under(tensors, "optimiser.").items():
-        index, _, key = name.partition(".")
-        values.setdefault(int(index), {})[key] = tensor
-    state = optimiser.state_dict()
-    optimiser.load_state_dict({"state": values, "param_groups": state["param_groups"]})
-    torch.set_rng_state(tensors[_RANDOM])
-    if torch.cuda.is_available() and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
-    return progress
 
 
 def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
