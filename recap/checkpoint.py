@@ -206,7 +206,7 @@ class Checkpoint:
         return match_dataset(self.folder, trained_on, dataset)
 
     def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
-        """The trained RECAP in evaluation mode, for its own dataset or another that matches; in float64, so that a case's
+        """The trained RECAP in evaluation mode, for its own dataset or another that matches; in float64, where a case's
         scores do not depend on the batch. Raises CheckpointError: it holds a published model; VocabularyError: it does
         not open with this dataset; MissingTensorError: weights and configuration do not fit.
         """
