@@ -356,12 +356,9 @@ def test_a_disk_that_fills_up_is_named_and_can_be_resumed(size: int, tmp_path: P
     assert Checkpoint.load(out).manifest.train == tiny()
 
 
-def test_a_disk_that_fills_up_leaves_no_records_and_no_run(
-    tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_leaves_no_records_and_no_run(home: Path, tmp_path: Path, city_folder: Path) -> None:
     """Records of an evaluation and the description of a run: one line that says where, nothing half-written."""
-    home, records = tmp_path / "home", tmp_path / "records.parquet"
-    monkeypatch.setenv("RECAP_HOME", str(home))
+    records = tmp_path / "records.parquet"
     command = ["evaluate", "--baseline", "markov", "--data", city_folder, "--records", records, "--json"]
     with files_limited_to(1000):
         assert_refused(recap_here(*command), str(records), "nothing was kept")

@@ -101,6 +101,5 @@ def test_known_users_score_known_places_as_before() -> None:
     assert torch.equal(after[:, : city.num_pois], before)
     stranger = Histories(CheckinTensors.from_dataset(data), len(data.checkins) - torch.tensor([3, 1]))
     assert torch.isfinite(RecapScorer(larger, Stage()).score(stranger).total).all()
-    assert larger.curves is not None
     from_here_BK = larger.curves.features.of(stranger).by_category_JBK[1]
     assert from_here_BK[0].abs().max() < 1e-12 < from_here_BK[1].abs().max()  # nothing is known of the new category

@@ -246,7 +246,6 @@ def test_a_deleted_run_folder_ends_its_process_and_comes_not_back(store: RunStor
     """Deleting the folder by hand stops the training; the queue goes on."""
     run = long_run(store, dataset_folder, 1, epochs=2000)
     trainer = run.read_state().process
-    assert trainer is not None
     run.path.rename(run.path.with_name(".aside"))
     other = submit(store, dataset_folder)
     wait_for(lambda: not trainer.is_alive(), "the training to end", 30)
@@ -260,7 +259,6 @@ def test_a_stubborn_process_is_killed_with_its_group(tmp_path: Path, dataset_fol
     store = new_store(tmp_path / "home", stop_seconds=0.2, kill_seconds=0.2)
     run = long_run(store, dataset_folder, 1, epochs=2000)
     trainer = run.read_state().process
-    assert trainer is not None
     os.kill(trainer.pid, signal.SIGSTOP)
     control.stop(store, run)
     assert wait_until_over(run, 20) == "stopped"

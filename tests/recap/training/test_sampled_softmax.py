@@ -122,7 +122,6 @@ def test_the_curves_stand_next_to_a_training_but_not_among_too_many_places(tmp_p
     graph = TransitionGraph.from_dataset(dataset)
     for name, config in (("whole", small_training(epochs=3)), ("sampled", SAMPLED)):
         checkpoint = train(dataset, config, tmp_path / name, device=cpu)
-        assert checkpoint is not None
         others = checkpoint.read_summary()["baselines"]
         assert others.keys() == ({FEATURE_CURVES} if name == "whole" else set()) | set(COUNTING_BASELINES)
         assert ("| feature_curves | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")
