@@ -21,7 +21,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, DataError, DivergenceError, MissingTensorError
 from recap.evaluation.cases import describe_cases, numbered_among
-from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
+from recap.evaluation.metrics import METRICS, Metrics, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
@@ -112,8 +112,7 @@ class TrainingLoop(ABC):
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare more check-ins")
         self.num_validation_cases = len(dataset.cases(c.VAL, protocol))
-        selecting = dataset.cases(c.VAL, config.select_on)
-        self.selects = self.validation[c.ROW].isin(selecting).to_numpy()
+        self.selects = self.validation[c.ROW].isin(dataset.cases(c.VAL, config.select_on)).to_numpy()
         if not self.selects.any():
             raise DataError(
                 f"none of the {len(self.validation)} validation cases drawn is one that chooses the epoch "
@@ -197,7 +196,10 @@ class TrainingLoop(ABC):
         """Train to the last epoch; False if ``stop`` ended it early (the state is saved). Raises DivergenceError:
         losses or weights are no longer finite; the saved state is from before that.
         """
-        journal = self._open_journal()
+        journal = Journal(self.journal_folder, resume_after=self.progress.epoch - 1) if self.group.is_writer else None
+        line = self.progress.line
+        if journal is not None and line is not None and line["epoch"] > journal.last_epoch:
+            journal.write(line)
         if self.progress.epoch == 1 and self.progress.step == 0:
             self._begin()
         started = saved = time.perf_counter()
@@ -284,27 +286,12 @@ class TrainingLoop(ABC):
             tensors["random.cuda"] = torch.cuda.get_rng_state()
         save_tensors(tensors, self.folder / STATE_FILE, vars(self.progress))
 
-    def validate(self, epoch: int) -> tuple[MetricsByGroup, Metrics]:
-        """Validation metrics by group, and those over the cases that choose the kept epoch."""
-        ranked = rank_cases(self.scorer(epoch), self.validation, self.checkins)
-        self.model.train()
-        return metrics_by_group(ranked), metrics_of(ranked[self.selects])
-
     def let_go(self) -> None:
         """Free weights and moments of a finished training; the test needs the memory."""
         self.optimiser.zero_grad(set_to_none=True)
         self.optimiser.state.clear()
         self.model.to("meta")
         trim_heap()
-
-    def _open_journal(self) -> Journal | None:
-        if not self.group.is_writer:
-            return None
-        journal = Journal(self.journal_folder, resume_after=self.progress.epoch - 1)
-        line = self.progress.line
-        if line is not None and line["epoch"] > journal.last_epoch:
-            journal.write(line)
-        return journal
 
     def _read_loss_sums(self) -> None:
         # The weights too: the step that breaks them has a finite loss. One message, so all processes end together.
@@ -344,7 +331,9 @@ class TrainingLoop(ABC):
             line["stage"] = stage.model_dump()
         if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
             started = time.perf_counter()
-            line["val"], selection = self.validate(progress.epoch)
+            ranked = rank_cases(self.scorer(progress.epoch), self.validation, self.checkins)
+            self.model.train()
+            line["val"], selection = metrics_by_group(ranked), metrics_of(ranked[self.selects])
             if len(self.validation) < self.num_validation_cases:
                 line["val_drawn_from"] = self.num_validation_cases
             if not self.selects.all():

@@ -3,8 +3,6 @@
 Shape suffixes: N examples, B examples of a batch.
 """
 
-from typing import Final
-
 import torch
 from torch import Tensor
 
@@ -15,8 +13,6 @@ from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
 from recap.training.loop import TrainingLoop
-
-_ALL: Final = "all"
 
 
 class PublishedTrainer(TrainingLoop):
@@ -61,7 +57,7 @@ class PublishedTrainer(TrainingLoop):
         rate = self.config.rate_at(epoch) * self.progress.schedule.get("scale", 1.0)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        return {_ALL: rate}
+        return {"all": rate}
 
     def _learn(self, positions: slice) -> Tensor:
         self.model.train()

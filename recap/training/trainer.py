@@ -4,6 +4,7 @@ Shape suffixes: N training cases, B cases of a batch.
 """
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -23,6 +24,7 @@ from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
+from recap.training.group import SharedMaskDropout
 from recap.training.loop import TrainingLoop
 from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
@@ -113,8 +115,9 @@ class Trainer(TrainingLoop):
         batch = CaseBatch(self.checkins, self.row_N[index_B])
         fast = self.config.precision == "bf16"
         autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=fast)
-        masks = self.group.masks_of(len(whole_B), words=fast and self.device.type == "cpu")
-        with autocast, masks:
+        words = fast and self.device.type == "cpu"
+        masks = SharedMaskDropout(len(whole_B), self.group.rank, self.group.size, words=words)
+        with autocast, masks if self.group.is_shared or words else nullcontext():
             losses_of = self._scored(batch, stage, index_B)
         # Turn means over shares into means over the batch: weight them by their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
