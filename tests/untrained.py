@@ -4,12 +4,7 @@ from pathlib import Path
 
 import torch
 
-from recap.checkpoint import (
-    WEIGHTS,
-    CheckpointManifest,
-    EpochResult,
-    write_checkpoint,
-)
+from recap.checkpoint import WEIGHTS, CheckpointManifest, EpochResult, write_checkpoint
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap

@@ -19,14 +19,7 @@ from analysis.explain.seed_replicates import train_replicates
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
-from recap.errors import (
-    CheckpointError,
-    ChecksumError,
-    ConfigError,
-    FormatVersionError,
-    MissingTensorError,
-    RecapError,
-)
+from recap.errors import CheckpointError, ChecksumError, ConfigError, FormatVersionError, MissingTensorError, RecapError
 from recap.features.catalogue import NAMES
 from recap.graph import TransitionGraph
 from recap.model.curves import KNOTS, STEPS

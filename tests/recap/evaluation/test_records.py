@@ -123,11 +123,8 @@ def test_evaluation_sums_up_its_records() -> None:
     """Group sizes are those of the records, hashes and protocol those asked for."""
     evaluation = evaluate(VisitCount(world()[0]), *world(), protocol="trajectory_last")
     summary = evaluation.summary()
-    assert (summary["model"], summary["protocol"], summary["dataset_hash"]) == (
-        "visit_count",
-        "trajectory_last",
-        "0" * 64,
-    )
+    assert (summary["model"], summary["protocol"]) == ("visit_count", "trajectory_last")
+    assert summary["dataset_hash"] == "0" * 64
     assert [summary[group]["n"] for group in ("all", "head", "tail", "unseen")] == [1, 0, 1, 1]
     assert summary["all"]["mrr"] == pytest.approx(evaluation.records["reciprocal_rank"].mean())
     assert evaluation.seconds > 0
