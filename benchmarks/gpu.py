@@ -22,7 +22,7 @@ from typing import Any, Final
 import torch
 
 from recap import columns as c
-from recap.checkpoint import Checkpoint, library_versions
+from recap.checkpoint import WEIGHTS, Checkpoint, CheckpointManifest, EpochResult, library_versions
 from recap.data.cleaning import DataConfig
 from recap.data.dataset import Dataset
 from recap.data.preparation import prepare_dataset
@@ -34,9 +34,9 @@ from recap.evaluation.scoring import rank_cases
 from recap.history import CaseBatch
 from recap.presets import DEFAULT_PRESET, training_preset
 from recap.published.configs import PUBLISHED
+from recap.storage.tensors import save_tensors
 from recap.training.loop import TrainingLoop
 from recap.training.run import build_trainer, train
-from recap.training.timing import time_steps
 from recap.training_config import AnyTraining, TrainConfig
 
 PRESETS: Final = ("paper", DEFAULT_PRESET)
@@ -60,7 +60,7 @@ def measure_epoch(trainer: TrainingLoop, seconds: float) -> dict[str, Any]:
     device, total = trainer.device, trainer.steps_per_epoch
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats(device)
-    a_step, steps = time_steps(trainer, seconds, warm_up=WARM_UP_STEPS)
+    a_step, steps = trainer.time_steps(seconds, warm_up=WARM_UP_STEPS)
     card = device.type == "cuda"
     return {
         "epoch_seconds": round(a_step * total, 3),
@@ -87,7 +87,10 @@ def measure_equality(dataset: Dataset, config: AnyTraining, on_card: TrainingLoo
         batch = CaseBatch(trainer.checkins, row_N.to(trainer.device))
         histories = batch.histories(target_time=scorer.reads_target_time)
         totals.append(scorer.score(histories).total.double().cpu())
-        ranked = rank_cases(trainer.kept_scorer(weights, config.epochs), described, trainer.checkins)
+        save_tensors(weights, trainer.folder / WEIGHTS)
+        epoch = EpochResult(epoch=config.epochs, stage=trainer.stage(config.epochs), val={})
+        exact = Checkpoint(trainer.folder, CheckpointManifest.of(dataset, config, epoch, epoch), hash="")
+        ranked = rank_cases(exact.scorer(dataset, trainer.graph, trainer.device), described, trainer.checkins)
         ranks.append(ranked[[c.NUM_BETTER, c.NUM_TIED]].to_numpy())
     off = float(((totals[0] - totals[1]).abs() / totals[0].abs().clamp_min(1.0)).max())
     return {

@@ -48,7 +48,6 @@ from recap.predictor import CaseRanker
 from recap.presets import train_preset
 from recap.storage.frames import write_frames
 from recap.training.run import build_trainer
-from recap.training.timing import time_steps
 from recap.training_config import SampledSoftmax, TrainConfig
 
 FAVOURITES = 60
@@ -177,7 +176,7 @@ def measure_training(dataset: Dataset, preset: str, seconds: float = 120.0) -> d
         trainer = build_trainer(dataset, config, Path(folder), torch.device("cpu"))
         built = time.perf_counter() - started
         trainer.begin_at(config.epochs)  # its last epoch: every part acts
-        a_step, steps = time_steps(trainer, seconds, warm_up=10)
+        a_step, steps = trainer.time_steps(seconds, warm_up=10)
     return {
         "build_seconds": round(built, 1),
         "transitions": trainer.graph.num_transitions,
@@ -191,7 +190,7 @@ def measure_ranking(dataset: Dataset, preset: str, of_cases: int = 500) -> dict[
     """Seconds of ranking test cases exactly in float64, without the propagation."""
     started = time.perf_counter()
     graph = TransitionGraph.from_dataset(dataset)
-    scorer = RecapScorer(Recap.for_dataset(train_preset(preset).model, dataset, graph, torch.float64), Stage())
+    scorer = RecapScorer(Recap(train_preset(preset).model, dataset, graph, torch.float64), Stage())
     checkins = CheckinTensors.from_dataset(dataset)
     drawn = describe_cases(dataset, graph, c.TEST, most=of_cases)
     built = time.perf_counter()
@@ -209,7 +208,7 @@ def measure_predicting(dataset: Dataset, preset: str, of_users: int = 1_000) -> 
     """Seconds to write the next places of some users, by a model before its first step."""
     started = time.perf_counter()
     graph = TransitionGraph.from_dataset(dataset)
-    scorer = RecapScorer(Recap.for_dataset(train_preset(preset).model, dataset, graph, torch.float64), Stage())
+    scorer = RecapScorer(Recap(train_preset(preset).model, dataset, graph, torch.float64), Stage())
     model = CaseRanker(None, dataset, scorer=scorer, graph=graph)
     chosen = choose(model).part(slice(of_users))
     built, processor = time.perf_counter(), time.process_time()

@@ -18,7 +18,7 @@ from recap.errors import CheckpointError, FormatVersionError, MissingTensorError
 from recap.features.catalogue import describe_features
 from recap.graph import TransitionGraph
 from recap.model.config import AnyValue, ModelConfig, Stage
-from recap.model.curves import INTERVALS, KNOTS, STEPS, curves_by_name
+from recap.model.curves import INTERVALS, KNOTS, STEPS
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.presets import checkpoint_label
@@ -205,19 +205,13 @@ class Checkpoint:
         )
         return match_dataset(self.folder, trained_on, dataset)
 
-    def build_model(
-        self,
-        dataset: Dataset,
-        graph: TransitionGraph,
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float64,
-    ) -> Recap:
-        """The trained RECAP in evaluation mode, for its own dataset or another that matches. In float64 a case's scores
-        do not depend on the batch it is scored in. Raises CheckpointError: it holds a published model; VocabularyError:
-        it does not open with this dataset; MissingTensorError: weights and configuration do not fit.
+    def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
+        """The trained RECAP in evaluation mode, for its own dataset or another that matches; in float64, where a case's
+        scores do not depend on the batch. Raises CheckpointError: it holds a published model; VocabularyError: it does
+        not open with this dataset; MissingTensorError: weights and configuration do not fit.
         """
         config, match = self.recap_training.model, self.match(dataset)
-        return self._filled(lambda: Recap.for_dataset(config, dataset, graph, dtype, match), match, device)
+        return self._filled(lambda: Recap(config, dataset, graph, torch.float64, match), match, device)
 
     def _filled(self, build: Callable[[], Model], match: Match | None, device: torch.device | str) -> Model:
         tensors: Mapping[str, Tensor] = load_tensors(self.folder / WEIGHTS)[0]
@@ -232,7 +226,7 @@ class Checkpoint:
         return model.to(device).eval()
 
     def with_named_curves(self, tensors: Mapping[str, Tensor]) -> Mapping[str, Tensor]:
-        """Weights with a curve for each feature of this version, if they have curves; they may lack some. Raises
+        """Weights with a curve for each feature of this version, if they have curves; those they lack are 0. Raises
         CheckpointError: they read other features, or not in this version's order; MissingTensorError: another shape.
         """
         features, known = self.manifest.features or [], describe_features()
@@ -245,7 +239,11 @@ class Checkpoint:
             raise MissingTensorError(
                 f"{self.folder.name} does not hold one curve for each of its {len(features)} features"
             )
-        return curves_by_name(tensors, [feature["name"] for feature in features])
+        index_N = [known.index(feature) for feature in features]
+        knot_FK1, step_FK = (torch.zeros(len(known), size, dtype=torch.float64) for size in (INTERVALS + 1, INTERVALS))
+        knot_FK1[:, 1:] = torch.inf
+        knot_FK1[index_N], step_FK[index_N] = tensors[KNOTS].double(), tensors[STEPS].double()
+        return {**tensors, KNOTS: knot_FK1, STEPS: step_FK}
 
     def _check_sizes(self, size: ModelConfig, tensors: Mapping[str, Tensor]) -> None:
         """Refuse a configuration far larger than its weights before it takes memory."""

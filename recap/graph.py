@@ -69,9 +69,7 @@ class TransitionGraph:
     @cached_property
     def adjacency(self) -> sparse.csr_array:
         """Row-normalised A (Eq. 6), float64; rows of POIs without out-edges are zero."""
-        totals = self.counts.sum(axis=1)
-        scale = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
-        return sparse.csr_array(sparse.diags_array(scale) @ self.counts)
+        return row_normalised(self.counts)
 
     @cached_property
     def _edges(self) -> sparse.csr_array:
@@ -169,6 +167,13 @@ class TransitionGraph:
     @cached_property
     def _incoming(self) -> sparse.csc_array:
         return self.counts.tocsc()
+
+
+def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
+    """Every row divided by its sum; empty rows stay empty."""
+    totals = matrix.sum(axis=1)
+    scale = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
+    return sparse.csr_array(sparse.diags_array(scale) @ matrix)
 
 
 def _group(position: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Final, Self, TypeVar
 
 import numpy as np
+import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -55,15 +56,16 @@ class CheckinTensors:
     @classmethod
     def from_dataset(cls, dataset: Dataset, device: torch.device | str = "cpu") -> "CheckinTensors":
         """Tensors of a dataset's check-ins."""
-        table = dataset.checkins
+        return cls.from_table(dataset.checkins, Visits.of(dataset)).to(device)
+
+    @classmethod
+    def from_table(cls, table: pd.DataFrame, visits: Visits | None = None) -> "CheckinTensors":
+        """Tensors of some rows of `Dataset.checkins`."""
+        user, poi, trajectory = (table[name].to_numpy(np.int64) for name in (c.USER, c.POI, c.TRAJECTORY))
         seconds = table[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-        return cls._with_visits(
-            Visits.of(dataset),
-            table[c.USER].to_numpy(np.int64),
-            seconds,
-            seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
-            table[c.TRAJECTORY].to_numpy(np.int64),
-        ).to(device)
+        local_seconds = seconds + 60 * table[c.TZ_OFFSET_MINUTES].to_numpy(np.int64)
+        visits = visits or Visits.of_segments(user, poi)
+        return cls._with_visits(visits, user, seconds, local_seconds, trajectory)
 
     @classmethod
     def from_arrays(

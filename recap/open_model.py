@@ -74,6 +74,6 @@ def _folder(name: str | Path) -> Checkpoint:
 def _enlarged(scorer: Scorer, extended: Dataset, graph: TransitionGraph) -> RecapScorer:
     """The curves of a dataset over its extension, which they would otherwise be fitted to again."""
     assert isinstance(scorer, RecapScorer)
-    model = Recap.for_dataset(scorer.model.config, extended, graph, torch.float64)
+    model = Recap(scorer.model.config, extended, graph, torch.float64)
     model.load_state_dict(scorer.model.state_dict())
     return RecapScorer(model, scorer.stage, scorer.name)

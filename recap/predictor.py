@@ -219,17 +219,17 @@ class Predictor(CaseRanker):
         if not only_states or core is None or core.is_new_P is not None or any(CORE in item.off for item in variants):
             return super().place_ranks(variants, poi)
         states: list[Tensor] = []
-        scorings, pois, values = ([column] for column in vars(Contributions.none()).values())
+        no_index = torch.zeros(0, dtype=torch.int64)
+        pieces = [Contributions(no_index, no_index, torch.zeros(0, dtype=torch.float64))]
         with torch.inference_mode():
             for start in range(0, len(variants), _VARIANTS_PER_PASS):
                 histories, changes = self.pack(variants[start : start + _VARIANTS_PER_PASS])
                 states.append(self.state(histories, changes))
                 parts = self.model.revisit(histories, self.stage, states[-1], changes)
                 if parts is not None and parts.packed:
-                    scorings.append(parts.candidates.case_C + start)
-                    pois.append(parts.candidates.poi_C)
-                    values.append(parts.value_C)
-            contributions = Contributions(*(torch.cat(column) for column in (scorings, pois, values)))
+                    candidates = parts.candidates
+                    pieces.append(Contributions(candidates.case_C + start, candidates.poi_C, parts.value_C))
+            contributions = Contributions(*map(torch.cat, zip(*pieces, strict=True)))
             return place_ranks_of_states(core.output, torch.cat(states), contributions, poi)
 
     @cached_property

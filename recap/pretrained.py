@@ -75,35 +75,41 @@ class PretrainedCheckpoint(Checkpoint):
     def read_summary(self) -> TrainingSummary:
         raise CheckpointError(f"{self.folder} was not trained on this data, so it has no summary: use `recap evaluate`")
 
-    def build_model(
-        self,
-        dataset: Dataset,
-        graph: TransitionGraph,
-        device: torch.device | str = "cpu",
-        dtype: torch.dtype = torch.float64,
-    ) -> Recap:
+    def build_model(self, dataset: Dataset, graph: TransitionGraph, device: torch.device | str = "cpu") -> Recap:
         """The curves over a dataset's places, with the shift of new places that its validation cases ask for."""
-        model = Recap.for_dataset(self.recap_training.model, dataset, graph, dtype).eval()
+        model = Recap(self.recap_training.model, dataset, graph, torch.float64).eval()
         assert model.curves is not None
         self.curves.fill(model.curves.curves)
-        fitted = self.fitted
-        model.curves.new_places = None if fitted is None else fitted.new_places
-        if fitted is None:
-            fitted = _fit(model, dataset, graph, self.curves.protocol)
-            if fitted is not None:
-                self._fitted.append(fitted)
-                self._keep(fitted)
+        if self.fitted is None:
+            self._fit(model, dataset, graph)
+        else:
+            model.curves.new_places = self.fitted.new_places
         return model.to(device)
+
+    def _fit(self, model: Recap, dataset: Dataset, graph: TransitionGraph) -> None:
+        """Fit the shift, put it into the model, fit the temperature of the shifted scores, and keep both."""
+        shift = fit_new_places(model, dataset, self.curves.protocol)
+        if shift is None:
+            return
+        assert model.curves is not None
+        model.curves.new_places = shift
+        cases = describe_cases(dataset, graph, c.VAL, self.curves.protocol, most=_MOST_CASES)
+        temperature = fit_temperature(RecapScorer(model, Stage()), cases, CheckinTensors.from_dataset(dataset))
+        if temperature is None:
+            return
+        self._fitted.append(Fitted(new_places=shift, temperature=temperature))
+        if self.keep:
+            with suppress(RecapError, OSError):  # not writable: fit at every start
+                path = user_subfolder("cache", make=True) / self._cache_file.name
+                replace_json(path, self._fitted[-1].model_dump())
 
     @property
     def fitted(self) -> "Fitted | None":
         """The numbers fitted to the dataset's validation cases; None before, or with too few cases."""
         if not self._fitted:
-            try:
+            with suppress(RecapError, OSError, ValueError):
                 self._fitted.append(Fitted.parse(read_json(self._cache_file)))
-            except (RecapError, OSError, ValueError):
-                return None
-        return self._fitted[-1]
+        return self._fitted[-1] if self._fitted else None
 
     @property
     def temperature(self) -> Temperature:
@@ -117,29 +123,12 @@ class PretrainedCheckpoint(Checkpoint):
     def _cache_file(self) -> Path:
         return user_subfolder("cache") / f"pretrained-{self.hash[:16]}.json"
 
-    def _keep(self, fitted: "Fitted") -> None:
-        if self.keep:
-            with suppress(RecapError, OSError):  # not writable: fit at every start
-                replace_json(user_subfolder("cache", make=True) / self._cache_file.name, fitted.model_dump())
-
 
 class Fitted(Config):
     """What `pretrained` learns of a dataset from its validation cases, in seconds."""
 
     new_places: float = Field(ge=-_FURTHEST, le=_FURTHEST, description="Points of all places new to the user.")
     temperature: Temperature = Field(description="Turns scores into probabilities.")
-
-
-def _fit(model: Recap, dataset: Dataset, graph: TransitionGraph, protocol: Protocol) -> Fitted | None:
-    """Fit the shift, put it into the model, and fit the temperature of the shifted scores."""
-    shift = fit_new_places(model, dataset, protocol)
-    if shift is None:
-        return None
-    assert model.curves is not None
-    model.curves.new_places = shift
-    cases = describe_cases(dataset, graph, c.VAL, protocol, most=_MOST_CASES)
-    temperature = fit_temperature(RecapScorer(model, Stage()), cases, CheckinTensors.from_dataset(dataset))
-    return None if temperature is None else Fitted(new_places=shift, temperature=temperature)
 
 
 def fit_new_places(model: Recap, dataset: Dataset, protocol: Protocol = "every_next") -> float | None:

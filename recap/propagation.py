@@ -35,13 +35,6 @@ class Propagation(nn.Module):
         return _Multiply.apply(self.matrix, self.transposed, features)
 
 
-def row_normalised(matrix: sparse.csr_array) -> sparse.csr_array:
-    """Every row divided by its sum; empty rows stay empty."""
-    totals = matrix.sum(axis=1)
-    scale = np.divide(1.0, totals, out=np.zeros(len(totals)), where=totals > 0)
-    return sparse.csr_array(sparse.diags_array(scale) @ matrix)
-
-
 def to_torch_csr(matrix: sparse.csr_array) -> Tensor:
     """A float64 torch CSR tensor."""
     matrix = sparse.csr_array(matrix)

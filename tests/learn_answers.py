@@ -89,7 +89,6 @@ class Answers:
 
     def visits(self) -> tuple[int, int]:
         prior = self.predictor.model.prior
-        assert prior is not None
         names = (prior.count_weight, prior.recency_weight, prior.window_weight)
         trained = [float(prior.scale) * float(weight) for weight in names if weight is not None]
         tau, window = math.exp(float(prior.log_recency_steps)), self.predictor.model.config.recent_window

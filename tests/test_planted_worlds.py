@@ -136,7 +136,6 @@ def trained_on(dataset: Dataset, folder: Path, epochs: int, seed: int, **model: 
         optimiser=OptimiserConfig(learning_rate=5e-3, prior_learning_rate=5e-2),
     )
     checkpoint = train(dataset, config, folder, device=torch.device("cpu"))
-    assert checkpoint is not None
     summary: Any = checkpoint.read_summary()
     return {"recap": summary["test"]["all"], **{name: groups["all"] for name, groups in summary["baselines"].items()}}
 

@@ -4,12 +4,7 @@ from pathlib import Path
 
 import torch
 
-from recap.checkpoint import (
-    WEIGHTS,
-    CheckpointManifest,
-    EpochResult,
-    write_checkpoint,
-)
+from recap.checkpoint import WEIGHTS, CheckpointManifest, EpochResult, write_checkpoint
 from recap.data.dataset import Dataset
 from recap.graph import TransitionGraph
 from recap.model.recap import Recap
@@ -26,7 +21,7 @@ def write_untrained_checkpoint(
     folder.mkdir(parents=True)
     config = tiny() if config is None else config
     torch.manual_seed(seed)
-    model = Recap.for_dataset(config.model, dataset, TransitionGraph.from_dataset(dataset))
+    model = Recap(config.model, dataset, TransitionGraph.from_dataset(dataset))
     save_tensors(model.state_dict(), folder / WEIGHTS)
     write_vocabulary(dataset, folder)
     values = dict.fromkeys(("hr1", "hr5", "hr10", "hr20", "ndcg20", "mrr"), 0.0)

@@ -104,9 +104,11 @@ def shake(model: torch.nn.Module, seed: int = 0, spread: float = 0.4) -> None:
 def small_recap(dataset: Dataset, seed: int = 0, dtype: torch.dtype = torch.float64, **changes: Any) -> Recap:
     """A shaken small model of a dataset in evaluation mode; curves have their knots."""
     torch.manual_seed(seed)
-    model = Recap.for_dataset(small_model_config(**changes), dataset, TransitionGraph.from_dataset(dataset), dtype)
+    model = Recap(small_model_config(**changes), dataset, TransitionGraph.from_dataset(dataset), dtype)
     if model.curves is not None:
-        model.curves.place_knots(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
+        model.curves.curves.place_knots(
+            model.curves.knot_values(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
+        )
     shake(model, seed)
     return model.eval()
 

@@ -7,8 +7,7 @@ Shape suffixes: M scorings, P POIs, B POIs of a block, D hidden features, C cont
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -21,8 +20,7 @@ _WORTH_A_THREAD: Final = 64
 """Blocks: below some hundred thousand places threads would wait for Python more than they compute."""
 
 
-@dataclass(frozen=True, eq=False)
-class PlaceRanks:
+class PlaceRanks(NamedTuple):
     """One place in M scorings. ``logit_M``: its total; ``rank_M``: its mean rank over ties, 1 is best."""
 
     logit_M: Tensor
@@ -35,28 +33,22 @@ class PlaceRanks:
 
     @classmethod
     def joined(cls, pieces: "list[PlaceRanks]") -> "PlaceRanks":
-        return cls(*(torch.cat(columns) for columns in zip(*(vars(piece).values() for piece in pieces), strict=True)))
+        return cls(*map(torch.cat, zip(*pieces, strict=True)))
 
 
-@dataclass(frozen=True, eq=False)
-class Contributions:
+class Contributions(NamedTuple):
     """Points of single places on top of their core score, in any order; each pair of scoring and place at most once."""
 
     scoring_C: Tensor
     poi_C: Tensor
     value_C: Tensor
 
-    @classmethod
-    def none(cls) -> "Contributions":
-        no_index = torch.zeros(0, dtype=torch.int64)
-        return cls(no_index, no_index, torch.zeros(0, dtype=torch.float64))
-
 
 @one_thread()
 def place_ranks_of_states(output: nn.Linear, state_MD: Tensor, contributions: Contributions, poi: int) -> PlaceRanks:
     """Ranks of a place in scorings ``output(state) + contributions``. ``output``: l_core(d) = w_d . h + b_d (Eq. 5)."""
     order_C = torch.argsort(contributions.poi_C, stable=True)
-    scoring_C, poi_C, value_C = (column_C[order_C] for column_C in vars(contributions).values())
+    scoring_C, poi_C, value_C = (column_C[order_C] for column_C in contributions)
 
     def totals(start: int) -> Tensor:
         """Those of the block of places that begins there, (M, B)."""

@@ -23,20 +23,8 @@ _LEFT_OUT: Final = 0.1
 """Probability outside the list that holds 90 %."""
 
 
-def rank_cases(scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors) -> pd.DataFrame:
-    """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank``. ``checkins``: the
-    dataset's tensors, on the scorer's device. Raises ScoreError: the scorer returned NaN.
-    """
-    return _with_columns(scorer, cases, checkins, lambda batch, scores: {})
-
-
 def score_cases(
-    scorer: Scorer,
-    cases: pd.DataFrame,
-    checkins: CheckinTensors,
-    *,
-    temperature: Temperature | None = None,
-    batch_size: int = 512,
+    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, *, temperature: Temperature | None = None
 ) -> pd.DataFrame:
     """Rank the target of every case and keep its scores. ``temperature``: see `evaluate`.
 
@@ -54,20 +42,21 @@ def score_cases(
         values |= {c.TOP_POIS: poi_BK, c.TOP_SCORES: value_BK}
         return values | ({} if temperature is None else _probabilities(scores.total, target_B, temperature))
 
-    return _with_columns(scorer, cases, checkins, kept, batch_size)
+    return rank_cases(scorer, cases, checkins, kept)
 
 
-def _with_columns(
+def rank_cases(
     scorer: Scorer,
     cases: pd.DataFrame,
     checkins: CheckinTensors,
-    columns_of: Callable[[CaseBatch, Scores], dict[str, Tensor]],
-    batch_size: int = 512,
+    columns_of: Callable[[CaseBatch, Scores], dict[str, Tensor]] = lambda batch, scores: {},
 ) -> pd.DataFrame:
-    """The cases with their ranks and the columns that each batch has."""
+    """Rank the target of every case: ``cases`` plus ``num_better, num_tied, rank, reciprocal_rank`` and the columns of
+    each batch. ``checkins``: the dataset's tensors, on the scorer's device. Raises ScoreError: the scorer returned NaN.
+    """
     kept: dict[str, np.ndarray] = {}
     start = 0
-    for batch, scores, ranks in scored_batches(scorer, cases, checkins, batch_size):
+    for batch, scores, ranks in scored_batches(scorer, cases, checkins):
         values = {c.NUM_BETTER: ranks.num_better_B, c.NUM_TIED: ranks.num_tied_B, **columns_of(batch, scores)}
         del scores  # free them before the next batch
         for name, value in values.items():
@@ -95,14 +84,14 @@ def _with_columns(
 
 
 def scored_batches(
-    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors, batch_size: int = 512
+    scorer: Scorer, cases: pd.DataFrame, checkins: CheckinTensors
 ) -> Iterator[tuple[CaseBatch, Scores, Ranks]]:
     """Score cases batch by batch, in bounded memory; delete each batch's scores before the next. Raises ScoreError: the
     scorer returned NaN.
     """
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1
-    batch_size = histories_per_pass(num_pois, batch_size)
+    batch_size = histories_per_pass(num_pois)
     for start in range(0, len(rows), batch_size):
         batch = CaseBatch(checkins, rows[start : start + batch_size])
         scores = scorer.score(batch.histories(target_time=scorer.reads_target_time))

@@ -105,23 +105,14 @@ class CurvePrior(nn.Module):
             self.features = self.features.to(histories.row_B.device)
         dtype = self.curves.step_FK.dtype
         values = self.features.of(histories, edits, cut_K3, dtype)
-        return CurveValues(values, self.locate(values), kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
-
-    def locate(self, values: FeatureValues) -> tuple[OnCurves, ...]:
-        """Locate packed features and those by category on their curves."""
-        packed = [pairs.value_FC for pairs in values.sparse] + [values.by_category_JBK.flatten(1)]
-        return tuple(
-            self.curves.locate(value_FN, span) for span, value_FN in zip((*_SPANS, _BY_CATEGORY), packed, strict=True)
-        )
+        located = (*(pairs.value_FC for pairs in values.sparse), values.by_category_JBK.flatten(1))
+        on = tuple(self.curves.locate(*each) for each in zip(located, (*_SPANS, _BY_CATEGORY), strict=True))
+        return CurveValues(values, on, kept_FB=None if factor_BF is None else factor_BF.T.to(dtype))
 
     def locate_distances(self, source_B: Tensor, poi_U: Tensor | None = None) -> OnCurves:
         """Locate distances from sources to all or some places on their curve, (1, B P) or (1, B U)."""
         distance_BU = self.features.places.distance_km(source_B, self.curves.step_FK.dtype, poi_U).log1p_()
         return self.curves.locate(distance_BU.view(1, -1), _DISTANCE)
-
-    def place_knots(self, histories: Histories) -> None:
-        """Put the knots at quantiles over the cases' candidates."""
-        self.curves.place_knots(self.knot_values(histories))
 
     def knot_values(self, histories: Histories) -> list[Tensor]:
         """Values of each feature at some of the cases' candidates, whose quantiles place the knots."""

@@ -6,7 +6,7 @@ its feature's lowest value and flat outside its knots.
 Shape suffixes: F features, K intervals between knots, N values.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recap.features.catalogue import FEATURES, NAMES, VISIT_FEATURES, Feature
+from recap.features.catalogue import FEATURES, VISIT_FEATURES, Feature
 
 INTERVALS: Final = 10
 """At most, between knots."""
@@ -150,17 +150,6 @@ class Curves(nn.Module):
         both_FK = is_slope_FK[:, 1:] & is_slope_FK[:, :-1]
         squared_F = (slope_FK.diff(dim=1) * both_FK / INTERVALS).square().sum(1)
         return (squared_F * self.smoothing_F).sum()
-
-
-def curves_by_name(tensors: Mapping[str, Tensor], names: Sequence[str]) -> dict[str, Tensor]:
-    """Weights whose curves read the features ``names``, with one curve for each feature of this version; those that an
-    earlier version did not have are 0.
-    """
-    index_N = [NAMES.index(name) for name in names]
-    knot_FK1, step_FK = (torch.zeros(len(NAMES), size, dtype=torch.float64) for size in (INTERVALS + 1, INTERVALS))
-    knot_FK1[:, 1:] = torch.inf
-    knot_FK1[index_N], step_FK[index_N] = tensors[KNOTS].double(), tensors[STEPS].double()
-    return {**tensors, KNOTS: knot_FK1, STEPS: step_FK}
 
 
 def quantile_knots(value_N: Tensor, *, from_zero: bool, last: float = 1.0) -> Tensor:

@@ -62,7 +62,9 @@ class EditedPropagation:
         row_E = walks.probability_N @ self.embedding_PE[walks.poi_N]
         for middle, destination in cuts:
             assert self.num_hops == 2 and before is not None, "a two-step walk is a part of the token where N is 2"
-            row_E -= before.at(middle) * self._probability(middle, destination, edges) * self.embedding_PE[destination]
+            destination_N, probability_N = adjacency_row(self.graph, middle, edges)
+            probability = float(probability_N[destination_N == destination].sum())
+            row_E -= before.at(middle) * probability * self.embedding_PE[destination]
         return row_E
 
     def _step(self, walks: _Walks, edges: EdgeCounts) -> _Walks:
@@ -77,7 +79,3 @@ class EditedPropagation:
             chances.append(walks.at(poi) * probability_N)
         reached, at = np.unique(np.concatenate(ends), return_inverse=True)
         return _Walks(reached, np.bincount(at, weights=np.concatenate(chances), minlength=len(reached)))
-
-    def _probability(self, middle: int, destination: int, edges: EdgeCounts) -> float:
-        destination_N, probability_N = adjacency_row(self.graph, middle, edges)
-        return float(probability_N[destination_N == destination].sum())

@@ -61,43 +61,42 @@ class RevisitParts:
 
 
 class Recap(nn.Module):
-    """The model of the paper, over the users and POIs of one dataset, see `for_dataset`. Disabled parts have no
-    parameters: without core and correction there is no encoder, without a graph token no ``graph``, without curves no
-    ``features``. In float64, scores do not depend on the batch.
+    """The model of the paper, over the users and POIs of one dataset; untrained, or with ``match`` for the weights of
+    another dataset. Disabled parts have no parameters: without core and correction there is no encoder. In float64,
+    scores do not depend on the batch.
     """
 
     def __init__(
         self,
         config: ModelConfig,
-        *,
-        num_users: int,
-        category_P: Tensor,
-        coordinates_P2: Tensor,
-        graph: TransitionGraph | None,
-        features: Features | None = None,
+        dataset: Dataset,
+        graph: TransitionGraph | None = None,
         dtype: torch.dtype = torch.float32,
         match: Match | None = None,
     ) -> None:
         super().__init__()
-        self.config, self.num_pois, self.dtype = config, len(category_P), dtype
+        self.config, self.num_pois, self.dtype = config, dataset.num_pois, dtype
+        if graph is None and (config.has_token or config.has_curves):
+            graph = TransitionGraph.from_dataset(dataset)
+        self.core: CoreScore | None = None
         self.graph_token: GraphToken | None = None
+        self.prior: RevisitPrior | None = None
+        self.curves: CurvePrior | None = None
+        category_P = torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64))
         if config.has_encoder:
             self.poi_embedding = nn.Embedding(self.num_pois, config.poi_dim)
             nn.init.normal_(self.poi_embedding.weight, std=0.1)
+            coordinates_P2 = torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64))
             like_Q2 = coordinates_P2 if match is None else torch.tensor(match.coordinates_Q2)
             self.tokens = CheckinTokens(config, category_P, standardise(coordinates_P2, like_Q2))
-            self.backbone = Backbone(config, num_users)
+            self.backbone = Backbone(config, dataset.num_users)
             self.core = CoreScore(config, self.num_pois, match) if config.has_core else None
-            if config.use_graph:
+            if config.has_token:
                 assert graph is not None
                 self.graph_token = GraphToken(config, graph.adjacency)
-        else:
-            self.core = None
-        self.prior: RevisitPrior | None = None
-        self.curves: CurvePrior | None = None
         if config.has_curves:
-            assert features is not None
-            self.curves = CurvePrior(features, with_history=config.use_history)
+            assert graph is not None
+            self.curves = CurvePrior(Features.from_dataset(dataset, graph), with_history=config.use_history)
             if config.prior.start == "pretrained" and not len(category_P.unique()) > 1:
                 self.curves.curves.disable(CATEGORY_FEATURES)
             if self.core is not None:
@@ -108,33 +107,6 @@ class Recap(nn.Module):
             self.prior = RevisitPrior(config.prior)
         self.calibration = RevisitCalibration(config) if config.has_correction else None
         self.to(dtype)
-
-    @classmethod
-    def for_dataset(
-        cls,
-        config: ModelConfig,
-        dataset: Dataset,
-        graph: TransitionGraph | None = None,
-        dtype: torch.dtype = torch.float32,
-        match: Match | None = None,
-    ) -> "Recap":
-        """An untrained model for a dataset, or with ``match`` one for the weights of another dataset."""
-        if graph is None and (config.has_token or config.has_curves):
-            graph = TransitionGraph.from_dataset(dataset)
-        features = None
-        if config.has_curves:
-            assert graph is not None
-            features = Features.from_dataset(dataset, graph)
-        return cls(
-            config,
-            num_users=dataset.num_users,
-            category_P=torch.tensor(dataset.pois[c.CATEGORY_INDEX].to_numpy(np.int64)),
-            coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),
-            graph=graph if config.has_token else None,
-            features=features,
-            dtype=dtype,
-            match=match,
-        )
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:

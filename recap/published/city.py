@@ -37,15 +37,7 @@ class City:
 
     @classmethod
     def of(cls, dataset: Dataset, graph: TransitionGraph | None = None) -> "City":
-        rows = dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN]
-        seconds = rows[c.TIME].to_numpy("datetime64[s]").astype(np.int64)
-        train = CheckinTensors.from_arrays(
-            user=rows[c.USER].to_numpy(np.int64),
-            poi=rows[c.POI].to_numpy(np.int64),
-            seconds=seconds,
-            local_seconds=seconds + 60 * rows[c.TZ_OFFSET_MINUTES].to_numpy(np.int64),
-            trajectory=rows[c.TRAJECTORY].to_numpy(np.int64),
-        )
+        train = CheckinTensors.from_table(dataset.checkins[dataset.checkins[c.SPLIT] == c.TRAIN])
         return cls(
             num_users=dataset.num_users,
             coordinates_P2=torch.tensor(dataset.pois[[c.LATITUDE, c.LONGITUDE]].to_numpy(np.float64)),

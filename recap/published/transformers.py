@@ -30,8 +30,9 @@ from scipy import sparse
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from recap.graph import row_normalised
 from recap.history import SECONDS_PER_DAY, CaseBatch, CheckinTensors, Histories, local_hour_fraction, local_weekday
-from recap.propagation import Propagation, row_normalised
+from recap.propagation import Propagation
 from recap.published.city import City
 from recap.published.configs import GetnextConfig, RotanConfig
 from recap.published.network import SequenceNetwork, Time2Vec, rotate, step_times

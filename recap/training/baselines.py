@@ -22,7 +22,7 @@ from recap.model.scorer import RecapScorer
 from recap.presets import feature_curves
 from recap.scores import Scorer
 from recap.storage.tensors import load_tensors, load_weights, save_tensors
-from recap.storage.user_folder import make_folder, user_subfolder
+from recap.storage.user_folder import user_subfolder
 from recap.training.trainer import Trainer
 
 MOST_PLACES: Final = 20_000
@@ -35,58 +35,45 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep:
     """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache. Raises ConfigError:
     unknown name; DataError: the curves need a training and a validation case.
     """
-    of_data: dict[str, Callable[[Dataset], Scorer]] = {
-        "popularity": Popularity,
-        "visit_count": VisitCount,
-        "nearest": Nearest,
+    counters: dict[str, Callable[[], Scorer]] = {
+        "popularity": lambda: Popularity(dataset),
+        "markov": lambda: Markov(dataset, graph),
+        "visit_count": lambda: VisitCount(dataset),
+        "count_plus_markov": lambda: CountPlusMarkov(dataset, graph),
+        "nearest": lambda: Nearest(dataset),
+        FEATURE_CURVES: lambda: _cached_curves(dataset, graph, keep=keep),
     }
-    of_graph: dict[str, Callable[[Dataset, TransitionGraph], Scorer]] = {
-        "markov": Markov,
-        "count_plus_markov": CountPlusMarkov,
-    }
-    if name in of_data:
-        return of_data[name](dataset)
-    if name in of_graph:
-        return of_graph[name](dataset, graph)
-    if name == FEATURE_CURVES:
-        return _cached_curves(dataset, graph, keep=keep)
-    raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
+    if name not in counters:
+        raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
+    return counters[name]()
 
 
 def is_fitted(dataset_hash: str) -> bool:
     """Whether the cache has the curves of a dataset."""
-    path = _cache_file(dataset_hash)
-    return path is not None and path.is_file()
+    with suppress(RecapError):
+        return _cache_file(dataset_hash).is_file()
+    return False
 
 
 def _cached_curves(dataset: Dataset, graph: TransitionGraph, *, keep: bool) -> RecapScorer:
-    model = Recap.for_dataset(feature_curves().model, dataset, graph, torch.float64)
-    path = _cache_file(dataset.hash)
-    if path is not None and path.is_file():
-        try:
-            load_weights(model, load_tensors(path)[0], path.name)
-            return RecapScorer(model, Stage(), FEATURE_CURVES)
-        except RecapError:
-            if keep:
-                with suppress(OSError):  # not writable: fit at every start
-                    path.unlink(missing_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
-        trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))
-        trainer.run()
-    weights = trainer.model.state_dict()
-    load_weights(model, weights, FEATURE_CURVES)
-    if keep and path is not None:
-        with suppress(RecapError):
-            make_folder(path.parent)
-            save_tensors(weights, path)
+    model = Recap(feature_curves().model, dataset, graph, torch.float64)
+    try:
+        load_weights(model, load_tensors(_cache_file(dataset.hash))[0], FEATURE_CURVES)
+    except RecapError:  # none there, or damaged
+        with tempfile.TemporaryDirectory() as folder:
+            config = feature_curves().override(["validation_cases=1"])  # the last epoch is kept anyway
+            trainer = Trainer(dataset, config, Path(folder), torch.device("cpu"))
+            trainer.run()
+        weights = trainer.model.state_dict()
+        load_weights(model, weights, FEATURE_CURVES)
+        if keep:
+            with suppress(RecapError):  # not writable: fit at every start
+                user_subfolder("cache", make=True)
+                save_tensors(weights, _cache_file(dataset.hash))
     return RecapScorer(model, Stage(), FEATURE_CURVES)
 
 
-def _cache_file(dataset_hash: str) -> Path | None:
-    """Named after data, configuration and version; None without a cache folder."""
+def _cache_file(dataset_hash: str) -> Path:
+    """Named after data, configuration and version. Raises RecapError: the user's folder cannot be read."""
     key = json.dumps([dataset_hash, feature_curves().model_dump(mode="json"), _VERSION, version("recap-mobility")])
-    try:
-        return user_subfolder("cache") / f"curves-{hashlib.sha256(key.encode()).hexdigest()[:16]}.safetensors"
-    except RecapError:
-        return None
+    return user_subfolder("cache") / f"curves-{hashlib.sha256(key.encode()).hexdigest()[:16]}.safetensors"

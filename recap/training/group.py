@@ -5,7 +5,6 @@ in the environment. A group of one changes nothing.
 """
 
 import os
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,12 +124,6 @@ class Group:
         if step % _STEPS_BETWEEN_STOP_CHECKS:
             return False
         return self._from_writer(wanted)
-
-    def masks_of(self, whole: int, *, words: bool = False) -> AbstractContextManager[object]:
-        """Dropout for a share of a batch of ``whole`` cases, see `SharedMaskDropout`."""
-        if not self.is_shared and not words:
-            return nullcontext()
-        return SharedMaskDropout(whole, self.rank, self.size, words=words)
 
     def take_writers_random_state(self, device: torch.device) -> None:
         """Continue with the writer's random numbers; waits for every process."""

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NotRequired, Self, TypedDict
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -21,7 +21,7 @@ from recap import columns as c
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, DataError, DivergenceError, MissingTensorError
 from recap.evaluation.cases import describe_cases, numbered_among
-from recap.evaluation.metrics import METRICS, Metrics, MetricsByGroup, metrics_by_group, metrics_of
+from recap.evaluation.metrics import METRICS, Metrics, metrics_by_group, metrics_of
 from recap.evaluation.scoring import rank_cases
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
@@ -45,26 +45,18 @@ _TRAINING_PER_SAVING = 20
 seconds or more, so that one a minute would be a sixth of the training."""
 
 
-class KeptEpoch(TypedDict):
-    """An epoch whose weights are kept, as JSON in the resume state."""
-
-    epoch: int
-    stage: NotRequired[dict[str, Any]]
-    val: dict[str, float]
-
-
 @dataclass
 class Progress:
     """Counters of a run, saved in the resume state: the epoch being trained, its steps already done and the sum of each
-    loss over them; the kept epochs; seconds over all sessions; the journal's line of the last finished epoch, which a
-    crash cannot lose; and the state of a learning rate that depends on validation.
+    loss over them; the kept epochs, see `EpochResult`; seconds over all sessions; the journal's line of the last
+    finished epoch, which a crash cannot lose; and the state of a learning rate that depends on validation.
     """
 
     epoch: int = 1
     step: int = 0
     loss_sums: dict[str, float] = field(default_factory=dict)
-    best: KeptEpoch | None = None
-    best_overall: KeptEpoch | None = None
+    best: dict[str, Any] | None = None
+    best_overall: dict[str, Any] | None = None
     seconds: float = 0.0
     processor_seconds: float = 0.0
     line: EpochLine | None = None
@@ -120,8 +112,7 @@ class TrainingLoop(ABC):
         if self.validation.empty:
             raise DataError("the dataset has no validation case, so no epoch can be chosen; prepare more check-ins")
         self.num_validation_cases = len(dataset.cases(c.VAL, protocol))
-        selecting = dataset.cases(c.VAL, config.select_on)
-        self.selects = self.validation[c.ROW].isin(selecting).to_numpy()
+        self.selects = self.validation[c.ROW].isin(dataset.cases(c.VAL, config.select_on)).to_numpy()
         if not self.selects.any():
             raise DataError(
                 f"none of the {len(self.validation)} validation cases drawn is one that chooses the epoch "
@@ -157,10 +148,6 @@ class TrainingLoop(ABC):
     def scorer(self, epoch: int) -> Scorer:
         """The model with its current weights, as it scores at an epoch."""
 
-    @abstractmethod
-    def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> Scorer:
-        """A float64 model with an epoch's weights."""
-
     def stage(self, epoch: int) -> Stage | None:
         """The curriculum's stage at an epoch; None for a model without one."""
         return None
@@ -178,12 +165,25 @@ class TrainingLoop(ABC):
 
     def resume(self) -> None:
         """Continue from the folder's state; raises CheckpointError: unreadable, or written by another version."""
+        path = self.folder / STATE_FILE
+        tensors, progress = load_tensors(path)
+        if _RANDOM not in tensors:
+            raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
         try:
-            self.progress = Progress(**load_state(self.folder / STATE_FILE, self.model, self.optimiser))
+            load_weights(self.model, _under(tensors, "model."), path.name)
         except MissingTensorError as error:
             raise CheckpointError(
                 f"{error}; continue with the version that started this training, or train again in another folder"
             ) from error
+        values: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in _under(tensors, "optimiser.").items():
+            index, _, key = name.partition(".")
+            values.setdefault(int(index), {})[key] = tensor
+        self.optimiser.load_state_dict({"state": values, "param_groups": self.optimiser.state_dict()["param_groups"]})
+        torch.set_rng_state(tensors[_RANDOM])
+        if torch.cuda.is_available() and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+        self.progress = Progress(**progress)
         sums = [self.progress.loss_sums.get(name, 0.0) for name in self.losses]
         self._loss_sums = torch.tensor(sums, dtype=torch.float64, device=self.device) / self.group.size
 
@@ -196,7 +196,10 @@ class TrainingLoop(ABC):
         """Train to the last epoch; False if ``stop`` ended it early (the state is saved). Raises DivergenceError:
         losses or weights are no longer finite; the saved state is from before that.
         """
-        journal = self._open_journal()
+        journal = Journal(self.journal_folder, resume_after=self.progress.epoch - 1) if self.group.is_writer else None
+        line = self.progress.line
+        if journal is not None and line is not None and line["epoch"] > journal.last_epoch:
+            journal.write(line)
         if self.progress.epoch == 1 and self.progress.step == 0:
             self._begin()
         started = saved = time.perf_counter()
@@ -233,9 +236,29 @@ class TrainingLoop(ABC):
         return True
 
     def begin_at(self, epoch: int) -> None:
-        """Go to the start of an epoch with fresh weights, to measure its steps."""
+        """Go to the start of an epoch with fresh weights, for `time_steps`."""
         self._begin()
         self.begin_epoch(epoch)
+
+    def time_steps(self, seconds: float, *, warm_up: int) -> tuple[float, int]:
+        """Wall seconds of a step and the number of steps timed, as many as fit into the time, at most an epoch.
+        ``warm_up``: untimed steps before.
+        """
+        for step in range(warm_up):
+            self.take_step(step)
+        self._wait_for_device()
+        started, steps = time.perf_counter(), 0
+        while steps < self.steps_per_epoch and (steps < 2 or time.perf_counter() - started < seconds):
+            self.take_step(warm_up + steps)
+            steps += 1
+            if steps % 10 == 0:  # a GPU works while the next ones are queued
+                self._wait_for_device()
+        self._wait_for_device()
+        return (time.perf_counter() - started) / steps, steps
+
+    def _wait_for_device(self) -> None:
+        if self.device.type == "cuda":
+            torch.cuda.synchronize(self.device)
 
     def _epoch_order(self, epoch: int) -> Tensor:
         """The examples in an order of the epoch's own."""
@@ -248,17 +271,20 @@ class TrainingLoop(ABC):
         return self._learn(slice(start, start + self.config.batch_size))
 
     def save(self) -> None:
-        """Write the resume state; raises DivergenceError, and keeps the earlier one, if it is not finite."""
+        """Write all that is needed to continue bit-identically on the same machine. Raises DivergenceError, and keeps
+        the earlier state, if it is not finite.
+        """
         self._read_loss_sums()
         self.progress.processor_seconds = time.process_time() - self._processor_start
-        if self.group.is_writer:
-            save_state(self.folder / STATE_FILE, self.model, self.optimiser, vars(self.progress))
-
-    def validate(self, epoch: int) -> tuple[MetricsByGroup, Metrics]:
-        """Validation metrics by group, and those over the cases that choose the kept epoch."""
-        ranked = rank_cases(self.scorer(epoch), self.validation, self.checkins)
-        self.model.train()
-        return metrics_by_group(ranked), metrics_of(ranked[self.selects])
+        if not self.group.is_writer:
+            return
+        tensors = {f"model.{name}": tensor for name, tensor in self.model.state_dict().items()}
+        for index, values in self.optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in values.items()}
+        tensors[_RANDOM] = torch.get_rng_state()
+        if torch.cuda.is_available():
+            tensors["random.cuda"] = torch.cuda.get_rng_state()
+        save_tensors(tensors, self.folder / STATE_FILE, vars(self.progress))
 
     def let_go(self) -> None:
         """Free weights and moments of a finished training; the test needs the memory."""
@@ -266,15 +292,6 @@ class TrainingLoop(ABC):
         self.optimiser.state.clear()
         self.model.to("meta")
         trim_heap()
-
-    def _open_journal(self) -> Journal | None:
-        if not self.group.is_writer:
-            return None
-        journal = Journal(self.journal_folder, resume_after=self.progress.epoch - 1)
-        line = self.progress.line
-        if line is not None and line["epoch"] > journal.last_epoch:
-            journal.write(line)
-        return journal
 
     def _read_loss_sums(self) -> None:
         # The weights too: the step that breaks them has a finite loss. One message, so all processes end together.
@@ -314,7 +331,9 @@ class TrainingLoop(ABC):
             line["stage"] = stage.model_dump()
         if self.group.is_writer and (progress.epoch % config.validate_every == 0 or progress.epoch == config.epochs):
             started = time.perf_counter()
-            line["val"], selection = self.validate(progress.epoch)
+            ranked = rank_cases(self.scorer(progress.epoch), self.validation, self.checkins)
+            self.model.train()
+            line["val"], selection = metrics_by_group(ranked), metrics_of(ranked[self.selects])
             if len(self.validation) < self.num_validation_cases:
                 line["val_drawn_from"] = self.num_validation_cases
             if not self.selects.all():
@@ -330,7 +349,7 @@ class TrainingLoop(ABC):
         trim_heap()
 
     def _keep_best(self, val: Metrics) -> None:
-        result: KeptEpoch = {
+        result: dict[str, Any] = {
             "epoch": self.progress.epoch,
             "val": {name: value for name in METRICS if (value := val[name]) is not None},
         }
@@ -351,37 +370,6 @@ class TrainingLoop(ABC):
         return StepReport(progress.epoch, self.config.epochs, progress.step, self.steps_per_epoch, self._seen_loss)
 
 
-def save_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer, progress: dict[str, Any]) -> None:
-    """Write all that is needed to continue bit-identically on the same machine."""
-    tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
-    for index, values in optimiser.state_dict()["state"].items():
-        tensors |= {f"optimiser.{index}.{name}": torch.as_tensor(value) for name, value in values.items()}
-    tensors[_RANDOM] = torch.get_rng_state()
-    if torch.cuda.is_available():
-        tensors["random.cuda"] = torch.cuda.get_rng_state()
-    save_tensors(tensors, path, progress)
-
-
-def load_state(path: Path, model: nn.Module, optimiser: torch.optim.Optimizer) -> dict[str, Any]:
-    """Restore what `save_state` wrote; returns the progress counters. Raises CheckpointError: no resume state, or that
-    of another model.
-    """
-    tensors, progress = load_tensors(path)
-    if _RANDOM not in tensors:
-        raise CheckpointError(f"{path} is not a resume state: it lacks tensor {_RANDOM!r}")
-    load_weights(model, _under(tensors, "model."), path.name)
-    values: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in _under(tensors, "optimiser.").items():
-        index, _, key = name.partition(".")
-        values.setdefault(int(index), {})[key] = tensor
-    state = optimiser.state_dict()
-    optimiser.load_state_dict({"state": values, "param_groups": state["param_groups"]})
-    torch.set_rng_state(tensors[_RANDOM])
-    if torch.cuda.is_available() and "random.cuda" in tensors:
-        torch.cuda.set_rng_state(tensors["random.cuda"])
-    return progress
-
-
 def _under(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
@@ -395,5 +383,5 @@ def _seconds_to_next_state(every: float, took: float) -> float:
     return max(every, _TRAINING_PER_SAVING * took) if every else every
 
 
-def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:
-    return kept is None or result["val"]["mrr"] > kept["val"]["mrr"]
+def _beats(result: dict[str, Any], kept: dict[str, Any] | None) -> bool:
+    return kept is None or bool(result["val"]["mrr"] > kept["val"]["mrr"])

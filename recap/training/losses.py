@@ -19,16 +19,6 @@ _POWER = 0.75
 """Popular places are drawn by their check-ins to this power."""
 
 
-@dataclass(frozen=True, eq=False)
-class Negatives:
-    """Sampled places of one batch. ``poi_U``: int64, ascending, each once; ``log_weight_U``: log of how many places
-    each stands for: sum_u exp(log_weight_u) f(u) is an unbiased estimate of the sum of f over all places.
-    """
-
-    poi_U: Tensor
-    log_weight_U: Tensor
-
-
 class NegativeSampler:
     """Samples places with replacement, some by their training check-ins ``popularity_P``, some uniformly. A place
     sampled c times has weight c / (n_popular q(d) + n_uniform / P), c over its expected count (Bengio & Senécal 2008;
@@ -42,13 +32,16 @@ class NegativeSampler:
         self._cumulative_P = torch.cumsum(share_P, 0)
         self._expected_P = config.popular * share_P + config.uniform / len(share_P)
 
-    def draw(self) -> Negatives:
+    def draw(self) -> tuple[Tensor, Tensor]:
+        """Sampled places of one batch, int64, ascending, each once; and the log of how many places each stands for:
+        sum_u exp(log_weight_u) f(u) is an unbiased estimate of the sum of f over all places.
+        """
         num_pois, device = len(self._expected_P), self._expected_P.device
         level = torch.rand(self.config.popular, dtype=torch.float64, device=device) * self._cumulative_P[-1]
         popular = torch.searchsorted(self._cumulative_P, level, right=True).clamp_max_(num_pois - 1)
         uniform = torch.randint(num_pois, (self.config.uniform,), device=device)
         poi_U, count_U = torch.unique(torch.cat([popular, uniform]), return_counts=True)
-        return Negatives(poi_U, (count_U / self._expected_P[poi_U]).log())
+        return poi_U, (count_U / self._expected_P[poi_U]).log()
 
 
 class _ScaleGradient(torch.autograd.Function):
@@ -102,7 +95,7 @@ def training_losses(
 
 def sampled_losses(scores: SampledScores, log_weight_U: Tensor, warm_B: Tensor, warm_weight: float) -> Losses:
     """`training_losses` with a sampled softmax: sampled places represent all unscored ones. Sampled places that a case
-    has already scored do not count again. ``log_weight_U``: see `Negatives`.
+    has already scored do not count again. ``log_weight_U``: see `NegativeSampler.draw`.
     """
     rest_I, factor_B = scores.rest_I, _outside_the_core(warm_B, warm_weight, scores.rest_I.dtype)
     if factor_B is not None:

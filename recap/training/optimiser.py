@@ -65,7 +65,10 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
     if model.calibration is not None:
         prior.append(model.calibration.scale)
         calibration = [p for p in model.calibration.parameters() if p is not model.calibration.scale]
-    tables = tables_of(model) if sparse else []
+    tables: list[Tensor] = []
+    if sparse and model.config.has_encoder:  # those with one row per user or POI
+        tables += [model.poi_embedding.weight, model.backbone.user_embedding.weight]
+        tables += [model.core.output.weight] if model.core is not None else []
     taken = {id(parameter) for parameter in (*prior, *calibration, *tables)}
     backbone = [parameter for parameter in model.parameters() if id(parameter) not in taken]
     rate, decay = config.learning_rate, config.weight_decay
@@ -81,14 +84,6 @@ def build_optimiser(model: Recap, config: OptimiserConfig, *, sparse: bool = Fal
         if params
     ]
     return RowAdam(groups, lr=rate)
-
-
-def tables_of(model: Recap) -> list[Tensor]:
-    """Weights with one row per user or POI."""
-    if not model.config.has_encoder:
-        return []
-    tables = [model.poi_embedding.weight, model.backbone.user_embedding.weight]
-    return tables if model.core is None else [*tables, model.core.output.weight]
 
 
 def set_learning_rates(optimiser: torch.optim.Optimizer, stage: Stage, scale: float = 1.0) -> dict[str, float]:

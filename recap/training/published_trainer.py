@@ -3,9 +3,6 @@
 Shape suffixes: N examples, B examples of a batch.
 """
 
-from collections.abc import Mapping
-from typing import Final
-
 import torch
 from torch import Tensor
 
@@ -15,10 +12,7 @@ from recap.published.city import City
 from recap.published.config import PublishedConfig
 from recap.published.network import PublishedNetwork, PublishedScorer
 from recap.published.registry import build_published
-from recap.storage.tensors import load_weights
 from recap.training.loop import TrainingLoop
-
-_ALL: Final = "all"
 
 
 class PublishedTrainer(TrainingLoop):
@@ -54,11 +48,6 @@ class PublishedTrainer(TrainingLoop):
     def scorer(self, epoch: int) -> PublishedScorer:
         return PublishedScorer(self.model)
 
-    def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> PublishedScorer:
-        model = build_published(self.config, City.of(self.dataset, self.graph), torch.float64)
-        load_weights(model, weights, self.config.title)
-        return PublishedScorer(model.to(self.device))
-
     def _begin(self) -> None:
         self.model.prepare(City.of(self.dataset, self.graph))
 
@@ -68,7 +57,7 @@ class PublishedTrainer(TrainingLoop):
         rate = self.config.rate_at(epoch) * self.progress.schedule.get("scale", 1.0)
         for group in self.optimiser.param_groups:
             group["lr"] = rate
-        return {_ALL: rate}
+        return {"all": rate}
 
     def _learn(self, positions: slice) -> Tensor:
         self.model.train()

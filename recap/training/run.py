@@ -6,7 +6,8 @@ import platform
 import shutil
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
@@ -37,7 +38,6 @@ from recap.model.pretrained_curves import PretrainedCurves
 from recap.probabilities import UNFITTED
 from recap.storage.artifacts import SUMS
 from recap.storage.atomic import replace_json
-from recap.storage.tensors import load_tensors
 from recap.training.baselines import MOST_PLACES, build_baseline
 from recap.training.group import Group
 from recap.training.loop import BEST, BEST_OVERALL, STATE_FILE, EpochWatcher, StopRequest, TrainingLoop, Watcher
@@ -84,17 +84,32 @@ def train(
         DataError: the dataset has no validation case.
         DivergenceError: losses or weights are no longer finite; the saved state is from before that.
     """
-    group = group or Group()
-    working = out / TRAINING_FOLDER
-    if not group.is_writer:  # the writer has checked the folder by then
-        trainer = build_trainer(dataset, config, working, device, group=group, pretrained=pretrained)
+    group, working = group or Group(), out / TRAINING_FOLDER
+    identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
+    if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
+        identity["pretrained_hash"] = (pretrained or PretrainedCurves.named()).hash
+    shared = {"journal_folder": journal_folder, "group": group, "pretrained": pretrained}
+    with _locked(out, resume) if group.is_writer else nullcontext():  # the others come when the writer has checked
+        if group.is_writer:
+            _check_identity(working / CONFIG, identity, config, resume)
+        trainer = build_trainer(dataset, config, working, device, **shared)
         group.wait()
-        if (working / STATE_FILE).is_file():
+        if resume and (working / STATE_FILE).is_file():
             trainer.resume()
-        trainer.run(watch, stop)
-        return None
+        if group.is_writer:
+            replace_json(working / CONFIG, identity)  # an incomplete file would stop every resume
+            write_environment(journal_folder or working, device)
+        if not trainer.run(watch, stop, after_epoch) or not group.is_writer:
+            return None
+        _write_checkpoint(out, dataset, trainer, device, after_test)
+        return Checkpoint.load(out)
+
+
+@contextmanager
+def _locked(out: Path, resume: bool) -> Iterator[None]:
+    """A training's folder, made and locked; what holds no file in the end is removed. Raises as `train`."""
     _check_folder(out, resume)
-    is_new = not out.exists()
+    is_new, working = not out.exists(), out / TRAINING_FOLDER
     try:
         working.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -105,22 +120,7 @@ def train(
     except Timeout as error:
         raise FolderInUseError(f"another training is writing to {out}; wait for it or choose another folder") from error
     try:
-        identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
-        if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
-            identity["pretrained_hash"] = (pretrained or PretrainedCurves.named()).hash
-        _check_identity(working / CONFIG, identity, config, resume)
-        trainer = build_trainer(
-            dataset, config, working, device, journal_folder=journal_folder, group=group, pretrained=pretrained
-        )
-        group.wait()
-        if resume and (working / STATE_FILE).is_file():
-            trainer.resume()
-        replace_json(working / CONFIG, identity)  # an incomplete file would stop every resume
-        write_environment(journal_folder or working, device)
-        if not trainer.run(watch, stop, after_epoch):
-            return None
-        _write_checkpoint(out, dataset, trainer, device, after_test)
-        return Checkpoint.load(out)
+        yield
     except OSError as error:
         raise RecapError(
             f"writing {out} failed: {error.strerror or error}; free space and continue with --resume"
@@ -159,7 +159,9 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
         return
     try:
         earlier = json.loads(path.read_text(encoding="utf-8"))
-        started_on, trained_with = str(earlier["dataset_hash"]), _completed(dict(earlier["train"]), config)
+        started_on, trained_with = str(earlier["dataset_hash"]), dict(earlier["train"])
+        with suppress(ConfigError):  # another kind of model, or retired options: no resume
+            trained_with = type(config).parse(trained_with).model_dump(mode="json")
     except (ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path} is damaged ({error}); remove {path.parent.parent} and train again") from error
     if started_on != identity["dataset_hash"]:
@@ -174,13 +176,6 @@ def _check_identity(path: Path, identity: dict[str, Any], config: AnyTraining, r
         )
 
 
-def _completed(stored: dict[str, Any], config: AnyTraining) -> dict[str, Any]:
-    try:
-        return type(config).parse(stored).model_dump(mode="json")
-    except ConfigError:  # another kind of model, or retired options: no resume
-        return stored
-
-
 def _write_checkpoint(
     out: Path,
     dataset: Dataset,
@@ -191,14 +186,16 @@ def _write_checkpoint(
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
-    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
+    best, best_overall = EpochResult.parse(progress.best), EpochResult.parse(progress.best_overall)
     (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
     if best_overall.epoch != best.epoch:  # else stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())
     write_vocabulary(dataset, out)
     most = trainer.config.test_cases
     trainer.let_go()
-    scorer = trainer.kept_scorer(load_tensors(out / WEIGHTS)[0], best.epoch)
+    start = trainer.pretrained.hash if isinstance(trainer, Trainer) and trainer.pretrained is not None else None
+    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, started_from=start)
+    scorer = Checkpoint(out, manifest, hash="").scorer(dataset, trainer.graph, device)
     temperature = None
     if trainer.config.is_probabilistic:
         validation = describe_cases(dataset, trainer.graph, c.VAL, "every_next", most=most_cases(dataset.num_pois))
@@ -222,9 +219,6 @@ def _write_checkpoint(
             baselines[name] = metrics_by_group(rank_cases(baseline, cases, checkins))
         except (RecapError, MemoryError) as error:  # keep the training even so
             _log.warning("%s cannot be shown with the model: %s", name, error)
-    start = trainer.pretrained if isinstance(trainer, Trainer) else None
-    fitted = {"temperature": temperature, "started_from": None if start is None else start.hash}
-    manifest = CheckpointManifest.of(dataset, trainer.config, best, best_overall, **fitted)
     summary: TrainingSummary = {
         "epochs": trainer.config.epochs,
         "best_epoch": best.epoch,
@@ -241,7 +235,7 @@ def _write_checkpoint(
     }
     if evaluation.drawn_from is not None:
         summary["test_drawn_from"] = evaluation.drawn_from
-    write_checkpoint(out, manifest, summary)
+    write_checkpoint(out, manifest.model_copy(update={"temperature": temperature}), summary)
     for name in (STATE_FILE, BEST, BEST_OVERALL):
         (trainer.folder / name).unlink(missing_ok=True)
 

@@ -3,7 +3,8 @@
 Shape suffixes: N training cases, B cases of a batch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from contextlib import nullcontext
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -23,7 +24,7 @@ from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import Recap
 from recap.model.sampled import sampled_scores
 from recap.model.scorer import RecapScorer
-from recap.storage.tensors import load_weights
+from recap.training.group import SharedMaskDropout
 from recap.training.loop import TrainingLoop
 from recap.training.losses import Losses, NegativeSampler, sampled_losses, training_losses
 from recap.training.optimiser import build_optimiser, set_learning_rates
@@ -48,7 +49,7 @@ class Trainer(TrainingLoop):
         warm_N = self.graph.count(poi_T[row_N], poi_T[row_N + 1]) > TAIL_MAX_COUNT
         self.row_N = torch.from_numpy(row_N).to(device)
         self.warm_N = torch.from_numpy(warm_N).to(device)
-        self.model = Recap.for_dataset(config.model, dataset, self.graph).to(device)
+        self.model = Recap(config.model, dataset, self.graph).to(device)
         if config.compile and config.model.has_encoder:
             self.model.backbone.compile(dynamic=True)
         starts = config.model.has_curves and config.model.prior.start == "pretrained"
@@ -77,14 +78,10 @@ class Trainer(TrainingLoop):
     def scorer(self, epoch: int) -> RecapScorer:
         return RecapScorer(self.model, self.stage(epoch))
 
-    def kept_scorer(self, weights: Mapping[str, Tensor], epoch: int) -> RecapScorer:
-        model = Recap.for_dataset(self.config.model, self.dataset, self.graph, torch.float64).to(self.device)
-        load_weights(model, weights, "the kept weights")
-        return RecapScorer(model, self.stage(epoch))
-
     def _begin(self) -> None:
         if self.model.curves is not None and self.pretrained is None:
-            self.model.curves.place_knots(Histories(self.checkins, self.row_N))
+            values = self.model.curves.knot_values(Histories(self.checkins, self.row_N))
+            self.model.curves.curves.place_knots(values)
         elif self.model.curves is not None and self.pretrained is not None:
             self.pretrained.fill(self.model.curves.curves)
 
@@ -118,8 +115,9 @@ class Trainer(TrainingLoop):
         batch = CaseBatch(self.checkins, self.row_N[index_B])
         fast = self.config.precision == "bf16"
         autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=fast)
-        masks = self.group.masks_of(len(whole_B), words=fast and self.device.type == "cpu")
-        with autocast, masks:
+        words = fast and self.device.type == "cpu"
+        masks = SharedMaskDropout(len(whole_B), self.group.rank, self.group.size, words=words)
+        with autocast, masks if self.group.is_shared or words else nullcontext():
             losses_of = self._scored(batch, stage, index_B)
         # Turn means over shares into means over the batch: weight them by their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0
@@ -160,6 +158,6 @@ class Trainer(TrainingLoop):
             values = None if self._kept is None else self._kept.take(histories, index_B)
             scores, smoothing = self.model(histories, stage, values=values), self.config.label_smoothing
             return lambda warm_B, weight: training_losses(scores, batch.target_B, warm_B, weight, smoothing)
-        negatives = self.sampler.draw()
-        sampled = sampled_scores(self.model, batch, stage, negatives.poi_U)
-        return lambda warm_B, weight: sampled_losses(sampled, negatives.log_weight_U, warm_B, weight)
+        poi_U, log_weight_U = self.sampler.draw()
+        sampled = sampled_scores(self.model, batch, stage, poi_U)
+        return lambda warm_B, weight: sampled_losses(sampled, log_weight_U, warm_B, weight)

@@ -45,9 +45,11 @@ def predictor_of(dataset: Dataset, seed: int = 0, **changes: Any) -> Predictor:
     with tempfile.TemporaryDirectory() as folder:
         checkpoint = Checkpoint.load(write_untrained_checkpoint(dataset, Path(folder) / "checkpoint", config=config))
     torch.manual_seed(seed)
-    model = Recap.for_dataset(config.model, dataset, TransitionGraph.from_dataset(dataset), torch.float64)
+    model = Recap(config.model, dataset, TransitionGraph.from_dataset(dataset), torch.float64)
     if model.curves is not None:
-        model.curves.place_knots(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
+        model.curves.curves.place_knots(
+            model.curves.knot_values(batch_of(dataset, torch.from_numpy(dataset.cases(c.TRAIN))))
+        )
     shake(model, seed)
     return Predictor(checkpoint, dataset, scorer=RecapScorer(model, checkpoint.stage))
 
@@ -108,7 +110,7 @@ def rescore(predictor: Predictor, row: int, edits: tuple[Edit, ...]) -> torch.Te
     kept = {pair: count for pair, count in counts.items() if count > 0}
     graph = TransitionGraph.from_counts(pd.Series(kept), dataset.num_pois)
     # The training data that tell what others did stay as they are; an edit changes this case's history and counts.
-    model = Recap.for_dataset(predictor.model.config, predictor.dataset, graph, torch.float64)
+    model = Recap(predictor.model.config, predictor.dataset, graph, torch.float64)
     model.load_state_dict(predictor.model.state_dict())
     switched = {"graph_weight": 0.0} if "graph_token" in off else {}
     stage = predictor.stage.model_copy(update=switched | ({"correction": False} if "correction" in off else {}))

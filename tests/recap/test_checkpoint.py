@@ -19,14 +19,7 @@ from analysis.explain.seed_replicates import train_replicates
 from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES
 from recap.checkpoint import WEIGHTS, Checkpoint
 from recap.data.dataset import Dataset
-from recap.errors import (
-    CheckpointError,
-    ChecksumError,
-    ConfigError,
-    FormatVersionError,
-    MissingTensorError,
-    RecapError,
-)
+from recap.errors import CheckpointError, ChecksumError, ConfigError, FormatVersionError, MissingTensorError, RecapError
 from recap.features.catalogue import NAMES
 from recap.graph import TransitionGraph
 from recap.model.curves import KNOTS, STEPS
@@ -51,7 +44,7 @@ CPU = torch.device("cpu")
 
 
 def test_scores_before_saving_equal_scores_after(tmp_path: Path) -> None:
-    """The trainer's model and the loaded checkpoint agree to the last bit, in float32 as trained and in float64."""
+    """The trainer's model and the loaded checkpoint agree to the last bit: weights in float32, scores in float64."""
     dataset, config = small_city(), small_training(epochs=3)
     folder = tmp_path / "trained"
     folder.mkdir()
@@ -61,15 +54,16 @@ def test_scores_before_saving_equal_scores_after(tmp_path: Path) -> None:
     loaded = Checkpoint.load(tmp_path / "checkpoint")
     assert loaded.manifest.best.epoch == 3, "only the last epoch of this curriculum has every part"
     stage, graph = config.curriculum.at(3), TransitionGraph.from_dataset(dataset)
-    in_float64 = Recap.for_dataset(config.model, dataset, graph, torch.float64)
+    in_float64 = Recap(config.model, dataset, graph, torch.float64)
     in_float64.load_state_dict(trainer.model.state_dict())
-    for model, dtype in ((trainer.model, torch.float32), (in_float64, torch.float64)):
-        before = RecapScorer(model, stage).score(batch_of(dataset))
-        after = RecapScorer(loaded.build_model(dataset, graph, dtype=dtype), loaded.stage).score(batch_of(dataset))
-        assert list(before.parts) == list(after.parts) and before.total.dtype == dtype
-        for name, part in before.parts.items():
-            assert torch.equal(part, after.parts[name]), name
-        assert torch.equal(before.total, after.total)
+    kept, trained = load_tensors(loaded.folder / WEIGHTS)[0], trainer.model.state_dict()
+    assert kept.keys() == trained.keys() and all(torch.equal(kept[name], trained[name]) for name in kept)
+    before = RecapScorer(in_float64, stage).score(batch_of(dataset))
+    after = RecapScorer(loaded.build_model(dataset, graph), loaded.stage).score(batch_of(dataset))
+    assert list(before.parts) == list(after.parts) and before.total.dtype == torch.float64
+    for name, part in before.parts.items():
+        assert torch.equal(part, after.parts[name]), name
+    assert torch.equal(before.total, after.total)
 
 
 def test_names_what_it_holds(city_checkpoint: Path, city_folder: Path) -> None:
@@ -355,12 +349,9 @@ def test_a_disk_that_fills_up_is_named_and_can_be_resumed(size: int, tmp_path: P
     assert Checkpoint.load(out).manifest.train == tiny()
 
 
-def test_a_disk_that_fills_up_leaves_no_records_and_no_run(
-    tmp_path: Path, city_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_fills_up_leaves_no_records_and_no_run(home: Path, tmp_path: Path, city_folder: Path) -> None:
     """Records of an evaluation and the description of a run: one line that says where, nothing half-written."""
-    home, records = tmp_path / "home", tmp_path / "records.parquet"
-    monkeypatch.setenv("RECAP_HOME", str(home))
+    records = tmp_path / "records.parquet"
     command = ["evaluate", "--baseline", "markov", "--data", city_folder, "--records", records, "--json"]
     with files_limited_to(1000):
         assert_refused(recap_here(*command), str(records), "nothing was kept")

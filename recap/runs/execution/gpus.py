@@ -9,8 +9,7 @@ from typing import Any
 import pynvml
 
 from recap.errors import RecapError
-from recap.runs.store.run_store import RunStore
-from recap.runs.store.settings import RunSettings
+from recap.runs.store.run_store import RunSettings, RunStore
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState
 
@@ -94,7 +93,7 @@ def allocate_device(
     """
     if spec.device == "cpu" or (spec.device == "auto" and not gpus):
         taken = sum(state.device is None or state.device.kind == "cpu" for state in busy)
-        return Lease(kind="cpu", name=cpu_name()) if taken < settings.cpu_runs else None
+        return Lease(kind="cpu", name=f"CPU ({platform.machine()})") if taken < settings.cpu_runs else None
     if len(gpus) < spec.processes:
         raise RecapError(
             f"the run needs {spec.processes} GPU{'s' if spec.processes > 1 else ''}, this machine has {len(gpus)}: "
@@ -111,8 +110,3 @@ def allocate_device(
     names = sorted({gpu.name for gpu in chosen})
     uuids = tuple(gpu.uuid for gpu in chosen)
     return Lease(kind="cuda", name=" + ".join(names), gpu_uuids=uuids, bytes_each=need)
-
-
-def cpu_name() -> str:
-    """The processor's name."""
-    return f"CPU ({platform.machine()})"

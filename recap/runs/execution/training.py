@@ -118,7 +118,9 @@ def train_run(
     the run was queued for, or the training failed.
     """
     group = group or Group()
-    _use_threads(run, spec)
+    threads = spec.threads or run.read_state().threads
+    if threads is not None:  # sums depend on it: a resumed run keeps it
+        torch.set_num_threads(threads)
     device = device or choose_device(spec.device)
     dataset = load_dataset(spec)
     if run.has_checkpoint:
@@ -170,13 +172,6 @@ def load_dataset(spec: RunSpec) -> Dataset:
     return dataset
 
 
-def _use_threads(run: RunFolder, spec: RunSpec) -> None:
-    # Sums depend on the number of threads: a resumed run keeps it.
-    threads = spec.threads or run.read_state().threads
-    if threads is not None:
-        torch.set_num_threads(threads)
-
-
 def _finish(
     run: RunFolder, spec: RunSpec, checkpoint: Checkpoint, device: torch.device, test: Evaluation | None
 ) -> None:
@@ -186,13 +181,6 @@ def _finish(
         write_records(
             test.records, records_file(*of), records_metadata(*of, model=test.model, options=checkpoint.options)
         )
-    summary = checkpoint.read_summary()
-    replace_json(
-        run.path / SUMMARY,
-        {**summary, "checkpoint_hash": checkpoint.hash, "peak_bytes": _peak_bytes(), "device_type": device.type},
-    )
-
-
-def _peak_bytes() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
+    peak_bytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
+    own = {"checkpoint_hash": checkpoint.hash, "peak_bytes": peak_bytes, "device_type": device.type}
+    replace_json(run.path / SUMMARY, {**checkpoint.read_summary(), **own})

@@ -12,7 +12,6 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from types import FrameType
 from typing import Final
 
 from recap.errors import DivergenceError, RecapError
@@ -56,12 +55,8 @@ def main(arguments: list[str]) -> int:
 def catch_signals() -> list[int]:
     """Collect SIGTERM and SIGINT: the trainer finishes its step and saves."""
     received: list[int] = []
-
-    def remember(number: int, _: FrameType | None) -> None:
-        received.append(number)
-
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, remember)
+        signal.signal(number, lambda number, _: received.append(number))
     return received
 
 

@@ -169,7 +169,7 @@ def test_removing_a_visit_and_undoing_it(name: str) -> None:
 def test_the_gate_scales_the_prior_and_the_clip_is_a_term() -> None:
     """correction = lambda gamma R; where the clip binds, count, recency, window and clip still sum to R."""
     predictor = small_predictor()
-    model = Recap.for_dataset(predictor.model.config, predictor.dataset, predictor.graph, torch.float64)
+    model = Recap(predictor.model.config, predictor.dataset, predictor.graph, torch.float64)
     model.load_state_dict(predictor.model.state_dict())
     assert model.prior is not None and model.calibration is not None
     with torch.no_grad():

@@ -91,7 +91,7 @@ def test_known_users_score_known_places_as_before() -> None:
     data = extend_dataset(city, raw).dataset
     model = small_recap(city, core_scope="nowhere", use_correction=False, use_graph=False, **CURVES)
     assert not model.config.has_encoder
-    larger = Recap.for_dataset(model.config, data, TransitionGraph.from_dataset(data), torch.float64)
+    larger = Recap(model.config, data, TransitionGraph.from_dataset(data), torch.float64)
     larger.load_state_dict(model.state_dict())
     rows = torch.from_numpy(city.cases(c.TEST))
     before, after = (
@@ -101,6 +101,5 @@ def test_known_users_score_known_places_as_before() -> None:
     assert torch.equal(after[:, : city.num_pois], before)
     stranger = Histories(CheckinTensors.from_dataset(data), len(data.checkins) - torch.tensor([3, 1]))
     assert torch.isfinite(RecapScorer(larger, Stage()).score(stranger).total).all()
-    assert larger.curves is not None
     from_here_BK = larger.curves.features.of(stranger).by_category_JBK[1]
     assert from_here_BK[0].abs().max() < 1e-12 < from_here_BK[1].abs().max()  # nothing is known of the new category

@@ -74,7 +74,6 @@ def test_the_fit_finds_the_temperature_that_made_the_data() -> None:
     checkins = tensors([[num_places - 1, *drawn_T[:-1].tolist()]])
     cases = pd.DataFrame({"row": range(num_cases)})
     found = fit_temperature(Given(score_TP), cases, checkins)
-    assert found is not None
     assert (found.a, found.b) == (pytest.approx(0.4, abs=0.08), pytest.approx(-0.2, abs=0.04))
     assert fit_temperature(Given(score_TP), cases.head(49), checkins) is None
     assert (most_cases(10), most_cases(1_000_000), most_cases(100_000_000)) == (4_000, 268, 50)

@@ -234,8 +234,6 @@ def test_blocks_say_what_whole_rows_say(seed: int, scorings: int, places: int, b
         patch.setattr(place_ranks, "_BLOCK", block)
         patch.setattr(place_ranks, "_WORTH_A_THREAD", 1 + seed % 3)  # read by one thread, and by several
         for poi in range(places):
-            found, whole = (
-                place_ranks_of_states(output, state_MD, contributions, poi),
-                PlaceRanks.of_totals(total_MP, poi),
-            )
+            found = place_ranks_of_states(output, state_MD, contributions, poi)
+            whole = PlaceRanks.of_totals(total_MP, poi)
             assert torch.equal(found.logit_M, whole.logit_M) and torch.equal(found.rank_M, whole.rank_M)

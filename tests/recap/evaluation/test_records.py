@@ -101,11 +101,13 @@ def test_what_a_scorer_said_of_each_case() -> None:
     assert records["part_visits"].tolist()[1] == 0.0
 
 
-def test_batches_change_nothing() -> None:
+def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """One case at a time or all at once: equal records."""
     dataset, _ = world()
     cases, checkins = describe_cases(*world()), CheckinTensors.from_dataset(dataset)
-    one, all_ = (score_cases(VisitCount(dataset), cases, checkins, batch_size=size) for size in (1, 512))
+    all_ = score_cases(VisitCount(dataset), cases, checkins)
+    monkeypatch.setattr(scoring, "_MOST_SCORES", 1)
+    one = score_cases(VisitCount(dataset), cases, checkins)
     pd.testing.assert_frame_equal(one, all_)
     ranked = rank_cases(VisitCount(dataset), cases, checkins)
     pd.testing.assert_frame_equal(ranked, all_[ranked.columns])
@@ -121,11 +123,8 @@ def test_evaluation_sums_up_its_records() -> None:
     """Group sizes are those of the records, hashes and protocol those asked for."""
     evaluation = evaluate(VisitCount(world()[0]), *world(), protocol="trajectory_last")
     summary = evaluation.summary()
-    assert (summary["model"], summary["protocol"], summary["dataset_hash"]) == (
-        "visit_count",
-        "trajectory_last",
-        "0" * 64,
-    )
+    assert (summary["model"], summary["protocol"]) == ("visit_count", "trajectory_last")
+    assert summary["dataset_hash"] == "0" * 64
     assert [summary[group]["n"] for group in ("all", "head", "tail", "unseen")] == [1, 0, 1, 1]
     assert summary["all"]["mrr"] == pytest.approx(evaluation.records["reciprocal_rank"].mean())
     assert evaluation.seconds > 0

@@ -1,5 +1,6 @@
 """The whole model against the equations computed by hand, and the laws that its scores obey."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from recap import columns as c
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
@@ -78,14 +80,11 @@ def model_over(
     graph: pd.Series, category: Tensor, places: Tensor, weights: dict[str, Tensor] | None = None, **changes: Any
 ) -> Recap:
     """A shaken small model of six POIs and three users, or one with given weights."""
-    model = Recap(
-        small_model_config(**changes),
-        num_users=NUM_USERS,
-        category_P=category,
-        coordinates_P2=places,
-        graph=TransitionGraph.from_counts(graph, NUM_POIS),
-        dtype=torch.float64,
-    ).eval()
+    latitude, longitude = places.T.numpy()
+    pois = pd.DataFrame({c.CATEGORY_INDEX: category, c.LATITUDE: latitude, c.LONGITUDE: longitude})
+    dataset = replace(small_city(), pois=pois, users=pd.DataFrame(index=range(NUM_USERS)))
+    counted = TransitionGraph.from_counts(graph, NUM_POIS)
+    model = Recap(small_model_config(**changes), dataset, counted, torch.float64).eval()
     if weights is None:
         shake(model, seed=5)
     else:

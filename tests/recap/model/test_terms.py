@@ -51,7 +51,7 @@ def model_of(name: str) -> Recap:
 
 def without_weights(model: Recap, terms: set[str]) -> Recap:
     """A copy whose weights for these terms are 0: what they add is gone, and what depends on them with it."""
-    other = Recap.for_dataset(model.config, CITY, dtype=torch.float64).eval()
+    other = Recap(model.config, CITY, dtype=torch.float64).eval()
     other.load_state_dict(model.state_dict())
     with torch.no_grad():
         if "core" in terms and other.core is not None:
@@ -60,7 +60,6 @@ def without_weights(model: Recap, terms: set[str]) -> Recap:
         if "correction" in terms and other.calibration is not None:
             other.calibration.scale.zero_()
         for name in terms & set(NAMES):
-            assert other.curves is not None
             other.curves.curves.step_FK[NAMES.index(name)] = 0.0
         for name in terms & {"count", "recency", "window"}:
             assert other.prior is not None
@@ -150,7 +149,6 @@ def test_what_is_off_in_one_case_stays_on_in_the_next(changes: dict[str, Any]) -
 
 def two_hop_curve(model: Recap, value: float) -> float:
     """f(x) by numpy."""
-    assert model.curves is not None
     curves = model.curves.curves
     at = NAMES.index(TWO_HOP_FEATURE.name)
     knots = curves.knot_FK1[at][curves.knot_FK1[at].isfinite()]
@@ -161,7 +159,6 @@ def test_a_cut_path_scores_the_rest_of_its_sum() -> None:
     """Without a path of product p the curve is read at x - p instead of x, all else unchanged."""
     model = small_recap(CITY, **CURVES, core_scope="nowhere", use_correction=False)
     scorer, curves = RecapScorer(model, Stage()), model.curves
-    assert curves is not None
     checked = 0
     for row in CASES[::12].tolist():
         batch = batch_of(CITY, torch.tensor([row]))
@@ -207,7 +204,7 @@ def test_edited_counts_are_those_of_a_graph_that_was_edited(changes: dict[str, A
         packed, interventions = pack_counterfactuals(variants, model, propagation_of(model))
         found = RecapScorer(model, Stage()).score(packed, interventions).total
         edited = edited_graph(graph, mine)
-        other = Recap.for_dataset(model.config, CITY, edited, torch.float64).eval()
+        other = Recap(model.config, CITY, edited, torch.float64).eval()
         other.load_state_dict(model.state_dict())
         batch = Histories(checkins, torch.tensor([row]))
         torch.testing.assert_close(found[1:], RecapScorer(other, Stage()).score(batch).total, rtol=0, atol=1e-9)
@@ -257,7 +254,6 @@ def test_the_correction_is_a_gate_on_past_visits_and_times() -> None:
     model = small_recap(CITY, **CURVES)
     scorer, batch = RecapScorer(model, Stage()), batch_of(CITY, CASES)
     correction_BP = scorer.score(batch).parts["correction"]
-    assert model.calibration is not None
     of_past = [at for at, term in enumerate(model.terms) if term.group in (PAST, TIME)]
     for poi in range(CITY.num_pois):
         curves_B = scorer.contributions(batch, torch.full_like(batch.row_B, poi))[:, of_past].sum(1)

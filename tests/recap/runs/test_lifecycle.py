@@ -246,7 +246,6 @@ def test_a_deleted_run_folder_ends_its_process_and_comes_not_back(store: RunStor
     """Deleting the folder by hand stops the training; the queue goes on."""
     run = long_run(store, dataset_folder, 1, epochs=2000)
     trainer = run.read_state().process
-    assert trainer is not None
     run.path.rename(run.path.with_name(".aside"))
     other = submit(store, dataset_folder)
     wait_for(lambda: not trainer.is_alive(), "the training to end", 30)
@@ -260,7 +259,6 @@ def test_a_stubborn_process_is_killed_with_its_group(tmp_path: Path, dataset_fol
     store = new_store(tmp_path / "home", stop_seconds=0.2, kill_seconds=0.2)
     run = long_run(store, dataset_folder, 1, epochs=2000)
     trainer = run.read_state().process
-    assert trainer is not None
     os.kill(trainer.pid, signal.SIGSTOP)
     control.stop(store, run)
     assert wait_until_over(run, 20) == "stopped"
@@ -376,9 +374,7 @@ def test_two_processes_equal_one(store: RunStore, dataset_folder: Path) -> None:
 @pytest.mark.slow
 def test_a_shared_run_stops_resumes_and_leaves_nobody_behind(store: RunStore, dataset_folder: Path) -> None:
     """Stop ends all processes; so does kill -9 of the first one; a resumed run goes on."""
-    (run,) = control.submit(
-        store, [tiny_spec(dataset_folder, processes=2, epochs=400, overrides=["validate_every=400"])]
-    )
+    run = submit(store, dataset_folder, processes=2, epochs=400, overrides=["validate_every=400"])
     wait_for_epoch(run, 1)
     control.stop(store, run)
     assert wait_until_over(run) == "stopped", run.log.read_text()
@@ -397,8 +393,7 @@ def test_a_shared_run_stops_resumes_and_leaves_nobody_behind(store: RunStore, da
 @pytest.mark.slow
 def test_a_diverged_shared_run_fails_in_all_processes(store: RunStore, dataset_folder: Path) -> None:
     """Both say so and end; the run is failed, and nothing was saved."""
-    overrides = ["optimiser.learning_rate=1e30", "validate_every=4"]
-    (run,) = control.submit(store, [tiny_spec(dataset_folder, processes=2, overrides=overrides)])
+    run = submit(store, dataset_folder, processes=2, overrides=["optimiser.learning_rate=1e30", "validate_every=4"])
     assert wait_until_over(run) == "failed"
     assert run.log.read_text().count("DivergenceError: the loss") == 2
     assert not list(run.path.rglob(STATE_FILE))

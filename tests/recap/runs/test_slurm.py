@@ -3,10 +3,12 @@
 import json
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from recap.runs.execution import control
 from recap.runs.execution.control import RUNNER_LOCK
@@ -43,9 +45,19 @@ def store(tmp_path: Path) -> RunStore:
 
 
 def queue_run(store: RunStore, dataset_folder: Path, **fields: object) -> tuple[RunFolder, Runner]:
-    """A queued run and a runner in this process, moved by the test."""
+    """A run that a runner in this process, moved by the test, has submitted."""
     (run,) = store.add([tiny_spec(dataset_folder, backend="slurm", **fields)])
-    return run, Runner(store, list_gpus=list)
+    runner = Runner(store, list_gpus=list)
+    runner.tick()
+    return run, runner
+
+
+def training_job(store: RunStore, dataset_folder: Path) -> tuple[RunFolder, Runner, subprocess.Popen[bytes]]:
+    """A long run whose job has finished an epoch."""
+    run, runner = queue_run(store, dataset_folder, epochs=400, overrides=["validate_every=400"])
+    process = fake_slurm.start("100")
+    wait_for_epoch(run, 1)
+    return run, runner, process
 
 
 def state_after_ticks(runner: Runner, run: RunFolder, *states: str) -> None:
@@ -56,7 +68,6 @@ def test_a_job_from_submit_to_finish(cluster: Path, store: RunStore, dataset_fol
     """sbatch gets an argument list without any shell text; the job runs the same worker; its end is the run's."""
     wild = "'; touch /tmp/x; '\n$(reboot)"
     run, runner = queue_run(store, dataset_folder, notes=wild)
-    runner.tick()
     state = run.read_state()
     assert state.slurm is not None and state.slurm.job_id == "100" and state.state == "queued"
     sbatch = json.loads((cluster / "calls").read_text().splitlines()[0])
@@ -78,7 +89,7 @@ def test_a_job_from_submit_to_finish(cluster: Path, store: RunStore, dataset_fol
 
 def test_gpus_are_asked_for(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
     """Two processes ask for two GPUs and twice the cores."""
-    queue_run(store, dataset_folder, device="cuda", processes=2)[1].tick()
+    queue_run(store, dataset_folder, device="cuda", processes=2)
     sbatch = json.loads((cluster / "calls").read_text().splitlines()[0])
     assert {"--gpus=2", "--cpus-per-task=4"} <= set(sbatch)
 
@@ -86,10 +97,7 @@ def test_gpus_are_asked_for(cluster: Path, store: RunStore, dataset_folder: Path
 @pytest.mark.slow
 def test_preempted_requeued_stopped(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
     """A preempted job saves, waits again, and goes on with the same attempt; a stop reaches it and it stays stopped."""
-    run, runner = queue_run(store, dataset_folder, epochs=400, overrides=["validate_every=400"])
-    runner.tick()
-    process = fake_slurm.start("100")
-    wait_for_epoch(run, 1)
+    run, runner, process = training_job(store, dataset_folder)
     state_after_ticks(runner, run, "running")
     job = fake_slurm.read("100")
     assert job is not None
@@ -111,10 +119,7 @@ def test_preempted_requeued_stopped(cluster: Path, store: RunStore, dataset_fold
 @pytest.mark.slow
 def test_a_job_near_its_time_limit_requeues_itself(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
     """Slurm's warning signal: the job saves, asks for its own requeue, and the run waits."""
-    run, runner = queue_run(store, dataset_folder, epochs=400, overrides=["validate_every=400"])
-    runner.tick()
-    process = fake_slurm.start("100")
-    wait_for_epoch(run, 1)
+    run, runner, process = training_job(store, dataset_folder)
     os.kill(process.pid, signal.SIGTERM)
     assert process.wait(60) == 0
     assert run.read_state().state == "queued", run.log.read_text()
@@ -127,11 +132,7 @@ def test_a_job_near_its_time_limit_requeues_itself(cluster: Path, store: RunStor
 def test_a_waiting_job_is_cancelled(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
     """Stopping a job that has not begun leaves nothing behind in Slurm's queue."""
     run, runner = queue_run(store, dataset_folder)
-    runner.tick()
-    with_lock = runner.store.folder / RUNNER_LOCK
-    from filelock import FileLock
-
-    with FileLock(with_lock):  # the test is the runner
+    with FileLock(store.folder / RUNNER_LOCK):  # the test is the runner
         assert control.stop(store, run).state == "stopping"
     runner.tick()
     assert run.read_state().state == "stopped"
@@ -161,7 +162,6 @@ def test_jobs_that_end_without_a_word(
     """What Slurm says becomes the run's state; a job of the same number and another submit time is a stranger."""
     monkeypatch.setattr("recap.runs.execution.slurm._GONE_GRACE_SECONDS", 0.0)
     run, runner = queue_run(store, dataset_folder)
-    runner.tick()
     job = fake_slurm.read("100")
     assert job is not None
     if change is None:
@@ -175,8 +175,7 @@ def test_jobs_that_end_without_a_word(
 def test_slurms_refusal_is_the_runs_reason(cluster: Path, store: RunStore, dataset_folder: Path) -> None:
     """What sbatch says stands next to the failed run."""
     (cluster / "refuse").touch()
-    run, runner = queue_run(store, dataset_folder)
-    runner.tick()
+    run, _ = queue_run(store, dataset_folder)
     assert run.read_state().state == "failed"
     assert run.read_state().error == "sbatch refused: sbatch: error: Invalid account"
 
@@ -185,7 +184,6 @@ def test_without_slurm_the_run_says_so(
     store: RunStore, dataset_folder: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """A machine without the programs."""
-    run, runner = queue_run(store, dataset_folder)
     monkeypatch.setenv("PATH", str(tmp_path))
-    runner.tick()
+    run, _ = queue_run(store, dataset_folder)
     assert "sbatch is not on the PATH" in (run.read_state().error or "")

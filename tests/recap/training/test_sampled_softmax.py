@@ -98,13 +98,13 @@ def test_places_stand_for_all_places() -> None:
     sampler = NegativeSampler(popularity_P, SampledSoftmax(popular=3, uniform=2))
     weight_P, draws = torch.zeros(5, dtype=torch.float64), 20_000
     for _ in range(draws):
-        negatives = sampler.draw()
-        assert negatives.poi_U.tolist() == sorted(set(negatives.poi_U.tolist()))
-        weight_P[negatives.poi_U] += negatives.log_weight_U.exp()
+        poi_U, log_weight_U = sampler.draw()
+        assert poi_U.tolist() == sorted(set(poi_U.tolist()))
+        weight_P[poi_U] += log_weight_U.exp()
     assert (weight_P / draws).tolist() == pytest.approx([1.0] * 5, abs=0.03)
     # A place that nobody visited is drawn uniformly alone, 2 / 5 times a batch; its weight is 5 / 2 then.
-    alone = NegativeSampler(popularity_P, SampledSoftmax(popular=0, uniform=1)).draw()
-    assert alone.log_weight_U.exp().tolist() == pytest.approx([5.0])
+    _, log_weight_U = NegativeSampler(popularity_P, SampledSoftmax(popular=0, uniform=1)).draw()
+    assert log_weight_U.exp().tolist() == pytest.approx([5.0])
 
 
 SAMPLED = TrainConfig.parse(small_training().model_dump() | {"sampled_softmax": {"popular": 4, "uniform": 4}})
@@ -122,7 +122,6 @@ def test_the_curves_stand_next_to_a_training_but_not_among_too_many_places(tmp_p
     graph = TransitionGraph.from_dataset(dataset)
     for name, config in (("whole", small_training(epochs=3)), ("sampled", SAMPLED)):
         checkpoint = train(dataset, config, tmp_path / name, device=cpu)
-        assert checkpoint is not None
         others = checkpoint.read_summary()["baselines"]
         assert others.keys() == ({FEATURE_CURVES} if name == "whole" else set()) | set(COUNTING_BASELINES)
         assert ("| feature_curves | tail |" in (tmp_path / name / CARD).read_text("utf-8")) == (name == "whole")

@@ -24,7 +24,6 @@ from recap.model.scorer import RecapScorer
 from recap.presets import RECAP_PRESETS, feature_curves, recap, train_preset
 from recap.runs.store.description import best_epoch
 from recap.storage.tensors import load_tensors
-from recap.storage.user_folder import HOME_VARIABLE
 from recap.training import baselines
 from recap.training.baselines import build_baseline, is_fitted
 from recap.training.loop import BEST, BEST_OVERALL, StepReport
@@ -160,7 +159,6 @@ def test_a_draw_of_cases_validates_and_tests_the_same_training(tmp_path: Path) -
     for name, drawn in (("all", (None, None)), ("drawn", (3, 2))):
         config = small_training(epochs=3, validate_every=3, validation_cases=drawn[0], test_cases=drawn[1])
         checkpoint = train(dataset, config, tmp_path / name, device=CPU)
-        assert checkpoint is not None
         line = lines_of(tmp_path / name / TRAINING_FOLDER)[-1]
         summary = checkpoint.read_summary()
         weights.append(load_tensors(checkpoint.folder / WEIGHTS)[0])
@@ -346,7 +344,6 @@ def test_smoothing_makes_curves_smoother(tmp_path: Path) -> None:
     rough = []
     for at, weight in enumerate((0.0, 1e-4, 1e-1)):
         trainer = trained(tmp_path / str(at), shrunk("feature_curves", f"optimiser.curve_smoothing={weight}"))
-        assert trainer.model.curves is not None
         rough.append(roughness_of_each(trainer.model.curves.curves))
     none, light, heavy = (torch.tensor(values) for values in rough)
     bends = none > 0
@@ -362,12 +359,6 @@ def roughness_of_each(curves: Curves) -> list[float]:
         curves.step_FK.data[row] = step_FK[row]
         found.append(curves.roughness().item())
     return found
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv(HOME_VARIABLE, str(tmp_path / "home"))
-    return tmp_path / "home"
 
 
 def test_the_curves_are_fitted_once_for_a_dataset(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -408,7 +399,6 @@ def test_the_baseline_is_the_preset(home: Path, tmp_path: Path) -> None:
     dataset = small_city()
     graph = TransitionGraph.from_dataset(dataset)
     checkpoint = train(dataset, feature_curves(), tmp_path / "out", device=CPU)
-    assert checkpoint is not None
     scorer = build_baseline("feature_curves", dataset, graph)
     one, other = (each.score(batch_of(dataset)).total for each in (scorer, checkpoint.scorer(dataset, graph)))
     torch.testing.assert_close(one, other, rtol=0, atol=1e-6)
@@ -443,7 +433,7 @@ def test_a_poor_city_gives_flat_curves_and_no_nan(kind: str, preset: str, tmp_pa
     dataset = poor(kind)
     trainer = Trainer(dataset, shrunk(preset), tmp_path, CPU)
     assert trainer.run()
-    model = Recap.for_dataset(trainer.config.model, dataset, trainer.graph, torch.float64)
+    model = Recap(trainer.config.model, dataset, trainer.graph, torch.float64)
     model.load_state_dict(trainer.model.state_dict())
     scorer = RecapScorer(model, trainer.stage(6))
     batch = Histories(batch_of(dataset).checkins, torch.from_numpy(dataset.cases(c.TEST)))

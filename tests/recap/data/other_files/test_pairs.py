@@ -67,7 +67,6 @@ def test_the_line_joins_both(visits: str, spots: str, tmp_path: Path, monkeypatc
     write(rows, visits)
     write(theirs, spots)
     question = asked(tmp_path / visits).question
-    assert question is not None
     assert f"{spots} in the same folder has them, with {key} in common" in question.text
     monkeypatch.chdir(tmp_path)
     code: dict[str, Any] = {"pd": pd}
