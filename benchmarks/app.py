@@ -16,7 +16,7 @@ take longer than ten seconds are reported on standard error.
 
 Each visitor has other cases, so no explanation is already cached.
 
-    python benchmarks/app.py [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
+    python -m benchmarks.app [--data DIR --checkpoint DIR] [--clients 1,20] [--stampede] [--against CHECKOUT]
 
 Large data: ``--draw 1_400_000`` makes a dataset of that many synthetic check-ins (`benchmarks/scale.py`) and an
 untrained checkpoint under ``--folder``, once. 1,400,000 give 40,000 places and 35,000 test cases; 33,278,683 give a

@@ -126,7 +126,10 @@ def finds_sentence(found: Comparison) -> str:
 
 
 def cases_sentence(found: Comparison) -> str:
-    of_users = " of one user" if found.users == 1 else f", of the {found.users:,} users who have any"
+    """What was compared; samples of one user are all the same, so its intervals are points."""
+    of_users = f", of the {found.users:,} users who have any"
+    if found.users == 1:
+        of_users = " of one user, so intervals over users have no width"
     cases = f"Measured on the same {found.n:,} test cases{of_users}."
     if found.weighted:
         cases += f" Over all of them, frequent ones count {100 * PAPER_HEAD_SHARE:.0f} %, as in the paper."
@@ -137,7 +140,7 @@ def seeds_sentence(found: Comparison) -> str:
     if found.seeds is None:
         if not found.unmeasured_seeds:
             return "Neither model has seeds to compare."
-        names = " and ".join(found.unmeasured_seeds)
+        names = " and ".join(map(label_in_sentence, found.unmeasured_seeds))
         return f"Only one seed of {names} was trained, so how far seeds differ is not known."
     band = float(found.row("all")["band"])
     return f"Two seeds of one model differ by up to {points(band)[1:] if band else '0'} points over all cases."

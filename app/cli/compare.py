@@ -155,5 +155,7 @@ def _comparison_table(found: "Comparison", protocol: str) -> Table:
         cells = row_cells(row, found)
         interval = cells.pop("interval")
         cells["points"] += f" {interval}" if row["n"] else ""
+        if row["n"] and row["verdict"] != "close":
+            cells["better"] = row["verdict"].upper()
         table.add_row(_SEEN[row["group"]], *map(escape, cells.values()))
     return table

@@ -66,6 +66,12 @@ def test_names_win_over_folders(city_folder: Path, city_checkpoint: Path, tmp_pa
     assert compared["a"]["label"] == "RECAP, pretrained inside trajectories"
 
 
+def test_the_better_one_is_named_by_its_letter(city_folder: Path) -> None:
+    """In the table, whose title says which model A and B are: a long name would be cut."""
+    said = recap("compare", "nearest", "visit_count", "--data", city_folder).stdout
+    assert "│ B " in said and "Visit…" not in said and "A: Nearest, B: Visit count" in " ".join(said.split())
+
+
 @pytest.mark.parametrize(("name", "protocol"), [("pretrained", "every_next"), ("pretrained_cases", "every_step")])
 def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path, name: str, protocol: str) -> None:
     """From one or several datasets."""
