@@ -136,7 +136,8 @@ def test_the_papers_share_of_frequent_cases() -> None:
     assert share["p"] == share["sign_flip_p"] < 0.01 and np.isnan(share["mcnemar_p"])
     assert found.rows[1:].equals(plain.rows[1:]) and every["band"] != plain.row("all")["band"]
     assert "frequent ones count 33 %, as in the paper" in cases_sentence(found)
-    alone = compare(PairedCases(one.assign(**{c.USER: 0})), *(side(x, one.assign(**{c.USER: 0})) for x in "AB"), "hr20")
+    mine = one.assign(**{c.USER: 0})
+    alone = compare(PairedCases(mine), side("A", mine), side("B", mine), "hr20")
     assert "cases of one user, so intervals over users have no width." in cases_sentence(alone)
     with pytest.raises(ConfigError, match="frequent and rare cases, got 0 and 2"):
         PairedCases(records([1, 2]), weighted=True)
