@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 
 from recap import columns as c
-from recap.baselines import PRETRAINED_LABEL, PRETRAINED_LABELS, PRETRAINED_SUBJECT
+from recap.baselines import PRETRAINED_LABELS, pretrained_as_subject
 from recap.checkpoint import Checkpoint, CheckpointManifest, EpochResult
 from recap.config import Config
 from recap.data.cases import Protocol
@@ -61,7 +61,7 @@ class PretrainedCheckpoint(Checkpoint):
 
     @property
     def label(self) -> str:
-        return PRETRAINED_LABELS[self.curves.name].replace(PRETRAINED_LABEL, PRETRAINED_SUBJECT)
+        return pretrained_as_subject(PRETRAINED_LABELS[self.curves.name])
 
     @property
     def learned_on(self) -> str:

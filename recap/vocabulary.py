@@ -99,19 +99,13 @@ def match_dataset(folder: Path, trained_on: TrainedOn, dataset: Dataset) -> Matc
         raise CheckpointError(f"{folder / VOCABULARY} cannot be read ({error})") from error
     here = dataset.pois.drop_duplicates(c.CATEGORY_INDEX).sort_values(c.CATEGORY_INDEX)[c.CATEGORY_ID]
     category_K = categories.reindex(here).fillna(-1).to_numpy(np.int64)
-    if hashes is not None:
-        user_U = pd.Index(hashes).get_indexer(hash_each_user(dataset.users[c.USER_ID], trained_on.hash))
-    else:  # formats 1 and 2 know their users only all together
-        numbers = np.arange(dataset.num_users)
-        user_U = numbers if hash_users(dataset) == trained_on.users_hash else np.full_like(numbers, -1)
-    sizes = (len(known), dataset.num_users if hashes is None else len(hashes), len(category_K))
-    indices = zip((poi_P, user_U, category_K), sizes, strict=True)
-    if trained_on.published and not all(np.array_equal(index, np.arange(size)) for index, size in indices):
+    match = Match(poi_P, _match_users(hashes, trained_on, dataset), category_K, coordinates_Q2)
+    if trained_on.published and not _is_same(match, len(known), None if hashes is None else len(hashes)):
         raise VocabularyError(
             f"{line}: a published model opens only with later check-ins of the same users, places and categories; "
             "train again"
         )
-    return Match(poi_P, user_U, category_K, coordinates_Q2)
+    return match
 
 
 def _match_places(known: pd.DataFrame, pois: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
@@ -126,6 +120,23 @@ def _match_places(known: pd.DataFrame, pois: pd.DataFrame) -> tuple[np.ndarray, 
     coordinates_Q2 = known[_COORDINATES].to_numpy(np.float64)
     away_P = distance_km(*here_P2.T, *coordinates_Q2[poi_P].T)
     return np.where(away_P <= _NEAR_KM, poi_P, -1), coordinates_Q2
+
+
+def _match_users(hashes: pd.Series | None, trained_on: TrainedOn, dataset: Dataset) -> np.ndarray:
+    """Row of each user in the checkpoint, (U,); formats 1 and 2 know their users only all together."""
+    if hashes is not None:
+        return pd.Index(hashes).get_indexer(hash_each_user(dataset.users[c.USER_ID], trained_on.hash))
+    if hash_users(dataset) == trained_on.users_hash:
+        return np.arange(dataset.num_users)
+    return np.full(dataset.num_users, -1)
+
+
+def _is_same(match: Match, num_pois: int, num_users: int | None) -> bool:
+    sizes = (num_pois, len(match.user_U) if num_users is None else num_users, len(match.category_K))
+    return all(
+        np.array_equal(index, np.arange(size))
+        for index, size in zip((match.poi_P, match.user_U, match.category_K), sizes, strict=True)
+    )
 
 
 def hash_users(dataset: Dataset) -> str:

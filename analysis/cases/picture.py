@@ -219,8 +219,8 @@ def _draw_names(
     for label in labels:
         poi = list(named)[label.index]
         where = (at[poi][0] + label.shift_x * unit, at[poi][1] + label.shift_y * unit)
-        look: dict[str, Any] = {"anchor": ANCHORS[label.anchor], "room": (10, 6, 10)}
-        draw_plate(draw, where, label.text, named[poi], font, palette, **look)
+        anchor = ANCHORS[label.anchor]
+        draw_plate(draw, where, label.text, named[poi], font, palette, anchor=anchor, room=(10, 6, 10))
 
 
 def _positions(opened: Workspace, marks: Marks, camera: Camera) -> dict[int, tuple[float, float]]:

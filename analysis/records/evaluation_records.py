@@ -6,7 +6,12 @@ from typing import Final
 
 from analysis.records.table_cache import TableKey
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED_LABEL, PRETRAINED_LABELS, PRETRAINED_SUBJECT
+from recap.baselines import (
+    COUNTING_BASELINES,
+    FEATURE_CURVES,
+    PRETRAINED_LABELS,
+    pretrained_as_subject,
+)
 from recap.data.cases import Protocol
 from recap.printable import one_line
 
@@ -29,10 +34,10 @@ MODEL_LABELS: Final = {
 def label_as_subject(label: str) -> str:
     """A model's label at the start of a sentence, up to the first comma.
 
-    >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
+    >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABELS["pretrained"])
     ('LoTNext', 'Pretrained RECAP')
     """
-    return label.replace(PRETRAINED_LABEL, PRETRAINED_SUBJECT).partition(",")[0]
+    return pretrained_as_subject(label).partition(",")[0]
 
 
 def label_in_sentence(label: str) -> str:

@@ -97,16 +97,15 @@ def run(
 
 def _pretrain(name: str, data: list[Path], out: Path) -> None:
     """Learn the curves of `pretrained` or `pretrained_cases` and write their file."""
-    from recap.data.cases import Protocol
     from recap.data.dataset import Dataset
     from recap.errors import ConfigError
+    from recap.model.pretrained_curves import PROTOCOLS
     from recap.storage.atomic import replace_text
     from recap.training.pretraining import pretrain
 
     if out.is_dir():
         raise ConfigError(f"--out should name the new file of curves, {out} is a folder")
-    protocol: Protocol = "every_next" if name == PRETRAINED else "every_step"
-    curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print, protocol)
+    curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print, PROTOCOLS[name])
     replace_text(out, curves.as_text())
     console.print(f"Curves learned in {curves.learned_on}: {out}", markup=False)
 

@@ -140,8 +140,14 @@ def _chips(chosen: CaseFilter) -> None:
     if chosen.search:
         words["search"] = f"“{chosen.search}”"
     for name, text in words.items():
-        clear, look = partial(change_filter, **{name: getattr(CaseFilter(), name)}), {"help": "Remove this filter"}
-        act_button(markdown_text(text), f"cases_off_{name}", clear, icon="close", icon_position="right", **look)
+        act_button(
+            markdown_text(text),
+            f"cases_off_{name}",
+            partial(change_filter, **{name: getattr(CaseFilter(), name)}),
+            icon="close",
+            icon_position="right",
+            help="Remove this filter",
+        )
 
 
 def _known_columns() -> dict[str, Any]:

@@ -6,7 +6,7 @@ import math
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -19,11 +19,11 @@ from recap.storage.json_text import read_json
 if TYPE_CHECKING:
     from recap.model.curves import Curves
 
-_NAMES: Final = {"every_next": "pretrained", "every_step": "pretrained_cases"}
-"""Of the models, by the kind of the pairs learned from."""
+LearnedPairs = Literal["every_next", "every_step"]
+PROTOCOLS: Final[dict[str, LearnedPairs]] = {"pretrained": "every_next", "pretrained_cases": "every_step"}
+"""The kind of pairs that each model is learned from."""
 _DIGITS: Final = 4
 """Significant digits of every number: two more than a figure shows."""
-_MAKE: Final = "make it again with `recap experiment run pretrained`"
 
 
 class TrainedCity(Config):
@@ -58,7 +58,7 @@ class PretrainedCurves(Config):
 
     about: str
     cities: list[TrainedCity] = Field(min_length=1)
-    protocol: Literal["every_next", "every_step"] = Field(description="Kind of the pairs learned from.")
+    protocol: LearnedPairs = Field(description="Kind of the pairs learned from.")
     left_out: list[str]
     curves: list[PretrainedCurve]
 
@@ -71,24 +71,29 @@ class PretrainedCurves(Config):
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a file. Raises CheckpointError: unreadable, or made of other features than this version has."""
+        name = "pretrained_cases" if "pretrained_cases" in path.name else "pretrained"
+        make = f"make it again with `recap experiment run {name}`"
         try:
             found = cls.parse(read_json(path))
         except (OSError, ValueError, ConfigError) as error:
-            raise CheckpointError(f"{path} cannot be read ({error}); {_MAKE}") from error
+            raise CheckpointError(f"{path} cannot be read ({error}); {make}") from error
         named = [{"name": x.feature, "group": x.group, "unit": x.unit, "scale": x.scale} for x in found.curves]
         if named != describe_features():
-            raise CheckpointError(f"{path.name} has curves of other features than this version; {_MAKE}")
+            raise CheckpointError(f"{path.name} has curves of other features than this version; {make}")
         return found
 
     @classmethod
-    def of(cls, curves: "Curves", cities: list[TrainedCity], **facts: Any) -> Self:
-        """Rounded curves; knots that become equal are one. ``facts``: about, protocol and left_out."""
+    def of(
+        cls, curves: "Curves", cities: list[TrainedCity], *, about: str, protocol: LearnedPairs, left_out: list[str]
+    ) -> Self:
+        """Rounded curves; knots that become equal are one."""
         named = []
         rows = zip(describe_features(), curves.knot_FK1.tolist(), curves.levels.tolist(), strict=True)
         for described, knot_K, level_K in rows:
             points = {_rounded(k): _rounded(v) for k, v in zip(knot_K, level_K, strict=True) if math.isfinite(k)}
             feature = {"feature" if key == "name" else key: value for key, value in described.items()}
             named.append({**feature, "knots": list(points), "values": list(points.values())})
+        facts = {"about": about, "protocol": protocol, "left_out": left_out}
         return cls.parse({**facts, "cities": [city.model_dump() for city in cities], "curves": named})
 
     @cached_property
@@ -99,7 +104,7 @@ class PretrainedCurves(Config):
     @property
     def name(self) -> str:
         """Of the model that they are."""
-        return _NAMES[self.protocol]
+        return next(name for name, protocol in PROTOCOLS.items() if protocol == self.protocol)
 
     def key(self, dataset_hash: str) -> str:
         """SHA-256 that names the model on a dataset in records and links."""

@@ -16,9 +16,22 @@ from recap.published.sasrec import Melt, Sasrec
 from recap.published.sthgcn import Sthgcn
 from recap.published.transformers import Getnext, Rotan
 
-_KINDS: Final = (Flashback, Replay, Lotnext, Sasrec, Melt, Getnext, Dchl, Deepmove, Dprl, Rotan, Depoi, Msahg, Sthgcn)
-_NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {kind.__name__.lower(): kind for kind in _KINDS}
-"""Name in a configuration -> the network of that name."""
+_NETWORKS: Final[dict[str, type[PublishedNetwork]]] = {
+    "flashback": Flashback,
+    "replay": Replay,
+    "lotnext": Lotnext,
+    "sasrec": Sasrec,
+    "melt": Melt,
+    "getnext": Getnext,
+    "dchl": Dchl,
+    "deepmove": Deepmove,
+    "dprl": Dprl,
+    "rotan": Rotan,
+    "depoi": Depoi,
+    "msahg": Msahg,
+    "sthgcn": Sthgcn,
+}
+"""Name in a configuration -> network."""
 
 
 def build_published(config: PublishedConfig, city: City, dtype: torch.dtype = torch.float32) -> PublishedNetwork:

@@ -35,7 +35,7 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep:
     """A baseline by its name. ``keep``: whether to write a new fit of the curves to the cache. Raises ConfigError:
     unknown name; DataError: the curves need a training and a validation case.
     """
-    counters: dict[str, Callable[[], Scorer]] = {
+    builders: dict[str, Callable[[], Scorer]] = {
         "popularity": lambda: Popularity(dataset),
         "markov": lambda: Markov(dataset, graph),
         "visit_count": lambda: VisitCount(dataset),
@@ -43,9 +43,9 @@ def build_baseline(name: str, dataset: Dataset, graph: TransitionGraph, *, keep:
         "nearest": lambda: Nearest(dataset),
         FEATURE_CURVES: lambda: _cached_curves(dataset, graph, keep=keep),
     }
-    if name not in counters:
+    if name not in builders:
         raise ConfigError(f"unknown baseline {name!r}; choose one of {', '.join(BASELINES)}")
-    return counters[name]()
+    return builders[name]()
 
 
 def is_fitted(dataset_hash: str) -> bool:

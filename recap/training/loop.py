@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NotRequired, Self, TypedDict
 
 import numpy as np
 import torch
@@ -45,18 +45,26 @@ _TRAINING_PER_SAVING = 20
 seconds or more, so that one a minute would be a sixth of the training."""
 
 
+class KeptEpoch(TypedDict):
+    """An epoch whose weights are kept, as JSON in the resume state."""
+
+    epoch: int
+    stage: NotRequired[dict[str, Any]]
+    val: dict[str, float]
+
+
 @dataclass
 class Progress:
     """Counters of a run, saved in the resume state: the epoch being trained, its steps already done and the sum of each
-    loss over them; the kept epochs, see `EpochResult`; seconds over all sessions; the journal's line of the last
+    loss over them; the kept epochs; seconds over all sessions; the journal's line of the last
     finished epoch, which a crash cannot lose; and the state of a learning rate that depends on validation.
     """
 
     epoch: int = 1
     step: int = 0
     loss_sums: dict[str, float] = field(default_factory=dict)
-    best: dict[str, Any] | None = None
-    best_overall: dict[str, Any] | None = None
+    best: KeptEpoch | None = None
+    best_overall: KeptEpoch | None = None
     seconds: float = 0.0
     processor_seconds: float = 0.0
     line: EpochLine | None = None
@@ -349,7 +357,7 @@ class TrainingLoop(ABC):
         trim_heap()
 
     def _keep_best(self, val: Metrics) -> None:
-        result: dict[str, Any] = {
+        result: KeptEpoch = {
             "epoch": self.progress.epoch,
             "val": {name: value for name in METRICS if (value := val[name]) is not None},
         }
@@ -383,5 +391,5 @@ def _seconds_to_next_state(every: float, took: float) -> float:
     return max(every, _TRAINING_PER_SAVING * took) if every else every
 
 
-def _beats(result: dict[str, Any], kept: dict[str, Any] | None) -> bool:
-    return kept is None or bool(result["val"]["mrr"] > kept["val"]["mrr"])
+def _beats(result: KeptEpoch, kept: KeptEpoch | None) -> bool:
+    return kept is None or result["val"]["mrr"] > kept["val"]["mrr"]

@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from recap import columns as c
-from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.features.catalogue import CATEGORY_FEATURES, NAMES
 from recap.history import Histories
 from recap.model.curves import Curves
-from recap.model.pretrained_curves import PretrainedCurves, TrainedCity
+from recap.model.pretrained_curves import LearnedPairs, PretrainedCurves, TrainedCity
 from recap.presets import feature_curves
 from recap.training.optimiser import build_optimiser
 from recap.training.trainer import Trainer
@@ -34,7 +33,7 @@ _LEFT_OUT: Final = [
 
 
 def pretrain(
-    datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _: None, protocol: Protocol = "every_next"
+    datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _: None, protocol: LearnedPairs = "every_next"
 ) -> PretrainedCurves:
     """Train one set of curves on all cities, as `feature_curves` is trained on one. Steps of all cities alternate at
     random; each learning rate follows its city's own progress.

@@ -186,7 +186,7 @@ def _write_checkpoint(
     progress = trainer.progress
     if progress.best is None or progress.best_overall is None:
         raise CheckpointError(f"{out}: no epoch had every enabled part active, nothing to keep")
-    best, best_overall = EpochResult.parse(progress.best), EpochResult.parse(progress.best_overall)
+    best, best_overall = EpochResult.parse({**progress.best}), EpochResult.parse({**progress.best_overall})
     (out / WEIGHTS).write_bytes((trainer.folder / BEST).read_bytes())
     if best_overall.epoch != best.epoch:  # else stored once
         (out / BEST_OVERALL_WEIGHTS).write_bytes((trainer.folder / BEST_OVERALL).read_bytes())

@@ -4,7 +4,7 @@ Shape suffixes: N training cases, B cases of a batch.
 """
 
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from functools import cached_property
 from typing import ClassVar, Final
 
@@ -116,8 +116,10 @@ class Trainer(TrainingLoop):
         fast = self.config.precision == "bf16"
         autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=fast)
         words = fast and self.device.type == "cpu"
-        masks = SharedMaskDropout(len(whole_B), self.group.rank, self.group.size, words=words)
-        with autocast, masks if self.group.is_shared or words else nullcontext():
+        masks: AbstractContextManager[object] = nullcontext()
+        if self.group.is_shared or words:
+            masks = SharedMaskDropout(len(whole_B), self.group.rank, self.group.size, words=words)
+        with autocast, masks:
             losses_of = self._scored(batch, stage, index_B)
         # Turn means over shares into means over the batch: weight them by their number of cases.
         main_part, warm_part, warm_factor = 1.0, 1.0, 1.0

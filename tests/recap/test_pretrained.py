@@ -74,8 +74,10 @@ def test_a_changed_feature_refuses_the_file(tmp_path: Path) -> None:
     with pytest.raises(CheckpointError, match=r"other features than this version; make it again"):
         PretrainedCurves.load(path)
     path.write_text("{}")
-    with pytest.raises(CheckpointError, match=r"cannot be read .*`recap experiment run pretrained"):
+    with pytest.raises(CheckpointError, match=r"cannot be read .*`recap experiment run pretrained`"):
         PretrainedCurves.load(path)
+    with pytest.raises(CheckpointError, match=r"cannot be read .*`recap experiment run pretrained_cases`"):
+        PretrainedCurves.load(tmp_path / "pretrained_cases.json")
 
 
 def test_cities_share_one_set_of_curves() -> None:

@@ -57,8 +57,12 @@ def show_cards(source: Source, shelf: Shelf, entries: Sequence[Entry], chosen: E
             place = f"{at + 1} of {len(entries):,}"
             pictures.append(_card(source, searched, shelf, entry, place, entry == chosen))
     if len(entries) > number:
-        label, more = f"Show {min(PAGE, len(entries) - number)} more", {"cards_shown": number + PAGE}
-        act_button(label, "more_cards", lambda: st.session_state.update(more), icon="expand_more")
+        act_button(
+            f"Show {min(PAGE, len(entries) - number)} more",
+            "more_cards",
+            lambda: st.session_state.update(cards_shown=number + PAGE),
+            icon="expand_more",
+        )
     for draw in pictures:  # last: drawing a new picture takes a tenth of a second
         draw()
 
@@ -76,8 +80,15 @@ def _card(
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         way = f"{markdown_text(shortened(card.source, 30))} → {markdown_text(shortened(card.target, 30))}"
         st.markdown(f"**{way}**", width="stretch")
-        look = {"icon": f"radio_button_{'checked' if is_chosen else 'unchecked'}", "help": "Choose this case"}
-        act_button(place, f"choose-{entry.key}", choose, entry.key, type="tertiary", **look)
+        act_button(
+            place,
+            f"choose-{entry.key}",
+            choose,
+            entry.key,
+            icon=f"radio_button_{'checked' if is_chosen else 'unchecked'}",
+            type="tertiary",
+            help="Choose this case",
+        )
     ranks = [f"{markdown_text(name)} {rank}" for name, rank in card.ranks]
     with st.container(gap=None):
         said = card.sentence or _written(entry)

@@ -172,8 +172,8 @@ def _order(shelf: Shelf, collection: Stored[Collection], *, read_only: bool) -> 
     if gone:
         quiet(words.gone_line(gone))
     if not read_only:
-        remove, look = partial(open_library().remove, collection), {"type": "tertiary", "help": words.CASES_STAY}
-        act_button("Remove this collection", "remove_collection", _do, remove, **look)
+        remove = partial(open_library().remove, collection)
+        act_button("Remove this collection", "remove_collection", _do, remove, type="tertiary", help=words.CASES_STAY)
 
 
 def _move(icon: str, key: str, help: str, possible: bool, *act: Any) -> None:

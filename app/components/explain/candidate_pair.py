@@ -71,8 +71,8 @@ def runner_up_picker(source: Source, shown: CaseExplanation, pair: Pair) -> None
 def back_to_truth(shown: CaseExplanation, pair: Pair) -> None:
     """A button that explains the true place again."""
     if pair[0] is not None and shown.truth is not None:
-        label, usual = f"Explain {markdown_text(shown.truth_name)} instead", (None, None)
-        act_button(label, "explain-truth", _keep, shown.moment, usual, icon="undo", type="tertiary")
+        label = f"Explain {markdown_text(shown.truth_name)} instead"
+        act_button(label, "explain-truth", _keep, shown.moment, (None, None), icon="undo", type="tertiary")
 
 
 def find_place(source: Source, moment: Moment, text: str, taken: int) -> int | None:

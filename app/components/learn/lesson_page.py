@@ -139,8 +139,14 @@ def _show_training(lesson: Lesson, training: Training) -> None:
 
 def _go_on(number: int) -> None:
     if number + 1 < len(COURSE):
-        label, look = f"Next: {COURSE[number + 1].outline.title}", {"icon": "arrow_forward", "icon_position": "right"}
-        act_button(label, "learn_next", place.go_to, number + 1, **look)
+        act_button(
+            f"Next: {COURSE[number + 1].outline.title}",
+            "learn_next",
+            place.go_to,
+            number + 1,
+            icon="arrow_forward",
+            icon_position="right",
+        )
 
 
 def _commit(number: int, choice: int) -> None:

@@ -57,8 +57,14 @@ def filter_controls(source: Source, selection: Selection | None) -> None:
         on_change=filters_changed,
     )
     if selection is not None:
-        label, look = comparisons.selection_label(source, selection), {"help": "Show all cases again"}
-        act_button(label, "clear-selection", _clear_selection, icon="close", icon_position="right", **look)
+        act_button(
+            comparisons.selection_label(source, selection),
+            "clear-selection",
+            _clear_selection,
+            icon="close",
+            icon_position="right",
+            help="Show all cases again",
+        )
     with st.popover("More", icon=":material/tune:", type="tertiary"):
         source_picker(source, lists=True)
         st.text_input(

@@ -9,7 +9,8 @@ from typing import Any
 import pynvml
 
 from recap.errors import RecapError
-from recap.runs.store.run_store import RunSettings, RunStore
+from recap.runs.store.run_store import RunStore
+from recap.runs.store.settings import RunSettings
 from recap.runs.store.spec import RunSpec
 from recap.runs.store.state import Lease, RunState
 
