@@ -207,7 +207,7 @@ def _trained(dataset: Source, found: _FoundCheckpoint) -> Source:
 def _pretrained(dataset: Source) -> Source | None:
     """`pretrained` on a dataset; None where the package's file does not fit this version."""
     try:
-        key = PretrainedCurves.named().key(dataset.dataset_hash)
+        key = PretrainedCurves.packaged().key(dataset.dataset_hash)
     except RecapError:
         return None
     return _with_model(dataset, PRETRAINED_LABEL, key, checkpoint_hash=key, model=PRETRAINED)

@@ -5,14 +5,13 @@ from typing import Final
 
 import torch
 
-from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED_LABELS
+from recap.baselines import BASELINES, FEATURE_CURVES, PRETRAINED
 from recap.checkpoint import Checkpoint
 from recap.data.dataset import Dataset
 from recap.data.extension import Extension
 from recap.errors import ConfigError
 from recap.graph import TransitionGraph
 from recap.history import CheckinTensors
-from recap.model.pretrained_curves import PretrainedCurves
 from recap.model.recap import Recap
 from recap.model.scorer import RecapScorer
 from recap.predictor import CaseRanker, open_ranker
@@ -20,7 +19,7 @@ from recap.pretrained import PretrainedCheckpoint
 from recap.scores import Scorer
 from recap.training.baselines import build_baseline
 
-NAMES: Final = (*PRETRAINED_LABELS, *BASELINES)
+NAMES: Final = (PRETRAINED, *BASELINES)
 """Models that need no folder."""
 
 
@@ -41,7 +40,7 @@ def open_model(
     """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU.
 
     Args:
-        name: one of `NAMES` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
+        name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises ConfigError: neither a baseline nor a folder; CheckpointError: the folder holds no checkpoint;
@@ -53,8 +52,7 @@ def open_model(
     checkpoint: Checkpoint | None = None
     scorer: Scorer
     if name not in BASELINES:
-        is_named = name in PRETRAINED_LABELS
-        checkpoint = PretrainedCheckpoint.of(opened, PretrainedCurves.named(str(name))) if is_named else _folder(name)
+        checkpoint = PretrainedCheckpoint.of(opened) if name == PRETRAINED else _folder(name)
         scorer = checkpoint.scorer(opened, graph, device)
     elif extension is not None and name == FEATURE_CURVES:
         device, scorer = "cpu", _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)

@@ -1,6 +1,7 @@
 """The experiment `cities`: curves learned without a city, in that city and with few of its users."""
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -38,7 +39,7 @@ class Measured(NamedTuple):
 def run_cities(
     spec: ExperimentSpec,
     datasets: Sequence[Dataset],
-    packaged: Sequence[PretrainedCurves],
+    packaged: PretrainedCurves,
     out: Path,
     run: Callable[..., ExperimentResult],
     log: Callable[[str], None],
@@ -46,17 +47,14 @@ def run_cities(
     """Measure each city with curves that did not see it, then tables of the first city's users, drawn by each seed.
 
     Args:
-        packaged: the package's curves of each name; learned again without a city that is among theirs.
+        packaged: the package's curves; learned again without a city that is among theirs.
         run: `run_experiment` in ``out``, of a spec, a dataset and ``pretrained``.
 
     Raises:
         ConfigError: a city of the package's curves is missing among ``datasets``.
     """
     done = Measured([], [])
-
-    def without(dataset: Dataset) -> dict[str, PretrainedCurves]:
-        return {curves.name: _curves_without(dataset, datasets, curves, out, log) for curves in packaged}
-
+    without = partial(_curves_without, datasets=datasets, packaged=packaged, out=out, log=log)
     for dataset in datasets:
         named = spec.model_copy(update={"name": f"{spec.name}-{dataset.hash[:12]}"})
         done.cities.append(run(named, dataset, pretrained=without(dataset)))
@@ -86,11 +84,11 @@ def _curves_without(
     left = [city.dataset_hash for city in packaged.cities if city.dataset_hash != dataset.hash]
     if len(left) == len(packaged.cities):
         return packaged
-    path = out / f"{packaged.name}-{'-'.join(key[:8] for key in left)}.json"
+    path = out / f"pretrained-{'-'.join(key[:8] for key in left)}.json"
     if not path.is_file():
         log(f"Learning curves without {dataset.manifest.name}")
         path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, pretrain([by_hash[key] for key in left], log, packaged.protocol).as_text())
+        replace_text(path, pretrain([by_hash[key] for key in left], log).as_text())
     return PretrainedCurves.load(path)
 
 

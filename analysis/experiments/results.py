@@ -103,7 +103,7 @@ def training_digest(dataset: Dataset, config: AnyTraining, pretrained: Pretraine
     """Hash of data, configuration and pretrained curves, which names a training; parts that are None do not count."""
     parts = [dataset.hash, config.model_dump(mode="json", exclude_none=True), False]
     if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
-        parts.append((pretrained or PretrainedCurves.named()).hash)
+        parts.append((pretrained or PretrainedCurves.packaged()).hash)
     key = json.dumps(parts, sort_keys=True)
     return hashlib.sha256(key.encode()).hexdigest()[:16]
 

@@ -2,7 +2,7 @@
 
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -27,7 +27,7 @@ from analysis.experiments.spec import ACCURACY, Arm, ExperimentSpec
 from analysis.records.accuracy import is_known
 from analysis.records.imported import ImportedPredictions, find_predictions, named_predictions
 from recap import columns as c
-from recap.baselines import PRETRAINED, PRETRAINED_LABELS
+from recap.baselines import PRETRAINED
 from recap.checkpoint import TRAINING_FOLDER, WEIGHTS, Checkpoint, library_versions
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
@@ -65,7 +65,7 @@ def run_experiment(
     command: str,
     log: Log,
     stop: StopRequest = lambda: False,
-    pretrained: Mapping[str, PretrainedCurves] | None = None,
+    pretrained: PretrainedCurves | None = None,
 ) -> ExperimentResult:
     """Train and measure every arm with every seed; reuse finished trainings, continue interrupted ones.
 
@@ -74,7 +74,7 @@ def run_experiment(
             ``out/<name>/result.json``.
         command: reproduces the numbers; kept in the result.
         stop: polled at every training step; True ends the experiment, which can be resumed.
-        pretrained: curves by name for arms that are such or start from them; the package's by default.
+        pretrained: of arms that are or start from pretrained curves; the package's by default.
 
     Raises:
         DataError: ``out`` holds results of another dataset.
@@ -94,9 +94,8 @@ def run_experiment(
             done.append(_measure_imported(arm, imported[arm.name], dataset, spec.protocol))
         elif arm.baseline is not None:
             started = time.process_time()
-            if arm.baseline in PRETRAINED_LABELS:
-                curves = pretrained[arm.baseline] if pretrained else PretrainedCurves.named(arm.baseline)
-                scorer: Scorer = PretrainedCheckpoint.of(dataset, curves, keep=False).scorer(dataset, graph)
+            if arm.baseline == PRETRAINED:
+                scorer: Scorer = PretrainedCheckpoint.of(dataset, pretrained, keep=False).scorer(dataset, graph)
             else:
                 scorer = build_baseline(arm.baseline, dataset, graph)
             cost = {"processor_seconds": time.process_time() - started}
@@ -107,8 +106,7 @@ def run_experiment(
             done.append(_Measured(row, records))
         else:
             config = spec.train_config(arm, seed)
-            start = pretrained[PRETRAINED] if pretrained else None
-            trained = _train(arm, config, dataset, out / _TRAININGS, device, log, stop, start)
+            trained = _train(arm, config, dataset, out / _TRAININGS, device, log, stop, pretrained)
             if trained is None:
                 return result
             done.append(_measure_training(arm, trained, dataset, graph, spec.protocol))

@@ -16,14 +16,7 @@ from recap.training_config import AnyTraining
 SPECS: Final = data_path("analysis.experiments", "specs")
 
 Baseline = Literal[
-    "popularity",
-    "markov",
-    "visit_count",
-    "count_plus_markov",
-    "nearest",
-    "feature_curves",
-    "pretrained",
-    "pretrained_cases",
+    "popularity", "markov", "visit_count", "count_plus_markov", "nearest", "feature_curves", "pretrained"
 ]
 Metric = Literal["hr1", "hr20", "ndcg20", "mrr"]
 

@@ -33,7 +33,7 @@ def train_replicates(
     """
     own = checkpoint.manifest
     reads_others = own.features not in (None, describe_features())
-    if reads_others or own.started_from not in (None, PretrainedCurves.named().hash):
+    if reads_others or own.started_from not in (None, PretrainedCurves.packaged().hash):
         raise ConfigError(f"{checkpoint.folder} has the curves of another version; train it again to compare seeds")
     if dataset.hash != own.dataset_hash:
         raise ConfigError("other seeds train on the checkpoint's own dataset; open it with that one")

@@ -6,12 +6,7 @@ from typing import Final
 
 from analysis.records.table_cache import TableKey
 from recap import columns as c
-from recap.baselines import (
-    COUNTING_BASELINES,
-    FEATURE_CURVES,
-    PRETRAINED_LABELS,
-    pretrained_as_subject,
-)
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL
 from recap.data.cases import Protocol
 from recap.printable import one_line
 
@@ -21,7 +16,7 @@ LISTS: Final = (c.TOP_POIS, c.TOP_SCORES)
 """Columns with a list for every case: three quarters of all bytes, and no figure is made of them."""
 MODEL_LABELS: Final = {
     "recap": "RECAP",
-    **PRETRAINED_LABELS,
+    PRETRAINED: PRETRAINED_LABEL,
     "feature_curves": "Feature curves",
     "count_plus_markov": "Count + Markov",
     "visit_count": "Visit count",
@@ -34,10 +29,10 @@ MODEL_LABELS: Final = {
 def label_as_subject(label: str) -> str:
     """A model's label at the start of a sentence, up to the first comma.
 
-    >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABELS["pretrained"])
+    >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
     ('LoTNext', 'Pretrained RECAP')
     """
-    return pretrained_as_subject(label).partition(",")[0]
+    return "Pretrained RECAP" if label == PRETRAINED_LABEL else label.partition(",")[0]
 
 
 def label_in_sentence(label: str) -> str:

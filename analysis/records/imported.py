@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from analysis.records.evaluation_records import MODEL_LABELS
 from recap import columns as c
-from recap.baselines import BASELINES, PRETRAINED_LABELS
+from recap.baselines import BASELINES, PRETRAINED
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.records import read_records, write_records
 from recap.printable import one_line
@@ -63,7 +63,7 @@ def shown_name(text: str) -> str:
     ConfigError: nothing is left, or a baseline has this name.
     """
     name = " ".join(one_line(text).split())[:40].strip()
-    if not name or name in (*PRETRAINED_LABELS, *BASELINES) or name in MODEL_LABELS.values():
+    if not name or name in (*BASELINES, PRETRAINED) or name in MODEL_LABELS.values():
         raise ConfigError(
             f"--name should differ from all models, got {text[:40]!r}; baselines are {', '.join(BASELINES)}"
         )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from analysis.records.evaluation_records import MODEL_LABELS
 from analysis.records.imported import ImportedPredictions
 from analysis.workspace.opened_dataset import OpenedDataset
-from recap.baselines import PRETRAINED_LABELS
+from recap.baselines import PRETRAINED
 from recap.errors import CheckpointError, ConfigError
 from recap.model.pretrained_curves import PretrainedCurves
 from recap.presets import checkpoint_label
@@ -35,7 +35,7 @@ class OpenedModel(OpenedDataset):
     """A dataset and, if one is named, a model.
 
     Attributes:
-        model: a checkpoint's folder, the name of a baseline or of pretrained curves, imported predictions, or None.
+        model: a checkpoint's folder, the name of a baseline or `pretrained`, imported predictions, or None.
     """
 
     model: Path | str | ImportedPredictions | None = None
@@ -48,10 +48,9 @@ class OpenedModel(OpenedDataset):
             return hashlib.sha256(sums.read_bytes()).hexdigest() if sums.is_file() else self._verified.hash
         if self.model is None:
             raise ConfigError(_NO_MODEL)
-        if not isinstance(self.model, str):
-            return self.model.key
-        is_pretrained = self.model in PRETRAINED_LABELS
-        return PretrainedCurves.named(self.model).key(self.dataset.hash) if is_pretrained else self.model
+        if self.model == PRETRAINED:
+            return PretrainedCurves.packaged().key(self.dataset.hash)
+        return self.model if isinstance(self.model, str) else self.model.key
 
     @cached_property
     def label(self) -> str:
@@ -65,7 +64,7 @@ class OpenedModel(OpenedDataset):
     @property
     def has_parts(self) -> bool:
         """Whether scores are sums of parts that can be left out, as those of a trained RECAP are."""
-        return self.model in PRETRAINED_LABELS or (
+        return self.model == PRETRAINED or (
             isinstance(self.model, Path) and self._manifest.get("model", RECAP) == RECAP
         )
 
@@ -84,11 +83,10 @@ class OpenedModel(OpenedDataset):
 
         Raises CheckpointError where the folder has none or changed since, VocabularyError where it does not open.
         """
-        if self.model in PRETRAINED_LABELS:
+        if self.model == PRETRAINED:
             from recap.pretrained import PretrainedCheckpoint
 
-            curves = PretrainedCurves.named(str(self.model))
-            return self._once("checkpoint", lambda: PretrainedCheckpoint.of(self.dataset, curves, keep=self.keep))
+            return self._once("checkpoint", lambda: PretrainedCheckpoint.of(self.dataset, keep=self.keep))
         if not isinstance(self.model, Path):
             return None
         if self._verified.hash != self.key:

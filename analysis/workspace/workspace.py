@@ -15,7 +15,7 @@ from analysis.records.kept_seeds import seed_tables
 from analysis.records.table_cache import TableKey, kept_table, table_in_pieces
 from analysis.workspace.opened_model import OpenedModel
 from recap import columns as c
-from recap.baselines import BASELINES, PRETRAINED_LABELS
+from recap.baselines import BASELINES, PRETRAINED
 from recap.data.cases import Protocol
 from recap.data.dataset import Dataset
 from recap.errors import ConfigError
@@ -62,12 +62,12 @@ class Workspace(OpenedModel):
         return alone._baselines.setdefault(found, opened) if isinstance(found, str) else opened
 
     def _named(self, model: Path | str) -> Path | str | ImportedPredictions:
-        if isinstance(model, Path) or model in (*BASELINES, *PRETRAINED_LABELS):
+        if isinstance(model, Path) or model in (*BASELINES, PRETRAINED):
             return model
         named = named_predictions(self.dataset.hash, model)
         if named is None and not Path(model).is_dir():
             imported = (item.name for item in find_predictions(self.dataset.hash))
-            there = ", ".join([*PRETRAINED_LABELS, *BASELINES, *imported])
+            there = ", ".join([PRETRAINED, *BASELINES, *imported])
             raise ConfigError(f"{model!r} is neither a checkpoint folder nor one of {there}")
         return named or Path(model)
 

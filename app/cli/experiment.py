@@ -10,7 +10,7 @@ import typer
 from analysis.experiments.names import CITIES, EXPERIMENTS
 from app.cli.console import JsonFlag, console, print_json, progress_console
 from app.cli.options import DeviceOption
-from recap.baselines import PRETRAINED, PRETRAINED_LABELS
+from recap.baselines import PRETRAINED
 
 _HELP: Final = f"Run named experiments: {', '.join(EXPERIMENTS)}."
 experiment = typer.Typer(help=_HELP)
@@ -24,7 +24,7 @@ def about() -> None:
 
 @experiment.command()
 def run(
-    name: Annotated[str, typer.Argument(help=f"{', '.join([*EXPERIMENTS, *PRETRAINED_LABELS])}, or a .toml file.")],
+    name: Annotated[str, typer.Argument(help=f"{', '.join(EXPERIMENTS)}, {PRETRAINED}, or a .toml file.")],
     data: Annotated[
         list[Path], typer.Option("--data", help=f"A dataset folder; {PRETRAINED} and {CITIES} take several.")
     ],
@@ -37,7 +37,7 @@ def run(
     device: DeviceOption = "auto",
     as_json: JsonFlag = False,
 ) -> None:
-    """Train and measure every arm, or learn pretrained curves; run it again to continue."""
+    """Train and measure every arm, or learn the curves of `pretrained`; run it again to continue."""
     from analysis.experiments.cities import Measured, cities_markdown, run_cities
     from analysis.experiments.results import markdown
     from analysis.experiments.running import run_experiment
@@ -48,8 +48,8 @@ def run(
     from recap.errors import ConfigError
     from recap.model.pretrained_curves import PretrainedCurves
 
-    if name in PRETRAINED_LABELS:
-        _pretrain(name, data, out)
+    if name == PRETRAINED:
+        _pretrain(data, out)
         return
     if len(data) > 1 and name != CITIES:
         raise ConfigError(f"experiment {name!r} takes one --data, got {len(data)}")
@@ -79,8 +79,7 @@ def run(
             stop=stop,
         )
         if name == CITIES:
-            packaged = [PretrainedCurves.named(name) for name in PRETRAINED_LABELS]
-            cities = run_cities(spec, datasets, packaged, out, run_one, progress_console.print)
+            cities = run_cities(spec, datasets, PretrainedCurves.packaged(), out, run_one, progress_console.print)
         else:
             cities = Measured([run_one(spec, datasets[0])], [])
     if as_json:
@@ -95,17 +94,16 @@ def run(
         raise typer.Exit(130)
 
 
-def _pretrain(name: str, data: list[Path], out: Path) -> None:
-    """Learn the curves of `pretrained` or `pretrained_cases` and write their file."""
+def _pretrain(data: list[Path], out: Path) -> None:
+    """Learn the curves of `pretrained` and write their file."""
     from recap.data.dataset import Dataset
     from recap.errors import ConfigError
-    from recap.model.pretrained_curves import PROTOCOLS
     from recap.storage.atomic import replace_text
     from recap.training.pretraining import pretrain
 
     if out.is_dir():
         raise ConfigError(f"--out should name the new file of curves, {out} is a folder")
-    curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print, PROTOCOLS[name])
+    curves = pretrain([Dataset.load(folder) for folder in data], progress_console.print)
     replace_text(out, curves.as_text())
     console.print(f"Curves learned in {curves.learned_on}: {out}", markup=False)
 

@@ -107,6 +107,11 @@ class Curves(nn.Module):
             self.knot_FK1[row] = F.pad(torch.tensor(knots), missing, value=torch.inf)
             self.step_FK[row] = F.pad(torch.tensor(levels).diff(), missing)
 
+    def scale(self, factors: list[float]) -> None:
+        """Multiply each curve by its factor."""
+        with torch.no_grad():
+            self.step_FK.mul_(self.step_FK.new_tensor(factors)[:, None])
+
     def place_knots(self, values: list[Tensor], last: float = 1.0) -> None:
         """Put knots at distinct quantiles of each feature's values, the lowest included. ``values``: of each feature;
         without zeros if few places have the feature; ``last``: the highest quantile; 1 - last is then the lowest.

@@ -6,7 +6,7 @@ import math
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from pydantic import Field, model_validator
 
@@ -19,9 +19,9 @@ from recap.storage.json_text import read_json
 if TYPE_CHECKING:
     from recap.model.curves import Curves
 
-LearnedPairs = Literal["every_next", "every_step"]
-PROTOCOLS: Final[dict[str, LearnedPairs]] = {"pretrained": "every_next", "pretrained_cases": "every_step"}
-"""The kind of pairs that each model is learned from."""
+_MAKE: Final = "make it again with `recap experiment run pretrained`"
+_FITS: Final = 2
+"""Part of the key: grows when `recap.adaptation` fits other numbers."""
 _DIGITS: Final = 4
 """Significant digits of every number: two more than a figure shows."""
 
@@ -54,38 +54,35 @@ class PretrainedCurve(Config):
 
 
 class PretrainedCurves(Config):
-    """Content of `pretrained.json` and of `pretrained_cases.json`."""
+    """Content of `pretrained.json`."""
 
     about: str
     cities: list[TrainedCity] = Field(min_length=1)
-    protocol: LearnedPairs = Field(description="Kind of the pairs learned from.")
+    protocol: str
     left_out: list[str]
     curves: list[PretrainedCurve]
 
     @classmethod
+    @classmethod
     @cache
-    def named(cls, name: str = "pretrained") -> Self:
-        """The package's curves of `pretrained` or `pretrained_cases`, read once; raises as `load`."""
-        return cls.load(data_path("recap", f"{name}.json"))
+    def packaged(cls) -> Self:
+        """The package's curves, read once; raises as `load`."""
+        return cls.load(data_path("recap", "pretrained.json"))
 
     @classmethod
     def load(cls, path: Path) -> Self:
         """Read a file. Raises CheckpointError: unreadable, or made of other features than this version has."""
-        name = "pretrained_cases" if "pretrained_cases" in path.name else "pretrained"
-        make = f"make it again with `recap experiment run {name}`"
         try:
             found = cls.parse(read_json(path))
         except (OSError, ValueError, ConfigError) as error:
-            raise CheckpointError(f"{path} cannot be read ({error}); {make}") from error
+            raise CheckpointError(f"{path} cannot be read ({error}); {_MAKE}") from error
         named = [{"name": x.feature, "group": x.group, "unit": x.unit, "scale": x.scale} for x in found.curves]
         if named != describe_features():
-            raise CheckpointError(f"{path.name} has curves of other features than this version; {make}")
+            raise CheckpointError(f"{path.name} has curves of other features than this version; {_MAKE}")
         return found
 
     @classmethod
-    def of(
-        cls, curves: "Curves", cities: list[TrainedCity], *, about: str, protocol: LearnedPairs, left_out: list[str]
-    ) -> Self:
+    def of(cls, curves: "Curves", cities: list[TrainedCity], *, about: str, left_out: list[str]) -> Self:
         """Rounded curves; knots that become equal are one."""
         named = []
         rows = zip(describe_features(), curves.knot_FK1.tolist(), curves.levels.tolist(), strict=True)
@@ -93,7 +90,7 @@ class PretrainedCurves(Config):
             points = {_rounded(k): _rounded(v) for k, v in zip(knot_K, level_K, strict=True) if math.isfinite(k)}
             feature = {"feature" if key == "name" else key: value for key, value in described.items()}
             named.append({**feature, "knots": list(points), "values": list(points.values())})
-        facts = {"about": about, "protocol": protocol, "left_out": left_out}
+        facts = {"about": about, "left_out": left_out, "protocol": "every_next"}
         return cls.parse({**facts, "cities": [city.model_dump() for city in cities], "curves": named})
 
     @cached_property
@@ -101,14 +98,9 @@ class PretrainedCurves(Config):
         """SHA-256 of the content."""
         return hashlib.sha256(self.model_dump_json().encode()).hexdigest()
 
-    @property
-    def name(self) -> str:
-        """Of the model that they are."""
-        return next(name for name, protocol in PROTOCOLS.items() if protocol == self.protocol)
-
     def key(self, dataset_hash: str) -> str:
         """SHA-256 that names the model on a dataset in records and links."""
-        return hashlib.sha256(f"{self.hash} {dataset_hash}".encode()).hexdigest()
+        return hashlib.sha256(f"{self.hash} {dataset_hash} {_FITS}".encode()).hexdigest()
 
     @property
     def learned_on(self) -> str:

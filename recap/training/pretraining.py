@@ -14,7 +14,7 @@ from recap.data.dataset import Dataset
 from recap.features.catalogue import CATEGORY_FEATURES, NAMES
 from recap.history import Histories
 from recap.model.curves import Curves
-from recap.model.pretrained_curves import LearnedPairs, PretrainedCurves, TrainedCity
+from recap.model.pretrained_curves import PretrainedCurves, TrainedCity
 from recap.presets import feature_curves
 from recap.training.optimiser import build_optimiser
 from recap.training.trainer import Trainer
@@ -32,17 +32,11 @@ _LEFT_OUT: Final = [
 ]
 
 
-def pretrain(
-    datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _: None, protocol: LearnedPairs = "every_next"
-) -> PretrainedCurves:
-    """Train one set of curves on all cities, as `feature_curves` is trained on one. Steps of all cities alternate at
-    random; each learning rate follows its city's own progress.
-
-    Args:
-        protocol: ``every_next`` for `pretrained`, ``every_step`` for `pretrained_cases`.
+def pretrain(datasets: Sequence[Dataset], log: Callable[[str], None] = lambda _: None) -> PretrainedCurves:
+    """Train one set of curves on every next check-in of all cities, as `feature_curves` is trained on one. Steps of all
+    cities alternate at random; each learning rate follows its city's own progress.
     """
-    learned = "every_next" if protocol == "every_next" else "cases"
-    config = feature_curves().override([f"train_on={learned}", "validation_cases=1"])
+    config = feature_curves().override(["train_on=every_next", "validation_cases=1"])
     with tempfile.TemporaryDirectory() as folder:
         trainers = [Trainer(dataset, config, Path(folder), torch.device("cpu")) for dataset in datasets]
     values = [_knot_values(trainer) for trainer in trainers]
@@ -64,7 +58,7 @@ def pretrain(
             trainers[city].take_step(taken[city])
             taken[city] += 1
     cities = [_describe(dataset, trainer) for dataset, trainer in zip(datasets, trainers, strict=True)]
-    return PretrainedCurves.of(shared, cities, about=_ABOUT, protocol=protocol, left_out=_LEFT_OUT)
+    return PretrainedCurves.of(shared, cities, about=_ABOUT, left_out=_LEFT_OUT)
 
 
 def _curves_of(trainer: Trainer) -> Curves:

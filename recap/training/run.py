@@ -87,7 +87,7 @@ def train(
     group, working = group or Group(), out / TRAINING_FOLDER
     identity = {"dataset_hash": dataset.hash, "train": config.model_dump(mode="json")}
     if isinstance(config, TrainConfig) and config.model.prior.start == "pretrained":
-        identity["pretrained_hash"] = (pretrained or PretrainedCurves.named()).hash
+        identity["pretrained_hash"] = (pretrained or PretrainedCurves.packaged()).hash
     shared = {"journal_folder": journal_folder, "group": group, "pretrained": pretrained}
     with _locked(out, resume) if group.is_writer else nullcontext():  # the others come when the writer has checked
         if group.is_writer:

@@ -53,7 +53,7 @@ class Trainer(TrainingLoop):
         if config.compile and config.model.has_encoder:
             self.model.backbone.compile(dynamic=True)
         starts = config.model.has_curves and config.model.prior.start == "pretrained"
-        self.pretrained = self.pretrained or PretrainedCurves.named() if starts else None
+        self.pretrained = self.pretrained or PretrainedCurves.packaged() if starts else None
         self.sampler: NegativeSampler | None = None
         if config.sampled_softmax is not None:
             if self.group.is_shared:

@@ -19,7 +19,7 @@ from tests.learn_worlds import DEMO
 @pytest.fixture
 def token(monkeypatch: pytest.MonkeyPatch, city_folder: Path) -> str:
     point_app_at(monkeypatch, city_folder, None)
-    return PretrainedCurves.named().key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH]
+    return PretrainedCurves.packaged().key(Dataset.load(city_folder).hash)[:TOKEN_LENGTH]
 
 
 def test_every_dataset_lists_it(token: str) -> None:

@@ -321,5 +321,5 @@ def test_the_page_of_a_training_goes_on_when_its_timer_has_stopped(
     assert "RECAP, pretrained ties with" in texts(app.switch_page("views/next.py").run())
     assert "ties with" not in texts(app.switch_page("views/walk.py").run())
     (target,) = gone
-    key = PretrainedCurves.named().key(Dataset.load(city_folder).hash)
+    key = PretrainedCurves.packaged().key(Dataset.load(city_folder).hash)
     assert "next" in target and target.endswith(key[:TOKEN_LENGTH])

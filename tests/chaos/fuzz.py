@@ -477,12 +477,12 @@ def _pretrained_from(file: Path | None) -> Iterator[None]:
     if file is None:
         yield
         return
-    PretrainedCurves.named.__func__.cache_clear()  # type: ignore[attr-defined]
+    PretrainedCurves.packaged.__func__.cache_clear()  # type: ignore[attr-defined]
     try:
         with patch.object(pretrained_curves, "data_path", lambda package, name: file):
             yield
     finally:
-        PretrainedCurves.named.__func__.cache_clear()  # type: ignore[attr-defined]
+        PretrainedCurves.packaged.__func__.cache_clear()  # type: ignore[attr-defined]
 
 
 @contextmanager

@@ -1,6 +1,7 @@
 """`pretrained`: the package's file of curves, and the model made of it."""
 
 import copy
+import itertools
 import json
 from pathlib import Path
 
@@ -9,7 +10,8 @@ import pytest
 import torch
 
 from recap import columns as c
-from recap.baselines import PRETRAINED_LABELS
+from recap.adaptation import LEAST_CASES, Adaptation
+from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError
 from recap.features.catalogue import CATEGORY_FEATURES, NAMES
@@ -18,9 +20,10 @@ from recap.history import CaseBatch, CheckinTensors
 from recap.model.config import Stage
 from recap.model.curves import Curves
 from recap.model.pretrained_curves import PretrainedCurves
-from recap.model.recap import NEW_PLACES
+from recap.model.recap import NEW_PLACES, Recap
 from recap.model.scorer import RecapScorer
-from recap.pretrained import LEAST_CASES, Fitted, PretrainedCheckpoint, fit_new_places
+from recap.presets import feature_curves
+from recap.pretrained import PretrainedCheckpoint
 from recap.probabilities import UNFITTED
 from recap.storage.installed import data_path
 from recap.storage.user_folder import user_subfolder
@@ -30,7 +33,7 @@ from tests.checkins import small_dataset
 from tests.worlds import all_cases, batch_of, habit_rows, small_city, small_training, targets_of
 
 POIS = torch.arange(4)
-FILES = [data_path("recap", f"{name}.json") for name in PRETRAINED_LABELS]
+FILE = data_path("recap", "pretrained.json")
 
 
 def without_categories() -> Dataset:
@@ -41,27 +44,38 @@ def without_categories() -> Dataset:
     return Dataset(checkins=city.checkins, pois=pois, users=city.users, manifest=city.manifest)
 
 
+def walked_city() -> Dataset:
+    """Enough validation cases to fit to."""
+    return small_dataset(habit_rows(num_users=30, num_walks=12))
+
+
+def unfitted_model(dataset: Dataset) -> Recap:
+    config = PretrainedCheckpoint.of(dataset).recap_training.model
+    model = Recap(config, dataset, TransitionGraph.from_dataset(dataset), torch.float64).eval()
+    PretrainedCurves.packaged().fill(model.curves.curves)
+    return model
+
+
 def scorer_of(dataset: Dataset, checkpoint: PretrainedCheckpoint | None = None) -> RecapScorer:
     found = (checkpoint or PretrainedCheckpoint.of(dataset)).scorer(dataset, TransitionGraph.from_dataset(dataset))
     assert isinstance(found, RecapScorer)
     return found
 
 
-@pytest.mark.parametrize("file", FILES, ids=str)
-def test_the_file_fits_the_features_and_holds_nothing_else(file: Path) -> None:
+def test_the_file_fits_the_features_and_holds_nothing_else() -> None:
     """Made of today's features, small, ascending knots, at most four digits, and counts of each city only."""
-    curves = PretrainedCurves.load(file)
-    assert file.stat().st_size < 60_000 and curves.name == file.stem
+    curves = PretrainedCurves.packaged()
+    assert FILE.stat().st_size < 60_000
     for curve in curves.curves:
         assert curve.knots == sorted(set(curve.knots)) and len(curve.knots) == len(curve.values)
         assert all(float(f"{number:.4g}") == number for number in (*curve.knots, *curve.values))
-    assert json.loads(file.read_text()).keys() == {"about", "cities", "protocol", "left_out", "curves"}
+    assert json.loads(FILE.read_text()).keys() == {"about", "cities", "protocol", "left_out", "curves"}
     assert all(city.users > 1 and city.cases > 0 for city in curves.cities)
 
 
 def test_a_changed_feature_refuses_the_file(tmp_path: Path) -> None:
     """One line says what to do; so it does for a file that is no such file."""
-    values = json.loads(FILES[0].read_text())
+    values = json.loads(FILE.read_text())
     path = tmp_path / "pretrained.json"
     for name in ("knots", "values"):
         damaged = copy.deepcopy(values)
@@ -76,8 +90,6 @@ def test_a_changed_feature_refuses_the_file(tmp_path: Path) -> None:
     path.write_text("{}")
     with pytest.raises(CheckpointError, match=r"cannot be read .*`recap experiment run pretrained`"):
         PretrainedCurves.load(path)
-    with pytest.raises(CheckpointError, match=r"cannot be read .*`recap experiment run pretrained_cases`"):
-        PretrainedCurves.load(tmp_path / "pretrained_cases.json")
 
 
 def test_cities_share_one_set_of_curves() -> None:
@@ -92,21 +104,7 @@ def test_cities_share_one_set_of_curves() -> None:
     assert max(abs(value) for value in by_name["category_new"].values) > 0.01
     filled = Curves()
     both.fill(filled)
-    facts = {name: getattr(both, name) for name in ("about", "protocol", "left_out")}
-    assert PretrainedCurves.of(filled, both.cities, **facts) == both
-
-
-def test_curves_learned_inside_trajectories() -> None:
-    """`pretrained_cases` learns from no pair across a gap, and fits its numbers to cases inside trajectories."""
-    city = small_dataset(habit_rows(num_users=30, num_walks=12))
-    every, inside = pretrain([city]), pretrain([city], protocol="every_step")
-    assert (every.name, inside.name) == ("pretrained", "pretrained_cases")
-    assert inside.cities[0].cases < every.cities[0].cases
-    checkpoint = PretrainedCheckpoint.of(city, PretrainedCurves.named(inside.name))
-    model = scorer_of(city, checkpoint).model
-    shift, model.curves.new_places = model.curves.new_places, None
-    assert shift == fit_new_places(model, city, "every_step") != fit_new_places(model, city)
-    assert str(checkpoint.folder) == "pretrained_cases" and checkpoint.label.endswith("inside trajectories")
+    assert PretrainedCurves.of(filled, both.cities, about=both.about, left_out=both.left_out) == both
 
 
 def test_contributions_add_up_to_the_score() -> None:
@@ -136,11 +134,42 @@ def test_features_by_category_are_off_without_categories() -> None:
         assert size == expected if expected is not None else size > 0.01
 
 
-def test_new_places_move_to_where_validation_has_them() -> None:
-    """At the fitted shift the model expects as many new targets as there are; it is kept, with the temperature, for the
-    next time, and a damaged file is fitted again.
+def test_factors_have_the_highest_likelihood_among_past_places() -> None:
+    """No factor, a little more or less, gives the latest training targets more, counted from contributions and with a
+    standard Gaussian around 1; one curve at least moved, and curves that only new places have are as in the file.
     """
-    city = small_dataset(habit_rows(num_users=30, num_walks=12))
+    city = walked_city()
+    found, plain = PretrainedCheckpoint.of(city), unfitted_model(city)
+    curves = scorer_of(city, found).model.curves.curves
+    factor_F = torch.tensor(found.fitted.factors, dtype=torch.float64)
+    assert torch.allclose(curves.levels, plain.curves.curves.levels * factor_F[:, None])
+
+    latest = latest_cases(city.checkins, city.cases(c.TRAIN, "every_next"), feature_curves().latest_share)
+    batch = CaseBatch(CheckinTensors.from_dataset(city), torch.from_numpy(latest))
+    histories = batch.histories()
+    known_BP = histories.known_places(city.num_pois)
+    pois = (torch.full((len(latest),), poi) for poi in range(city.num_pois))
+    point_PBF = torch.stack([RecapScorer(plain, Stage()).contributions(histories, poi_B) for poi_B in pois]).detach()
+    is_known_B = known_BP.gather(1, batch.target_B[:, None])[:, 0]
+
+    def likelihood(factor_F: torch.Tensor) -> float:
+        log_BP = (point_PBF @ factor_F).T.masked_fill(~known_BP, -torch.inf).log_softmax(1)
+        return float(log_BP.gather(1, batch.target_B[:, None])[is_known_B].sum() - 0.5 * (factor_F - 1).square().sum())
+
+    best = likelihood(factor_F)
+    for at, step in itertools.product(range(len(factor_F)), (-0.1, 0.1)):
+        moved_F = factor_F.clone()
+        moved_F[at] = max(0.0, float(moved_F[at]) + step)
+        assert likelihood(moved_F) <= best + 1e-3
+    assert best > likelihood(torch.ones_like(factor_F)) + 1.0
+    assert all(found.fitted.factors[NAMES.index(name)] == 1.0 for name in ("similar_users", "distance_new"))
+
+
+def test_new_places_move_to_where_validation_has_them() -> None:
+    """At the fitted shift the model expects as many new targets as there are; it is kept, with factors and temperature,
+    for the next time, and a damaged file is fitted again.
+    """
+    city = walked_city()
     rows = torch.from_numpy(city.cases(c.VAL, "every_next"))
     assert len(rows) >= LEAST_CASES
     checkpoint = PretrainedCheckpoint.of(city)
@@ -151,35 +180,39 @@ def test_new_places_move_to_where_validation_has_them() -> None:
     probability_BP = model(batch.histories(), Stage()).total.softmax(1).detach()
     assert float(probability_BP.masked_fill(known_BP, 0.0).sum()) == pytest.approx(new, rel=0.02)
     kept = user_subfolder("cache") / f"pretrained-{checkpoint.hash[:16]}.json"
-    fitted = Fitted.parse(json.loads(kept.read_text()))
+    fitted = Adaptation.parse(json.loads(kept.read_text()))
     assert checkpoint.temperature == fitted.temperature != UNFITTED and not checkpoint.is_unfitted
-    kept.write_text(fitted.model_copy(update={"new_places": 1.25}).model_dump_json())
+    kept.write_text(fitted.model_copy(update={"new_places": 1.25, "factors": [0.0] * len(NAMES)}).model_dump_json())
     again = PretrainedCheckpoint.of(city)
-    assert scorer_of(city, again).model.curves.new_places == 1.25 and again.temperature == fitted.temperature
+    read = scorer_of(city, again).model.curves
+    assert read.new_places == 1.25 and again.temperature == fitted.temperature and not read.curves.levels.any()
     kept.write_text('{"new_places": 700}')
     assert scorer_of(city, PretrainedCheckpoint.of(city)).model.curves.new_places == fitted.new_places
 
 
 def test_few_validation_cases_move_nothing() -> None:
-    """Fewer than fifty: no shift, no row for it, and nothing kept."""
+    """Fewer than fifty: the file's curves, no shift, no row for it, and nothing kept."""
     city = small_city()
     assert len(city.cases(c.VAL, "every_next")) < LEAST_CASES
     scorer = scorer_of(city)
-    assert fit_new_places(scorer.model, city) is None
+    curves = Curves()
+    PretrainedCurves.packaged().fill(curves)
+    assert torch.equal(scorer.model.curves.curves.step_FK.float(), curves.step_FK)
     assert NEW_PLACES not in [term.name for term in scorer.terms]
     assert PretrainedCheckpoint.of(city).is_unfitted and PretrainedCheckpoint.of(city).temperature == UNFITTED
 
 
 def test_hash_names_file_and_dataset() -> None:
     """Another city or other curves: another key of records and links."""
-    curves, inside = map(PretrainedCurves.named, PRETRAINED_LABELS)
-    assert len({curves.key("a" * 64), curves.key("b" * 64), inside.key("a" * 64)}) == 3
+    curves = PretrainedCurves.packaged()
+    others = PretrainedCurves.parse(curves.model_dump() | {"about": "others"})
+    assert len({curves.key("a" * 64), curves.key("b" * 64), others.key("a" * 64)}) == 3
     assert PretrainedCheckpoint.of(small_city()).hash == curves.key(small_city().hash)
 
 
 def test_it_says_where_it_was_learned() -> None:
     """A dataset whose training weeks the curves have seen is never called new to them."""
-    city, curves = small_city(), PretrainedCurves.named()
+    city, curves = small_city(), PretrainedCurves.packaged()
     assert PretrainedCheckpoint.of(city).learned_on.endswith("and Austin (Gowalla)")
     seen = curves.model_copy(update={"cities": [curves.cities[0].model_copy(update={"dataset_hash": city.hash})]})
     assert PretrainedCheckpoint.of(city, seen).learned_on == f"{seen.learned_on}, this data's training weeks among them"
@@ -202,13 +235,14 @@ def test_training_starts_from_the_curves_and_is_held_there(tmp_path: Path) -> No
 
 
 def test_no_later_check_in_moves_it() -> None:
-    """The shift is fitted on validation weeks: a changed test week changes no score at a training case."""
-    city = small_dataset(habit_rows(num_users=30, num_walks=12))
-    train = torch.from_numpy(city.cases(c.TRAIN))
-    assert len(all_cases(city)) > len(train)
-    checkins = city.checkins.copy()
-    is_test = (checkins[c.SPLIT] == c.TEST).to_numpy()
-    checkins.loc[is_test, c.POI] = checkins.loc[is_test, c.POI].to_numpy()[::-1]
-    changed = Dataset(checkins=checkins, pois=city.pois, users=city.users, manifest=city.manifest)
-    first, second = (fit_new_places(scorer_of(each).model, each) for each in (city, changed))
-    assert first == second is not None
+    """A changed test week changes no fitted number, a changed validation week no factor."""
+    city = walked_city()
+    assert len(all_cases(city)) > len(city.cases(c.TRAIN))
+    found = {}
+    for split in (None, c.TEST, c.VAL):
+        checkins = city.checkins.copy()
+        is_changed = (checkins[c.SPLIT] == split).to_numpy()
+        checkins.loc[is_changed, c.POI] = checkins.loc[is_changed, c.POI].to_numpy()[::-1]
+        changed = Dataset(checkins=checkins, pois=city.pois, users=city.users, manifest=city.manifest)
+        found[split] = Adaptation.fit(unfitted_model(changed), changed, TransitionGraph.from_dataset(changed))
+    assert found[c.TEST] == found[None] != found[c.VAL] and found[c.VAL].factors == found[None].factors

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from recap.model.pretrained_curves import PretrainedCurves
 from tests.shell import assert_refused, recap, recap_json
 
 
@@ -61,9 +60,8 @@ def test_names_win_over_folders(city_folder: Path, city_checkpoint: Path, tmp_pa
     assert_refused(
         recap("evaluate", "./pretrained", "--data", city_folder), "neither a checkpoint folder nor one of pretrained"
     )
-    compared = recap_json("compare", "pretrained_cases", "pretrained", "--data", city_folder)
+    compared = recap_json("compare", "visit_count", "pretrained", "--data", city_folder)
     assert compared["b"]["label"] == "RECAP, pretrained" and compared["b"]["key"] == named["checkpoint_hash"]
-    assert compared["a"]["label"] == "RECAP, pretrained inside trajectories"
 
 
 def test_the_better_one_is_named_by_its_letter(city_folder: Path) -> None:
@@ -72,10 +70,8 @@ def test_the_better_one_is_named_by_its_letter(city_folder: Path) -> None:
     assert "│ B  " in said and "A: Nearest, B: Visit count" in " ".join(said.split())
 
 
-@pytest.mark.parametrize(("name", "protocol"), [("pretrained", "every_next"), ("pretrained_cases", "every_step")])
-def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path, name: str, protocol: str) -> None:
+def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path) -> None:
     """From one or several datasets."""
     out = tmp_path / "curves.json"
-    done = recap("experiment", "run", name, "--data", city_folder, "--out", out)
-    assert done.returncode == 0 and "Curves learned in small" in done.stdout
-    assert PretrainedCurves.load(out).protocol == protocol
+    done = recap("experiment", "run", "pretrained", "--data", city_folder, "--out", out)
+    assert done.returncode == 0 and "Curves learned in small" in done.stdout and out.is_file()
