@@ -9,11 +9,13 @@ import numpy as np
 import torch
 from pydantic import Field
 from scipy.optimize import minimize
+from torch import Tensor
 
 from recap import columns as c
 from recap.config import Config
 from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
+from recap.device import one_thread
 from recap.evaluation.cases import describe_cases, draw_cases
 from recap.evaluation.temperature import fit_temperature
 from recap.features.catalogue import FEATURES
@@ -30,7 +32,9 @@ LEAST_CASES: Final = 50
 _MOST_CASES: Final = 1_000
 _MOST_PAIRS: Final = 1 << 18
 """Of a training case and a place of the user's past: twice as many validate no better and take twice as long."""
-_CASES_AT_ONCE: Final = 256
+_CASES_READ: Final = 256
+_CASES_SCORED: Final = 128
+"""At once."""
 _FURTHEST: Final = 6.0
 """Points by which new places move at most."""
 
@@ -67,34 +71,34 @@ class Adaptation(Config):
         model.curves.new_places = self.new_places
 
 
+@one_thread()
 def fit_factors(model: Recap, dataset: Dataset) -> list[float]:
     """Factor on each curve, at least 0: at the highest likelihood of training targets among the places of the user's
     past, times a standard Gaussian around 1. A conditional logit (McFadden 1974) whose regressors are the points of
     each curve. Read are the latest training cases, as trainings do, up to `_MOST_PAIRS` pairs, always the same.
     """
     point_CF, size_N, target_N = _points_of_past_places(model, dataset)
+    if not len(size_N):  # nobody returns
+        return [1.0] * len(FEATURES)
     first_N = np.cumsum(size_N) - size_N
-    of_targets_F = point_CF[first_N + target_N].sum(0)
+    of_targets_F = point_CF[first_N + target_N].sum(0).numpy()
 
     def surprise(factor_F: np.ndarray) -> tuple[float, np.ndarray]:
-        score_C = point_CF @ factor_F
+        score_C = (point_CF @ torch.from_numpy(factor_F)).numpy()
         high_N = np.maximum.reduceat(score_C, first_N)
         share_C = np.exp(score_C - np.repeat(high_N, size_N))
         total_N = np.add.reduceat(share_C, first_N)
         share_C /= np.repeat(total_N, size_N)
         away_F = factor_F - 1.0
         value = (high_N + np.log(total_N)).sum() - of_targets_F @ factor_F + 0.5 * away_F @ away_F
-        return float(value), share_C @ point_CF - of_targets_F + away_F
+        return float(value), (torch.from_numpy(share_C) @ point_CF).numpy() - of_targets_F + away_F
 
-    if not len(size_N):
-        return [1.0] * len(FEATURES)
-    found = minimize(
-        surprise, np.ones(len(FEATURES)), jac=True, method="L-BFGS-B", bounds=[(0.0, None)] * len(FEATURES)
-    )
+    start, bounds = np.ones(len(FEATURES)), [(0.0, None)] * len(FEATURES)
+    found = minimize(surprise, start, jac=True, method="L-BFGS-B", bounds=bounds)
     return found.x.round(3).tolist()
 
 
-def _points_of_past_places(model: Recap, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _points_of_past_places(model: Recap, dataset: Dataset) -> tuple[Tensor, np.ndarray, np.ndarray]:
     """Points of each curve at the places of the user's past (C, F), case after case; of each case the number of places
     and which is the target, (N,). Cases with a new target are left out.
     """
@@ -102,8 +106,8 @@ def _points_of_past_places(model: Recap, dataset: Dataset) -> tuple[np.ndarray, 
     latest = latest_cases(dataset.checkins, dataset.cases(c.TRAIN, "every_next"), feature_curves().latest_share)
     row_N = torch.from_numpy(np.random.default_rng(0).permutation(latest))
     checkins = CheckinTensors.from_dataset(dataset)
-    points, sizes, targets, pairs = [np.zeros((0, len(FEATURES)))], [], [], 0
-    for row_B in row_N.split(_CASES_AT_ONCE):
+    points, sizes, targets, pairs = [torch.zeros(0, len(FEATURES), dtype=torch.float64)], [], [], 0
+    for row_B in row_N.split(_CASES_READ):
         batch = CaseBatch(checkins, row_B)
         with torch.inference_mode():
             values = model.curves.features_of(batch.histories())
@@ -115,13 +119,13 @@ def _points_of_past_places(model: Recap, dataset: Dataset) -> tuple[np.ndarray, 
         is_read_C = returns_B[case_C]
         size_B = case_C.bincount(minlength=len(row_B))
         place_C = torch.arange(len(key_C)) - (size_B.cumsum(0) - size_B)[case_C]
-        points.append(point_FC.T[is_read_C].numpy())
+        points.append(point_FC.T[is_read_C])
         sizes.append(size_B[returns_B].numpy())
         targets.append(place_C[is_target_C].numpy())
         pairs += len(points[-1])
         if pairs > _MOST_PAIRS:
             break
-    return np.concatenate(points), np.concatenate(sizes), np.concatenate(targets)
+    return torch.cat(points), np.concatenate(sizes), np.concatenate(targets)
 
 
 def fit_new_places(model: Recap, dataset: Dataset) -> float:
@@ -130,7 +134,7 @@ def fit_new_places(model: Recap, dataset: Dataset) -> float:
     """
     checkins, odds, is_new = CheckinTensors.from_dataset(dataset), [], []
     rows = draw_cases(dataset.cases(c.VAL, "every_next"), _MOST_CASES)
-    for row_B in torch.from_numpy(rows).split(_CASES_AT_ONCE):
+    for row_B in torch.from_numpy(rows).split(_CASES_SCORED):
         batch = CaseBatch(checkins, row_B)
         histories = batch.histories()
         with torch.inference_mode():

@@ -51,8 +51,8 @@ class PretrainedCheckpoint(Checkpoint):
 
     @property
     def learned_on(self) -> str:
-        """The cities in words, whether this very dataset is among them, prepared as there, and whether curves are scaled
-        to it.
+        """The cities in words; says whether this very dataset, prepared as there, is among them, and whether the curves
+        are scaled to it.
         """
         is_among = self.manifest.dataset_hash in {city.dataset_hash for city in self.curves.cities}
         among, scaled = ", this data's training weeks among them", ", scaled to this data"

@@ -29,7 +29,7 @@ from recap.storage.installed import data_path
 from recap.storage.user_folder import user_subfolder
 from recap.training.pretraining import pretrain
 from recap.training.trainer import CURVE_SPREAD, Trainer
-from tests.checkins import small_dataset
+from tests.checkins import small_dataset, split_dataset
 from tests.worlds import all_cases, batch_of, habit_rows, small_city, small_training, targets_of
 
 POIS = torch.arange(4)
@@ -163,6 +163,14 @@ def test_factors_have_the_highest_likelihood_among_past_places() -> None:
         assert likelihood(moved_F) <= best + 1e-3
     assert best > likelihood(torch.ones_like(factor_F)) + 1.0
     assert all(found.fitted.factors[NAMES.index(name)] == 1.0 for name in ("similar_users", "distance_new"))
+
+
+def test_nobody_returns() -> None:
+    """Then no training case says how the curves of visited places should change."""
+    walks = [(user, [(20 * user + at, (at > 11) + (at > 15)) for at in range(20)]) for user in range(20)]
+    city = split_dataset(walks, 400)
+    found = Adaptation.fit(unfitted_model(city), city, TransitionGraph.from_dataset(city))
+    assert found.factors == [1.0] * len(NAMES) and found.new_places > 3.0
 
 
 def test_new_places_move_to_where_validation_has_them() -> None:
