@@ -6,7 +6,6 @@ Shape suffixes: S seeds, N cases.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -15,12 +14,10 @@ from analysis.records.accuracy import is_hit, metric_values
 from analysis.records.evaluation_records import PROTOCOL, distinct_labels
 from analysis.workspace import Workspace
 from recap import columns as c
+from recap.baselines import PRETRAINED
 from recap.data.cases import Protocol
 from recap.errors import ConfigError, RecapError
 from recap.evaluation.metrics import reciprocal_rank
-
-if TYPE_CHECKING:
-    pass
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,8 +85,8 @@ def records_of_ranks(cases: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
 def side_of(model: Workspace, replicates: Sequence[Workspace] = (), protocol: Protocol = PROTOCOL) -> Side:
     """A model as one side, with these seed replicates and, except for ``every_next``, the kept ones."""
     records = model.records_of(protocol)
-    several = (model, *replicates)
-    trained = [item.checkpoint.manifest.train.seed for item in several if item.checkpoint is not None]
+    checkpoints = [item.checkpoint for item in (model, *replicates) if item.model != PRETRAINED]
+    trained = [checkpoint.manifest.train.seed for checkpoint in checkpoints if checkpoint is not None]
     seeds = {} if protocol == "every_next" else model.seeds()
     kept = [
         records_of_ranks(model.cases, ranks)[model.inside(protocol)]

@@ -126,10 +126,10 @@ def finds_sentence(found: Comparison) -> str:
 
 
 def cases_sentence(found: Comparison) -> str:
-    """What was compared; samples of one user are all the same, so its intervals are points."""
+    """What was compared; samples of one user are all the same, so it has no interval."""
     of_users = f", of the {found.users:,} users who have any"
     if found.users == 1:
-        of_users = " of one user, so intervals over users have no width"
+        of_users = " of one user, so there is no interval over users"
     cases = f"Measured on the same {found.n:,} test cases{of_users}."
     if found.weighted:
         cases += f" Over all of them, frequent ones count {100 * PAPER_HEAD_SHARE:.0f} %, as in the paper."
@@ -193,11 +193,13 @@ def _relation(p: float) -> str:
 
 
 def row_cells(row: dict, found: Comparison) -> dict[str, str]:
-    """A row of `Comparison.rows` in words; what is not known of no case is a dash."""
+    """A row of `Comparison.rows` in words; a dash for what no case says, and for an interval over one user."""
     cells = {"cases": f"{row['n']:,}"} | {side: f"{100 * row[side]:.1f}" for side in ("a", "b")}
     cells |= {"points": points(row["difference"]), "interval": f"[{points(row['low'])}, {points(row['high'])}]"}
     if not row["n"]:
-        cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")
+        cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points"), "–")
+    if not row["n"] or found.users == 1:
+        cells["interval"] = "–"
     cells |= {name: f"{row[name]:,}" for name in ("only_a", "only_b")}
     return cells | {"p": p_value(row["p"]), "better": verdict_words(row, found)}
 

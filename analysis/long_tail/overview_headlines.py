@@ -216,6 +216,7 @@ def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *,
     theirs = _rows_of(groups, name)[mine["group"]]
     verb = "find" if name.endswith("curves") else "finds"
     if metric.startswith("hr"):
-        found = found_of(theirs["value"], theirs["n"])
-        return f"{_ACTIONS.get(name, name)} {verb} more{' new places' if new else ''}: {found}."
+        found, own = (found_of(each["value"], each["n"]) for each in (theirs, mine))
+        more, number = f"more{' new places' if new else ''}", f": {found}"
+        return f"{_ACTIONS.get(name, name)} {verb} {f'slightly {more}' if found == own else more + number}."
     return f"{_ACTIONS.get(name, name)} reaches {theirs['value']:.3f}{' on new places' if new else ''}."

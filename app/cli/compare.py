@@ -148,13 +148,14 @@ def _comparison_table(found: "Comparison", protocol: str) -> Table:
     from analysis.records.accuracy import METRIC_LABELS
 
     metric = METRIC_LABELS[found.metric]
-    title = escape(f"{metric} in points, A: {found.a}, B: {found.b}, protocol {protocol}; in brackets 95 % over users")
+    brackets = "; in brackets 95 % over users" if found.users > 1 else ""
+    title = escape(f"{metric} in points, A: {found.a}, B: {found.b}, protocol {protocol}{brackets}")
     headings = ("seen", "n", "A", "B", "B − A", "only A", "only B", "p", "better")
     table = table_of(title, *headings, left=("seen", "better"))
     for row in found.rows.to_dict(orient="records"):
         cells = row_cells(row, found)
         interval = cells.pop("interval")
-        cells["points"] += f" {interval}" if row["n"] else ""
+        cells["points"] += f" {interval}" if row["n"] and found.users > 1 else ""
         if row["n"] and row["verdict"] != "close":
             cells["better"] = row["verdict"].upper()
         table.add_row(_SEEN[row["group"]], *map(escape, cells.values()))

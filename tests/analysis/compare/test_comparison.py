@@ -17,7 +17,7 @@ from analysis.compare.model_table import model_table, write_table
 from analysis.compare.paired import compare_means
 from analysis.compare.significance import EXACT_USERS, SignFlips
 from analysis.compare.with_pretrained import AgainstPretrained, compare_with_pretrained
-from analysis.compare.words import cases_sentence, comparison_headline, finds_sentence, seeds_sentence
+from analysis.compare.words import cases_sentence, comparison_headline, finds_sentence, row_cells, seeds_sentence
 from recap import columns as c
 from recap.checkpoint import Checkpoint
 from recap.errors import ConfigError, RecapError
@@ -138,7 +138,8 @@ def test_the_papers_share_of_frequent_cases() -> None:
     assert "frequent ones count 33 %, as in the paper" in cases_sentence(found)
     mine = one.assign(**{c.USER: 0})
     alone = compare(PairedCases(mine), side("A", mine), side("B", mine), "hr20")
-    assert "cases of one user, so intervals over users have no width." in cases_sentence(alone)
+    assert "cases of one user, so there is no interval over users." in cases_sentence(alone)
+    assert [row_cells(row, alone)["interval"] for row in alone.rows.to_dict("records")] == ["–"] * len(alone.rows)
     with pytest.raises(ConfigError, match="frequent and rare cases, got 0 and 2"):
         PairedCases(records([1, 2]), weighted=True)
 

@@ -241,6 +241,8 @@ def test_where_the_model_is_behind_the_headline_says_so() -> None:
     behind = groups("RECAP", values, tail_known="Visit count", tail_new="Nearest")
     assert overview_headline(behind, "hr20").endswith("to new places. Counting past visits finds more: 81 of 100.")
     assert overview_headline(behind, "mrr").endswith("Counting past visits reaches 0.810.")
+    near = groups("RECAP", values | {"Visit count": (0.784, 0.02, 0.9)}, tail_known="Visit count")
+    assert overview_headline(near, "hr20").endswith("to new places. Counting past visits finds slightly more.")
     said = overview_sentence(behind, "hr20", 0.66)
     assert said.startswith("Counting past visits alone finds 81 and 2. Ranking by distance finds more new places: 17")
     assert "In all, RECAP finds 90 of 100 next places within 20 guesses." in said

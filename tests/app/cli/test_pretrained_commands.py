@@ -65,9 +65,10 @@ def test_names_win_over_folders(city_folder: Path, city_checkpoint: Path, tmp_pa
 
 
 def test_the_better_one_is_named_by_its_letter(city_folder: Path) -> None:
-    """In the table, whose title says which model A and B are: a long name would be cut."""
+    """In the table, whose title says which model A and B are: a long name would be cut. `pretrained` has no seed."""
     said = recap("compare", "nearest", "visit_count", "--metric", "mrr", "--data", city_folder).stdout
     assert "│ B  " in said and "A: Nearest, B: Visit count" in " ".join(said.split())
+    assert "Neither model has seeds" in recap("compare", "nearest", "pretrained", "--data", city_folder).stdout
 
 
 def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path) -> None:
