@@ -68,7 +68,8 @@ def listed_records(option: Ranker) -> pd.DataFrame:
 def _side(option: Ranker) -> Side:
     if option.model is not None:
         return Side(option.token, option.label, option.records)
-    return Side(option.token, option.label, option.records, _replicates(option.source), trained=True)
+    is_trained = option.source.checkpoint_folder is not None  # `pretrained` has no seed
+    return Side(option.token, option.label, option.records, _replicates(option.source), trained=is_trained)
 
 
 def _replicates(source: Source) -> tuple[pd.DataFrame, ...]:

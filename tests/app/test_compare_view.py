@@ -17,7 +17,9 @@ from app.settings import AppSettings
 from app.sources import find_sources
 from recap import columns as c
 from recap.checkpoint import Checkpoint
+from recap.data.dataset import Dataset
 from recap.evaluation.reliability import calibration_error, reliability_curve
+from recap.model.pretrained_curves import PretrainedCurves
 from recap.training.run import train
 from tests.analysis.compare.tables import first_places
 from tests.app.app_driver import calm_view, check_calm, open_view, point_app_at, press, table_with, texts
@@ -41,6 +43,8 @@ def test_more_shows_whether_probabilities_can_be_believed(
     point_app_at(monkeypatch, city_folder, None)
     app = calm_view("compare", a="markov", b="visit_count")
     assert "Neither side has probabilities" in texts(app) and "Neither model has seeds" in texts(app)
+    key = PretrainedCurves.packaged().key(Dataset.load(city_folder).hash)
+    assert "Neither model has seeds" in texts(calm_view("compare", a="markov", b=key[:12]))
 
 
 @pytest.mark.parametrize("metric", ["hr1", "mrr"])
