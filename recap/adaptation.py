@@ -17,7 +17,7 @@ from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.device import one_thread
 from recap.evaluation.cases import describe_cases, draw_cases
-from recap.evaluation.temperature import fit_temperature
+from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.features.catalogue import FEATURES
 from recap.graph import TransitionGraph
 from recap.history import CaseBatch, CheckinTensors
@@ -30,11 +30,13 @@ from recap.probabilities import Temperature
 LEAST_CASES: Final = 50
 """With fewer validation cases nothing is fitted."""
 _MOST_CASES: Final = 1_000
+"""Validation cases that are read; fewer where there are many places, see `most_cases`."""
 _MOST_PAIRS: Final = 1 << 18
 """Of a training case and a place of the user's past: twice as many validate no better and take twice as long."""
 _CASES_READ: Final = 256
+"""Training cases whose features are computed at once."""
 _CASES_SCORED: Final = 128
-"""At once."""
+"""Validation cases that are scored at once."""
 _FURTHEST: Final = 6.0
 """Points by which new places move at most."""
 
@@ -59,7 +61,7 @@ class Adaptation(Config):
         factors = fit_factors(model, dataset)
         model.curves.curves.scale(factors)
         model.curves.new_places = fit_new_places(model, dataset)
-        cases = describe_cases(dataset, graph, c.VAL, "every_next", most=_MOST_CASES)
+        cases = describe_cases(dataset, graph, c.VAL, "every_next", most=min(_MOST_CASES, most_cases(dataset.num_pois)))
         temperature = fit_temperature(RecapScorer(model, Stage()), cases, CheckinTensors.from_dataset(dataset))
         assert temperature is not None
         return cls(factors=factors, new_places=model.curves.new_places, temperature=temperature)
@@ -129,11 +131,11 @@ def _points_of_past_places(model: Recap, dataset: Dataset) -> tuple[Tensor, np.n
 
 
 def fit_new_places(model: Recap, dataset: Dataset) -> float:
-    """Points of all places new to the user at the highest likelihood of known against new validation targets. At most
-    `_MOST_CASES` are read, always the same sample.
+    """Points of all places new to the user at the highest likelihood of known against new validation targets. Read is
+    always the same sample.
     """
     checkins, odds, is_new = CheckinTensors.from_dataset(dataset), [], []
-    rows = draw_cases(dataset.cases(c.VAL, "every_next"), _MOST_CASES)
+    rows = draw_cases(dataset.cases(c.VAL, "every_next"), min(_MOST_CASES, most_cases(dataset.num_pois)))
     for row_B in torch.from_numpy(rows).split(_CASES_SCORED):
         batch = CaseBatch(checkins, row_B)
         histories = batch.histories()
