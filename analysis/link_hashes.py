@@ -41,11 +41,11 @@ def compare_hashes(link: Mapping[str, str], dataset_hash: str, checkpoint_hash: 
     wanted = {name: link.get(name) or "" for name in HASH_FIELDS}
     differing = tuple(name for name in HASH_FIELDS if wanted[name] and not _fits(wanted[name], present[name]))
     unknown = tuple(name for name in HASH_FIELDS if present[name] and not wanted[name])
-    told = [
+    changed = [
         f"{name} {_short(wanted[name])}, but {_short(present[name]) if present[name] else 'no ' + name} is open"
         for name in differing
     ]
-    sentence = f"this link was made with {', and with '.join(told)}" if told else ""
+    sentence = f"this link was made with {', and with '.join(changed)}" if changed else ""
     if unknown and not differing:
         sentence = f"this link does not say which {' and '.join(unknown)} it was made with"
     return Difference(differing, sentence)
