@@ -77,7 +77,7 @@ def headline(user: str | None, found: CasePrediction, *, changed: bool) -> str:
     named, probability = f":blue[{markdown_text(str(best['name']))}]", float(best["probability"])
     verb, said = "would" if changed else "will", ""
     if probability == probability:
-        said = chance(probability) if probability < LIKELY else percent(probability)
+        said = chance(probability) if probability < LIKELY else percent(probability).replace(" ", "\u00a0")
     return next_sentence(who, named, probability, said, only_new=found.only_new, verb=verb)
 
 
