@@ -28,7 +28,7 @@ _MOST_MOMENTS: Final = 200
 """Check-ins in the list, near the chosen one."""
 _POPULAR: Final = 10
 _LONGEST_NAME: Final = 26
-_LONGEST_LISTED: Final = 18
+_LONGEST_LISTED: Final = 20
 
 
 def current_itinerary(opened: Workspace, part: str) -> Itinerary:
@@ -92,7 +92,7 @@ def pick_moment(opened: Workspace, itinerary: Itinerary) -> None:
         row: f"{day(when)} {when:%Y, %H:%M} · {shortened(opened.labels[poi], _LONGEST_LISTED)}"
         for row, poi, when in zip(rows, poi_N, time_N, strict=True)
     }
-    look: dict[str, Any] = {"key": "next-row", "value": itinerary.row, "width": 320, "help": words.AS_OF_HELP}
+    look: dict[str, Any] = {"key": "next-row", "value": itinerary.row, "width": 330, "help": words.AS_OF_HELP}
     pick_number("As of", names, lambda row: show(Itinerary(itinerary.user, row)), *state.ITINERARY, **look)
 
 
