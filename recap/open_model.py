@@ -52,7 +52,9 @@ def open_model(
     checkpoint: Checkpoint | None = None
     scorer: Scorer
     if name not in BASELINES:
-        checkpoint = PretrainedCheckpoint.of(opened) if name == PRETRAINED else _folder(name)
+        checkpoint = PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
+        if name == PRETRAINED and extension is not None:
+            checkpoint.build_model(dataset, fitted_on)  # fits to the dataset alone
         scorer = checkpoint.scorer(opened, graph, device)
     elif extension is not None and name == FEATURE_CURVES:
         device, scorer = "cpu", _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)

@@ -1,4 +1,4 @@
-"""`pretrained`: curves learned elsewhere as a checkpoint in memory, for every dataset and without training."""
+"""`pretrained`: curves learned elsewhere, fitted to any dataset in seconds; a checkpoint in memory."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class PretrainedCheckpoint(Checkpoint):
     """The package's curves for one dataset; ``folder`` is its name alone.
 
     Attributes:
-        keep: whether the fitted numbers are written to the user's cache.
+        keep: whether the fitted numbers are written to the user's cache; they are read in any case.
     """
 
     curves: PretrainedCurves

@@ -18,6 +18,8 @@ from recap.scores import Scorer, Scores
 LIST_LENGTH: Final = 20
 _MOST_SCORES: Final = 1 << 24
 """Cases times places that are scored at a time; memory stays bounded whatever the catalogue."""
+_MOST_CHECKINS: Final = 1 << 20
+"""In the pasts of cases that are scored at a time, each counted with every case: for users with tens of thousands."""
 _SCORES_AT_ONCE: Final = 1 << 18
 _LEFT_OUT: Final = 0.1
 """Probability outside the list that holds 90 %."""
@@ -91,13 +93,20 @@ def scored_batches(
     """
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1
-    batch_size = histories_per_pass(num_pois)
-    for start in range(0, len(rows), batch_size):
-        batch = CaseBatch(checkins, rows[start : start + batch_size])
+    for row_B in _bounded(rows, checkins, histories_per_pass(num_pois)):
+        batch = CaseBatch(checkins, row_B)
         scores = scorer.score(batch.histories(target_time=scorer.reads_target_time))
         check_scores(scores.total, scorer.name)
         yield batch, scores, rank_targets(scores, batch.target_B)
         del scores
+
+
+def _bounded(row_N: Tensor, checkins: CheckinTensors, most: int) -> Iterator[Tensor]:
+    """Batches of at most this many cases, fewer where their pasts together have more than `_MOST_CHECKINS`."""
+    for row_B in row_N.split(most):
+        past_B = torch.cumsum(row_B - checkins.first_T[row_B] + 1, 0)
+        size_B = torch.unique_consecutive((past_B - 1) // _MOST_CHECKINS, return_counts=True)[1]
+        yield from row_B.split(size_B.tolist())
 
 
 def histories_per_pass(num_pois: int, most: int = 512) -> int:

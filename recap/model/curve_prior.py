@@ -145,7 +145,8 @@ class CurvePrior(nn.Module):
         value_FI, applies_FI = values.features.at(key_I)
         points_FI = self.curves(value_FI) * applies_FI
         if self.new_places is not None:
-            points_FI = torch.cat([points_FI, self.new_places * ~values.features.is_known(key_I)[None]])
+            is_new_I = ~values.features.is_known(key_I)
+            points_FI = torch.cat([points_FI, self.new_places * is_new_I.to(points_FI.dtype)[None]])
         if values.kept_FB is None:
             return points_FI
         return points_FI * values.kept_FB[:, torch.div(key_I, values.features.num_pois, rounding_mode="floor")]

@@ -63,7 +63,6 @@ class PretrainedCurves(Config):
     curves: list[PretrainedCurve]
 
     @classmethod
-    @classmethod
     @cache
     def packaged(cls) -> Self:
         """The package's curves, read once; raises as `load`."""

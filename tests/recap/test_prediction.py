@@ -21,6 +21,7 @@ from recap.moments import parse_time
 from recap.open_model import open_model
 from recap.prediction import CONTRIBUTION, Chosen, choose, expected_visits, predict
 from recap.predictor import CaseRanker, Predictor
+from recap.probabilities import UNFITTED
 from recap.published.network import PublishedScorer
 from recap.scores import Scores
 from recap.storage.frames import write_frames
@@ -28,7 +29,7 @@ from recap.training.run import train
 from tests.checkins import raw_table, small_dataset
 from tests.recap.data.test_extension import last_rows, raw_rows, shortened
 from tests.recap.published.variants import shaken, small_config
-from tests.worlds import small_city
+from tests.worlds import habit_rows, small_city
 
 DEMO = Path(__file__).parents[2] / "checkpoints" / "demo-city"
 
@@ -173,6 +174,16 @@ def test_unknown_users_start_and_unknown_places_are_stops(curves: CaseRanker) ->
         assert len(found) == small_city().num_pois and "nowhere" not in set(found[c.POI_ID])
         assert found.set_index(c.POI_ID)["visits"]["a0"] == 1 and (found["km"] > 0).all()
     assert found[c.POI_ID].iloc[0] == "a0"
+
+
+def test_unknown_places_change_no_fitted_number() -> None:
+    """`pretrained` is fitted to the data set alone: others are predicted as without the added check-ins."""
+    city = small_dataset(habit_rows(num_users=30, num_walks=12))
+    raw = raw_table([("stranger", f"elsewhere {at}", 9_000.0 + at) for at in range(200)])
+    added, alone = open_model("pretrained", city, extension=extend_dataset(city, raw)), open_model("pretrained", city)
+    assert added.temperature == alone.temperature != UNFITTED
+    users = city.users[c.USER_ID].tolist()
+    pd.testing.assert_frame_equal(*(listed(m, choose(m, users)) for m in (added, alone)), rtol=0, atol=1e-9)
 
 
 def test_an_unknown_user_gets_recaps_predictions_and_no_published_models(

@@ -119,7 +119,7 @@ def test_contributions_add_up_to_the_score() -> None:
     for poi in POIS:
         poi_B = torch.full((len(histories),), int(poi))
         contributions_BT = scorer.contributions(histories, poi_B)
-        assert torch.allclose(contributions_BT.sum(1), total_BP[:, poi])
+        assert torch.allclose(contributions_BT.sum(1), total_BP[:, poi], rtol=0, atol=1e-12)
         assert torch.allclose(contributions_BT[:, -1], 0.7 * (~known_BP[:, poi]).double())
     left_BP = scorer.score(histories, scorer.without(histories, {NEW_PLACES})).total
     assert torch.allclose(total_BP - left_BP, 0.7 * (~known_BP).double())
@@ -194,8 +194,10 @@ def test_new_places_move_to_where_validation_has_them() -> None:
     again = PretrainedCheckpoint.of(city)
     read = scorer_of(city, again).model.curves
     assert read.new_places == 1.25 and again.temperature == fitted.temperature and not read.curves.levels.any()
-    kept.write_text('{"new_places": 700}')
-    assert scorer_of(city, PretrainedCheckpoint.of(city)).model.curves.new_places == fitted.new_places
+    for changed in ({"new_places": 700}, {"factors": [-1.0] * len(NAMES)}, {"factors": [1e9] * len(NAMES)}):
+        kept.write_text(json.dumps(fitted.model_dump() | changed))
+        assert scorer_of(city, PretrainedCheckpoint.of(city)).model.curves.new_places == fitted.new_places
+        assert Adaptation.parse(json.loads(kept.read_text())) == fitted
 
 
 def test_few_validation_cases_move_nothing() -> None:
