@@ -26,6 +26,7 @@ from recap.graph import TransitionGraph
 from recap.history import CheckinTensors, Histories
 from recap.scores import Scores
 from tests.checkins import START, small_dataset, split_dataset
+from tests.worlds import small_city
 
 TRAIN, TEST = c.TRAIN, c.TEST
 
@@ -111,6 +112,17 @@ def test_batches_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     pd.testing.assert_frame_equal(one, all_)
     ranked = rank_cases(VisitCount(dataset), cases, checkins)
     pd.testing.assert_frame_equal(ranked, all_[ranked.columns])
+
+
+def test_long_pasts_are_scored_in_smaller_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch's pasts pass the limit by one past at most; every case is scored once, in order."""
+    city = small_city()
+    rows, checkins = torch.from_numpy(city.cases(c.TEST, "every_next")), CheckinTensors.from_dataset(city)
+    monkeypatch.setattr(scoring, "_MOST_CHECKINS", 60)
+    batches = list(scoring._bounded(rows, checkins, 512))
+    assert torch.equal(torch.cat(batches), rows) and 1 < len(batches) < len(rows)
+    pasts = [row_B - checkins.first_T[row_B] + 1 for row_B in batches]
+    assert all(int(past_B.sum()) <= 60 + int(past_B[0]) for past_B in pasts)
 
 
 def test_nan_is_refused_and_nothing_ranked() -> None:
