@@ -183,7 +183,9 @@ def test_unknown_places_change_no_fitted_number() -> None:
     added, alone = open_model("pretrained", city, extension=extend_dataset(city, raw)), open_model("pretrained", city)
     assert added.temperature == alone.temperature != UNFITTED
     users = city.users[c.USER_ID].tolist()
-    pd.testing.assert_frame_equal(*(listed(m, choose(m, users)) for m in (added, alone)), rtol=0, atol=1e-9)
+    pd.testing.assert_frame_equal(
+        listed(added, choose(added, users)), listed(alone, choose(alone, users)), rtol=0, atol=1e-9
+    )
 
 
 def test_an_unknown_user_gets_recaps_predictions_and_no_published_models(
