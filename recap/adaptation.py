@@ -41,9 +41,8 @@ _MOST_CHECKINS: Final = 1 << 22
 _CHECKINS_AT_ONCE: Final = 1 << 15
 _FURTHEST: Final = 6.0
 """Points by which new places move at most."""
-
-
 _LARGEST: Final = 100.0
+"""Of the factors."""
 _Factor = Annotated[float, Field(ge=0.0, le=_LARGEST)]
 
 
