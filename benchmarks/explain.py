@@ -65,13 +65,13 @@ def main() -> None:
 
 def ablations_timed(report: "Reporter", predictor: Predictor) -> pd.DataFrame:
     """Time the whole table of ablations and count its progress reports."""
-    told: list[int] = []
+    done_so_far: list[int] = []
     started = time.perf_counter(), time.process_time()
     key, rows = ablations_key(predictor.dataset.hash, predictor.checkpoint.hash), len(predictor.cases)
     pieces = pieces_of(lambda: predictor)
-    table = table_in_pieces(key, pieces, rows=rows, keep=False, progress=lambda done, _: told.append(done))
+    table = table_in_pieces(key, pieces, rows=rows, keep=False, progress=lambda done, _: done_so_far.append(done))
     seconds = {"seconds": time.perf_counter() - started[0], "cpu_seconds": time.process_time() - started[1]}
-    report.line("table_of_ablations", n=len(table), pieces=len(told), **seconds)
+    report.line("table_of_ablations", n=len(table), pieces=len(done_so_far), **seconds)
     return table
 
 

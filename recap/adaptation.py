@@ -18,7 +18,7 @@ from recap.data.cases import latest_cases
 from recap.data.dataset import Dataset
 from recap.device import one_thread
 from recap.evaluation.cases import describe_cases
-from recap.evaluation.scoring import scored_batches
+from recap.evaluation.scoring import bounded_batches, scored_batches
 from recap.evaluation.temperature import fit_temperature, most_cases
 from recap.features.catalogue import FEATURES
 from recap.graph import TransitionGraph
@@ -38,7 +38,6 @@ _MOST_PAIRS: Final = 1 << 18
 """Of a training case and a place of the user's past: twice as many validate no better and take twice as long."""
 _MOST_CHECKINS: Final = 1 << 22
 """In the pasts of these cases, each counted with every case that has it."""
-_CHECKINS_AT_ONCE: Final = 1 << 15
 _FURTHEST: Final = 6.0
 """Points by which new places move at most."""
 _LARGEST: Final = 100.0
@@ -86,9 +85,10 @@ def fit_factors(model: Recap, dataset: Dataset) -> list[float]:
     past, times a standard Gaussian around 1. A conditional logit (McFadden 1974) whose regressors are the points of
     each curve. Read are the latest training cases, as in trainings, up to `_MOST_PAIRS` and `_MOST_CHECKINS`.
     """
-    point_CF, size_N, target_N = _points_of_past_places(model, dataset)
-    if not len(size_N):  # nobody returns
+    row_N = _latest_returns(dataset)
+    if not len(row_N):
         return [1.0] * len(FEATURES)
+    point_CF, size_N, target_N = _points_of_past_places(model, dataset, row_N)
     first_N = np.cumsum(size_N) - size_N
     of_targets_F = point_CF[first_N + target_N].sum(0).numpy()
 
@@ -107,15 +107,15 @@ def fit_factors(model: Recap, dataset: Dataset) -> list[float]:
     return found.x.round(3).tolist()
 
 
-def _points_of_past_places(model: Recap, dataset: Dataset) -> tuple[Tensor, np.ndarray, np.ndarray]:
+def _points_of_past_places(model: Recap, dataset: Dataset, row_N: np.ndarray) -> tuple[Tensor, np.ndarray, np.ndarray]:
     """Points of each curve at the places of the user's past (C, F), case after case; of each case the number of places
     and which is the target, (N,).
     """
     assert model.curves is not None
     checkins = CheckinTensors.from_dataset(dataset)
     points, sizes, targets = [], [], []
-    for row_B in _latest_returns(dataset):
-        batch = CaseBatch(checkins, torch.from_numpy(row_B))
+    for row_B in bounded_batches(torch.from_numpy(row_N), checkins):
+        batch = CaseBatch(checkins, row_B)
         with torch.inference_mode():
             values = model.curves.features_of(batch.histories())
             key_C = values.features.visits.key_C
@@ -128,17 +128,15 @@ def _points_of_past_places(model: Recap, dataset: Dataset) -> tuple[Tensor, np.n
     return torch.cat(points), torch.cat(sizes).numpy(), torch.cat(targets).numpy()
 
 
-def _latest_returns(dataset: Dataset) -> list[np.ndarray]:
-    """Rows of the latest training cases with a target that the user knows, in batches; always the same sample."""
+def _latest_returns(dataset: Dataset) -> np.ndarray:
+    """Rows of the latest training cases with a target that the user knows, always the same sample."""
     visits = Visits.of(dataset)
     latest = latest_cases(dataset.checkins, dataset.cases(c.TRAIN, "every_next"), feature_curves().latest_share)
     row_N = np.random.default_rng(0).permutation(latest)
     row_N = row_N[visits.visit_number_T[row_N + 1] > 1]
     first_N, places_T = visits.first_T[row_N], np.cumsum(visits.visit_number_T == 1)
     pairs_N, past_N = np.cumsum(places_T[row_N] - places_T[first_N] + 1), np.cumsum(row_N - first_N + 1)
-    is_read_N = (pairs_N <= _MOST_PAIRS) & (past_N <= _MOST_CHECKINS)
-    batch_N = past_N[is_read_N] // _CHECKINS_AT_ONCE
-    return np.split(row_N[is_read_N], np.flatnonzero(np.diff(batch_N)) + 1)
+    return row_N[(pairs_N <= _MOST_PAIRS) & (past_N <= _MOST_CHECKINS)]
 
 
 def fit_new_places(scorer: RecapScorer, cases: pd.DataFrame, checkins: CheckinTensors) -> float:

@@ -40,7 +40,7 @@ def open_model(
     """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU.
 
     Args:
-        name: a baseline, `pretrained` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
+        name: one of `NAMES` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
     Raises ConfigError: neither a baseline nor a folder; CheckpointError: the folder holds no checkpoint;
@@ -53,7 +53,7 @@ def open_model(
     scorer: Scorer
     if name not in BASELINES:
         checkpoint = PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
-        if name == PRETRAINED and extension is not None:
+        if extension is not None and isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.is_unfitted:
             checkpoint.build_model(dataset, fitted_on)  # fits to the dataset alone
         scorer = checkpoint.scorer(opened, graph, device)
     elif extension is not None and name == FEATURE_CURVES:

@@ -8,7 +8,7 @@ from typing import Self
 import torch
 
 from recap.adaptation import Adaptation
-from recap.baselines import PRETRAINED
+from recap.baselines import PRETRAINED, PRETRAINED_SUBJECT
 from recap.checkpoint import Checkpoint, CheckpointManifest, EpochResult
 from recap.data.dataset import Dataset
 from recap.errors import CheckpointError, RecapError
@@ -47,7 +47,7 @@ class PretrainedCheckpoint(Checkpoint):
 
     @property
     def label(self) -> str:
-        return "Pretrained RECAP"
+        return PRETRAINED_SUBJECT
 
     @property
     def learned_on(self) -> str:

@@ -197,8 +197,8 @@ def row_cells(row: dict, found: Comparison) -> dict[str, str]:
     cells = {"cases": f"{row['n']:,}"} | {side: f"{100 * row[side]:.1f}" for side in ("a", "b")}
     cells |= {"points": points(row["difference"]), "interval": f"[{points(row['low'])}, {points(row['high'])}]"}
     if not row["n"]:
-        cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points"), "–")
-    if not row["n"] or found.users == 1:
+        cells = {"cases": "0"} | dict.fromkeys(("a", "b", "points", "interval"), "–")
+    elif found.users == 1:
         cells["interval"] = "–"
     cells |= {name: f"{row[name]:,}" for name in ("only_a", "only_b")}
     return cells | {"p": p_value(row["p"]), "better": verdict_words(row, found)}

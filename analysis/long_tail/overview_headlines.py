@@ -217,6 +217,7 @@ def _who_is_ahead(mine: Mapping[Any, Any], groups: pd.DataFrame, metric: str, *,
     verb = "find" if name.endswith("curves") else "finds"
     if metric.startswith("hr"):
         found, own = (found_of(each["value"], each["n"]) for each in (theirs, mine))
-        more, number = f"more{' new places' if new else ''}", f": {found}"
-        return f"{_ACTIONS.get(name, name)} {verb} {f'slightly {more}' if found == own else more + number}."
+        more = f"more{' new places' if new else ''}"
+        said = f"slightly {more}" if found == own else f"{more}: {found}"
+        return f"{_ACTIONS.get(name, name)} {verb} {said}."
     return f"{_ACTIONS.get(name, name)} reaches {theirs['value']:.3f}{' on new places' if new else ''}."

@@ -6,7 +6,7 @@ from typing import Final
 
 from analysis.records.table_cache import TableKey
 from recap import columns as c
-from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL
+from recap.baselines import COUNTING_BASELINES, FEATURE_CURVES, PRETRAINED, PRETRAINED_LABEL, PRETRAINED_SUBJECT
 from recap.data.cases import Protocol
 from recap.printable import one_line
 
@@ -32,7 +32,7 @@ def label_as_subject(label: str) -> str:
     >>> label_as_subject("LoTNext, trained here"), label_as_subject(PRETRAINED_LABEL)
     ('LoTNext', 'Pretrained RECAP')
     """
-    return "Pretrained RECAP" if label == PRETRAINED_LABEL else label.partition(",")[0]
+    return PRETRAINED_SUBJECT if label == PRETRAINED_LABEL else label.partition(",")[0]
 
 
 def label_in_sentence(label: str) -> str:

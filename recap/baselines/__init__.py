@@ -7,5 +7,7 @@ FEATURE_CURVES: Final = "feature_curves"
 PRETRAINED: Final = "pretrained"
 """The package's curves, learned elsewhere: a model by name, for every dataset."""
 PRETRAINED_LABEL: Final = "RECAP, pretrained"
+PRETRAINED_SUBJECT: Final = "Pretrained RECAP"
+"""Of a sentence, in the place of the label."""
 BASELINES: Final = (*COUNTING_BASELINES, FEATURE_CURVES)
 """Keys of a model's evaluation records, and the models it is compared with."""

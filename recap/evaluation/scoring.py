@@ -93,7 +93,7 @@ def scored_batches(
     """
     rows = torch.tensor(cases[c.ROW].to_numpy(np.int64), device=checkins.device)
     num_pois = int(checkins.poi_T.max()) + 1 if len(checkins.poi_T) else 1
-    for row_B in _bounded(rows, checkins, histories_per_pass(num_pois)):
+    for row_B in bounded_batches(rows, checkins, histories_per_pass(num_pois)):
         batch = CaseBatch(checkins, row_B)
         scores = scorer.score(batch.histories(target_time=scorer.reads_target_time))
         check_scores(scores.total, scorer.name)
@@ -101,7 +101,7 @@ def scored_batches(
         del scores
 
 
-def _bounded(row_N: Tensor, checkins: CheckinTensors, most: int) -> Iterator[Tensor]:
+def bounded_batches(row_N: Tensor, checkins: CheckinTensors, most: int = 512) -> Iterator[Tensor]:
     """Batches of at most this many cases, fewer where their pasts together have more than `_MOST_CHECKINS`."""
     for row_B in row_N.split(most):
         past_B = torch.cumsum(row_B - checkins.first_T[row_B] + 1, 0)

@@ -6,7 +6,7 @@ import math
 from functools import cache, cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
@@ -58,7 +58,7 @@ class PretrainedCurves(Config):
 
     about: str
     cities: list[TrainedCity] = Field(min_length=1)
-    protocol: str
+    protocol: Literal["every_next"] = Field(description="Kind of the pairs learned from.")
     left_out: list[str]
     curves: list[PretrainedCurve]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from recap.model.pretrained_curves import PretrainedCurves
 from tests.shell import assert_refused, recap, recap_json
 
 
@@ -75,4 +76,5 @@ def test_the_file_is_made_by_one_command(city_folder: Path, tmp_path: Path) -> N
     """From one or several datasets."""
     out = tmp_path / "curves.json"
     done = recap("experiment", "run", "pretrained", "--data", city_folder, "--out", out)
-    assert done.returncode == 0 and "Curves learned in small" in done.stdout and out.is_file()
+    assert done.returncode == 0 and "Curves learned in small" in done.stdout
+    assert PretrainedCurves.load(out).protocol == "every_next"

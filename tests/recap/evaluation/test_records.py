@@ -119,7 +119,7 @@ def test_long_pasts_are_scored_in_smaller_batches(monkeypatch: pytest.MonkeyPatc
     city = small_city()
     rows, checkins = torch.from_numpy(city.cases(c.TEST, "every_next")), CheckinTensors.from_dataset(city)
     monkeypatch.setattr(scoring, "_MOST_CHECKINS", 60)
-    batches = list(scoring._bounded(rows, checkins, 512))
+    batches = list(scoring.bounded_batches(rows, checkins))
     assert torch.equal(torch.cat(batches), rows) and 1 < len(batches) < len(rows)
     pasts = [row_B - checkins.first_T[row_B] + 1 for row_B in batches]
     assert all(int(past_B.sum()) <= 60 + int(past_B[0]) for past_B in pasts)
