@@ -36,14 +36,16 @@ def open_model(
     extension: Extension | None = None,
     graph: TransitionGraph | None = None,
     device: torch.device | str = "cpu",
+    given_time: bool = False,
 ) -> CaseRanker:
     """The model that a name means, opened on the dataset or on its extension; baselines are on the CPU.
 
     Args:
+        given_time: ask where at a given time; a model that must read the time is asked so anyway.
         name: one of `NAMES` or a checkpoint folder; names win over folders, ``./NAME`` is a folder.
         extension: of ``dataset``; the places of ``dataset`` stay the only candidates.
 
-    Raises ConfigError: neither a baseline nor a folder; CheckpointError: the folder holds no checkpoint;
+    Raises ConfigError: neither a baseline nor a folder, or it cannot read the time; CheckpointError: no checkpoint;
     VocabularyError: the checkpoint does not open with the dataset, or with the extension's new users or places.
     """
     fitted_on = graph or TransitionGraph.from_dataset(dataset)
@@ -53,6 +55,7 @@ def open_model(
     scorer: Scorer
     if name not in BASELINES:
         checkpoint = PretrainedCheckpoint.of(dataset) if name == PRETRAINED else _folder(name)
+        checkpoint = checkpoint.given_time if given_time else checkpoint
         if extension is not None and isinstance(checkpoint, PretrainedCheckpoint) and checkpoint.is_unfitted:
             checkpoint.build_model(dataset, fitted_on)  # fits to the dataset alone
         scorer = checkpoint.scorer(opened, graph, device)
@@ -60,6 +63,10 @@ def open_model(
         device, scorer = "cpu", _enlarged(build_baseline(FEATURE_CURVES, dataset, fitted_on), opened, graph)
     else:
         device, scorer = "cpu", build_baseline(str(name), opened, graph)
+    if given_time and not scorer.reads_target_time:
+        raise ConfigError(
+            f"{name} cannot read the time of the next check-in: name a model that can, such as pretrained"
+        )
     checkins = CheckinTensors.from_dataset(opened, device)
     own = {"scorer": scorer, "graph": graph, "checkins": checkins, "num_candidates": dataset.num_pois}
     return open_ranker(checkpoint, opened, **own)

@@ -17,7 +17,7 @@ from recap.evaluation.cases import describe_cases
 from recap.evaluation.evaluate import evaluate
 from recap.evaluation.scoring import score_cases
 from recap.history import Histories
-from recap.moments import parse_time
+from recap.moments import parse_next_time, parse_time
 from recap.open_model import open_model
 from recap.prediction import CONTRIBUTION, Chosen, choose, expected_visits, predict
 from recap.predictor import CaseRanker, Predictor
@@ -211,13 +211,15 @@ def test_a_model_that_reads_the_targets_time_needs_one(tmp_path: Path) -> None:
     assert train(small_city(), config, tmp_path / "rotan", device=torch.device("cpu")) is not None
     checkpoint = Checkpoint.load(tmp_path / "rotan")
     model = open_model(checkpoint.folder, small_city())
-    chosen = choose(model).part(slice(2))
+
+    def at(text: str) -> pd.DataFrame:
+        return next(predict(model, choose(model, ["user0", "user1"], at=parse_next_time(text))))
+
     with pytest.raises(ConfigError, match=r"ROTAN.* reads the time of the next check-in; give it with --at"):
-        predict(model, chosen)
-    with pytest.raises(ConfigError, match=r"--at 2012-04-02 00:00:00 is before the last check-in of user 'user0'"):
-        predict(model, chosen, at=parse_time("2012-04-02"))
-    local, same = (next(predict(model, chosen, at=parse_time(f"2013-01-01T{text}"))) for text in ("08:00", "12:00Z"))
-    other = next(predict(model, chosen, at=parse_time("2013-01-01T20:00")))
+        choose(model)
+    with pytest.raises(CaseError, match=r"--at 2012-04-02 00:00:00 is before the last check-in of user 'user0'"):
+        choose(model, ["user0"], at=parse_next_time("2012-04-02"))
+    local, same, other = (at(f"2013-01-01T{text}") for text in ("08:00", "12:00Z", "20:00"))
     pd.testing.assert_frame_equal(local, same)  # four hours behind UTC
     assert not local[c.SCORE].equals(other[c.SCORE])
 
@@ -242,8 +244,8 @@ def test_refusals(model: CaseRanker, tmp_path: Path) -> None:
         choose(model, None, parse_time("2001-01-01"))
     with pytest.raises(ConfigError, match=r"--as-of expects a time such as .*, got 'NaN'"):
         parse_time("NaN")
-    with pytest.raises(ConfigError, match="does not read the time of the next check-in; leave out --at"):
-        predict(model, choose(model), at=parse_time("2013-01-01"))
+    with pytest.raises(ConfigError, match="cannot read the time of the next check-in: name a model that can"):
+        open_model("count_plus_markov", small_city(), given_time=True)
     with pytest.raises(ConfigError, match="count_plus_markov gives scores and no probabilities"):
         expected_visits(model, choose(model))
     with pytest.raises(ConfigError, match="neither a checkpoint folder nor one of pretrained"):
